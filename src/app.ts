@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Config } from './config.ts';
+import { countries } from './countries/routes.ts';
+import { currencies } from './currencies/routes.ts';
+import { customers } from './customers/routes.ts';
+import type { Database } from './db/database.ts';
+import { API_HEADERS, COMMON_HEADERS, finishAnswer } from './http/answer-headers.ts';
+import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
+import { callerDirectory } from './http/callers.ts';
+import { errorBody } from './http/errors.ts';
+import { answerFailure } from './http/failures.ts';
+import { openGate } from './http/gate.ts';
+import { deleteOldAnswers } from './http/idempotency.ts';
+import { operations } from './http/operation.ts';
+import { deletePastWindows, rateLimiter } from './http/rate-limit.ts';
+import { compileBody, compileParameters } from './http/validation.ts';
+import { locales } from './locales/routes.ts';
+import { registerHealth } from './operation/health.ts';
+import { registerMetrics } from './operation/metrics.ts';
+import { shippingMethods } from './shipping-methods/routes.ts';
+import { shop } from './shop/routes.ts';
+import { taxes } from './taxes/routes.ts';
+
+export interface AppDeps {
+  config: Config;
+  db: Database;
+  log: FastifyBaseLogger;
+  /** false while the schema is still being brought up to date. */
+  isMigrated?: () => boolean;
+}
+
+const HOUR = 3_600_000;
+const REQUEST_ID = /^[\w.-]{1,64}$/;
+
+/** The one constructor of the service; tests use the same. */
+export async function buildApp({
+  config,
+  db,
+  log,
+  isMigrated = () => true,
+}: AppDeps): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT,
+    trustProxy: config.TRUST_PROXY ?? false,
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
+    // Against clients that trickle: headers within 10 s, the whole request within 30 s.
+    http: { headersTimeout: 10_000 },
+    requestTimeout: 30_000,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: 'idle',
+    frameworkErrors: (error, request, reply) => answerFailure(error, request, reply),
+    clientErrorHandler: answerBrokenRequest,
+  });
+
+  const callers = callerDirectory(db);
+  const limiter = rateLimiter(db, (error) => log.warn({ err: error }, 'rate limits could not be shared'));
+  const gate = openGate({ config, callers, limiter });
+
+  app.setValidatorCompiler<object>(({ schema, httpPart }) =>
+    httpPart === 'body' ? compileBody(schema) : compileParameters(schema),
+  );
+  app.setErrorHandler(answerFailure);
+  registerBodyParsers(app);
+
+  app.addHook('onRoute', ({ url, method, config: facts, schema }) => {
+    const isOpen = schema?.hide === true || method === 'HEAD' || method === 'OPTIONS';
+    if (url.startsWith('/rs/') && !isOpen && facts?.operation?.access === undefined) {
+      throw new Error(`${String(method)} ${url} declares no access: name its scope, or 'public'`);
+    }
+  });
+  app.decorateRequest('caller');
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(request.url.startsWith('/rs/') ? API_HEADERS : COMMON_HEADERS);
+    reply.header('x-request-id', request.id);
+    // A path that leads nowhere ends here, before its body is read.
+    if (request.is404) gate.turnAway(request, reply).catch(done);
+    else done();
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (request.url.startsWith('/rs/')) finishAnswer(request, reply, payload, done);
+    else done(null, payload);
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    // The path without its query, no headers, no bodies: no secret and no search word of a person.
+    log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 100) / 100,
+        ...(request.caller?.app ? { app: request.caller.app.appId } : {}),
+      },
+      'request',
+    );
+    done();
+  });
+
+  registerMetrics(app, db);
+  registerHealth(app, db, isMigrated);
+
+  const api = operations(app, { config, db, callers, gate });
+  shop(api);
+  countries(api);
+  currencies(api);
+  locales(api);
+  taxes(api);
+  shippingMethods(api);
+  customers(api);
+  api.finish();
+
+  const sweep = setInterval(() => {
+    Promise.all([deleteOldAnswers(db), deletePastWindows(db)]).catch((error: unknown) =>
+      log.warn({ err: error }, 'the hourly sweep failed'),
+    );
+  }, HOUR).unref();
+  app.addHook('onClose', async () => {
+    clearInterval(sweep);
+    limiter.close();
+    await limiter.flush();
+  });
+  return app;
+}
+
+/** A request that is not HTTP, too slow or with too large headers never reaches a route. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const text =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? 'The request took too long'
+      : error.code === 'HPE_HEADER_OVERFLOW'
+        ? 'The headers are too large'
+        : 'The request is not valid HTTP';
+  const body = JSON.stringify(errorBody(400, text, '-', '-'));
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

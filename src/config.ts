@@ -1,0 +1,86 @@
+import { Type, type Static } from 'typebox';
+import { Value } from 'typebox/value';
+
+/**
+ * The environment, typed. This is the only place that reads it, and the README's table of settings lists the
+ * same names in the same order (a test compares the two).
+ */
+export const Environment = Type.Object({
+  PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 8080, description: 'Port to listen on.' }),
+  HOST: Type.String({ minLength: 1, default: '127.0.0.1', description: 'Address to listen on.' }),
+  KONTOR_DATA: Type.String({
+    minLength: 1,
+    default: './data',
+    description: 'Folder for everything embedded: the database, media, mails, the key of this installation.',
+  }),
+  KONTOR_SECRET: Type.Optional(
+    Type.String({
+      minLength: 32,
+      description:
+        'Key that seals app secrets and signs tokens; the same in all processes. Absent: made once and kept in KONTOR_DATA.',
+    }),
+  ),
+  DATABASE_URL: Type.Optional(
+    Type.String({
+      pattern: '^postgres(ql)?://',
+      description: 'A PostgreSQL 15+ server. Absent: the embedded one.',
+    }),
+  ),
+  DATABASE_POOL: Type.Integer({
+    minimum: 2,
+    maximum: 500,
+    default: 10,
+    description: 'Connections to the database per process.',
+  }),
+  DATABASE_NAMED_STATEMENTS: Type.Boolean({
+    default: true,
+    description:
+      'Set to false behind a transaction pooler (PgBouncer), which cannot keep prepared statements.',
+  }),
+  PUBLIC_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/?#]+/?$',
+      description: "Scheme and host of the links in answers. Absent: the request's own.",
+    }),
+  ),
+  TRUST_PROXY: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Addresses of reverse proxies (comma-separated, CIDR allowed) whose X-Forwarded-* headers count.',
+    }),
+  ),
+  RATE_LIMIT: Type.Integer({ minimum: 0, default: 6000, description: 'Calls per hour and token, 0 = none.' }),
+  RATE_LIMIT_ANONYMOUS: Type.Integer({
+    minimum: 0,
+    default: 36000,
+    description: 'Calls per hour and client address without a token, 0 = none.',
+  }),
+  LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+    default: 'info',
+    description: 'How much is logged; info is one line per request.',
+  }),
+});
+
+export type Config = Static<typeof Environment>;
+
+/** Says which variables are wrong, one line each; the service does not start with a half-understood setting. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const given = Object.entries(environment).filter(([, value]) => value !== undefined && value !== '');
+  const known = Object.fromEntries(given.filter(([name]) => name in Environment.properties));
+  const values = Value.Default(Environment, Value.Convert(Environment, known));
+  if (Value.Check(Environment, values)) return values;
+
+  const problems = Value.Errors(Environment, values).map((problem) => {
+    const name = problem.instancePath.slice(1) as keyof Config;
+    const shown =
+      name === 'KONTOR_SECRET' || name === 'DATABASE_URL' ? '' : ` (it is ${JSON.stringify(known[name])})`;
+    const { description } = Environment.properties[name] as { description?: string };
+    return `${name} ${problem.message}${shown}: ${description}`;
+  });
+  throw new ConfigError([...new Set(problems)].join('\n'));
+}

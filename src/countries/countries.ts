@@ -1,0 +1,38 @@
+import iso from 'i18n-iso-countries';
+
+/** The 27 members; Northern Ireland and other special territories are not countries of their own here. */
+const EU = new Set(
+  'AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE'.split(' '),
+);
+
+export function isInEu(code2: string): boolean {
+  return EU.has(code2);
+}
+
+export function isCountry(code2: string): boolean {
+  return iso.alpha2ToAlpha3(code2) !== undefined;
+}
+
+const names = new Map<string, Intl.DisplayNames>();
+
+export function countryName(code2: string, language: string): string {
+  let display = names.get(language);
+  if (!display) names.set(language, (display = new Intl.DisplayNames([language], { type: 'region' })));
+  return display.of(code2) ?? code2;
+}
+
+/** The name a country has at home: its likeliest language, as Unicode's data says. */
+export function nativeName(code2: string): string {
+  return countryName(code2, new Intl.Locale(`und-${code2}`).maximize().language);
+}
+
+export interface CountryCodes {
+  code2: string;
+  code3: string;
+  /** ISO numeric as text with leading zeros: `276`. */
+  countryID: string;
+}
+
+export function countryCodes(code2: string): CountryCodes {
+  return { code2, code3: iso.alpha2ToAlpha3(code2)!, countryID: iso.alpha2ToNumeric(code2)! };
+}

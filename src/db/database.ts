@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { toStatement, type Sql } from './sql.ts';
+
+/** What query functions receive: a transaction, or the database itself for a single read. */
+export interface Queries {
+  /** The time of the request; SQL gets it as a parameter, so that tests can set the clock. */
+  readonly now: Date;
+  many<Row>(query: Sql): Promise<Row[]>;
+  /** The first row. */
+  one<Row>(query: Sql): Promise<Row | undefined>;
+  /** How many rows a write touched. */
+  run(query: Sql): Promise<number>;
+}
+
+export interface Transaction extends Queries {
+  readonly inTransaction: true;
+}
+
+export interface TransactionOptions {
+  isolation?: 'read committed' | 'repeatable read' | 'serializable';
+}
+
+export interface Database extends Queries {
+  /**
+   * Runs `work` in one transaction and commits what it did, or nothing. A serialisation failure or a deadlock
+   * runs it again, so it must not have effects outside of the transaction.
+   */
+  transaction<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    options?: TransactionOptions,
+  ): Promise<Result>;
+  readonly pool: pg.Pool;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  connection: pg.PoolConfig;
+  poolSize?: number;
+  namedStatements?: boolean;
+  clock?: () => Date;
+}
+
+// bigint columns hold minor units and counters, which stay far below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const clock = options.clock ?? (() => new Date());
+  const named = options.namedStatements ?? true;
+  const pool = new pg.Pool({
+    ...options.connection,
+    max: options.poolSize ?? 10,
+    connectionTimeoutMillis: 5_000,
+    // A client that asks for too much must not hold a connection for ever. Transaction poolers refuse this
+    // start-up parameter: there it is set for the role (`alter role ... set statement_timeout`).
+    statement_timeout: named ? 15_000 : undefined,
+    application_name: 'kontor',
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener Node would end the process.
+  pool.on('error', () => {});
+
+  const queries = (client: pg.Pool | pg.PoolClient) => {
+    const send = (query: Sql) => {
+      const { name, text, values } = toStatement(query);
+      return client.query(named ? { name, text, values } : { text, values });
+    };
+    return {
+      many: async <Row>(query: Sql) => (await send(query)).rows as Row[],
+      one: async <Row>(query: Sql) => (await send(query)).rows[0] as Row | undefined,
+      run: async (query: Sql) => (await send(query)).rowCount ?? 0,
+    };
+  };
+
+  const attempt = async <Result>(work: (tx: Transaction) => Promise<Result>, isolation: string) => {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query(`begin isolation level ${isolation}`);
+      const result = await work({ ...queries(client), now: clock(), inTransaction: true });
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch((failure: Error) => (broken = failure));
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  };
+
+  return {
+    ...queries(pool),
+    get now() {
+      return clock();
+    },
+    async transaction(work, { isolation = 'read committed' } = {}) {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await attempt(work, isolation);
+        } catch (error) {
+          if (tries === 10 || !isTransient(error)) throw error;
+          await sleep(Math.random() * 5 * 2 ** Math.min(tries, 6));
+        }
+      }
+    },
+    pool,
+    close: () => pool.end(),
+  };
+}
+
+/** Serialisation failure and deadlock: PostgreSQL asks for another try. */
+function isTransient(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === '40001' || code === '40P01';
+}

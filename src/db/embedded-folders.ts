@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import {
+  chmod,
+  chown,
+  lchown,
+  lstat,
+  mkdir,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  stat,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Account, canEnter, errorCode, statIfThere } from './embedded-account.ts';
+
+/** Where root keeps what the account of PostgreSQL must reach and cannot reach at its usual place. */
+export const SYSTEM_FOLDER = '/var/lib/kontor';
+
+/** Creates the folder if needed; its real path, so that one folder has one name however it was reached. */
+export async function realDataFolder(dataFolder: string): Promise<string> {
+  try {
+    await mkdir(dataFolder, { recursive: true });
+    return await realpath(dataFolder);
+  } catch (error) {
+    throw new Error(
+      `The data folder ${path.resolve(dataFolder)} cannot be used (${errorCode(error)}): choose another one with KONTOR_DATA.`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * The folder of PostgreSQL: `postgres` in the data folder, or where a link of that name leads.
+ * The link is what keeps a moved folder found, even after the obstacle that moved it has gone.
+ */
+export async function pgdataFolder(
+  dataFolder: string,
+  account: Account | undefined,
+  log: (line: string) => void,
+  systemFolder: string = SYSTEM_FOLDER,
+): Promise<string> {
+  const usual = path.join(dataFolder, 'postgres');
+  const moved = path.join(systemFolder, `${path.basename(dataFolder)}-${shortHash(dataFolder)}`);
+  const present = await presentFolder(usual);
+  if (present !== undefined) {
+    await refuseStrangers(present);
+    if (!(await canEnter(path.dirname(present), account))) {
+      throw new Error(
+        `PostgreSQL runs as ${account?.name}, who may not enter ${path.dirname(present)}: let that user pass (chmod o+x on the folder and its parents), start Kontor as another user, or set DATABASE_URL.`,
+      );
+    }
+    if (present !== usual) log(`The database of ${dataFolder} is in ${present}.`);
+    return present;
+  }
+  if (await canEnter(dataFolder, account)) return usual;
+  if (account && (await letPass(dataFolder, account))) {
+    log(`Gave the group of ${account.name} passage through ${dataFolder}: PostgreSQL cannot run as root.`);
+    return usual;
+  }
+  await mkdir(systemFolder, { recursive: true, mode: 0o755 });
+  log(`PostgreSQL runs as ${account?.name}, who may not enter ${dataFolder}: the database is in ${moved}.`);
+  return moved;
+}
+
+async function refuseStrangers(present: string): Promise<void> {
+  const self = process.getuid?.() ?? 0;
+  const owner = (await stat(present)).uid;
+  if (self === 0 || self === owner) return;
+  throw new Error(
+    `The database in ${present} belongs to another user (uid ${owner}): start Kontor as that user or as root, or choose another folder with KONTOR_DATA.`,
+  );
+}
+
+async function presentFolder(usual: string): Promise<string | undefined> {
+  const target = await readlink(usual).catch(() => undefined);
+  if (await statIfThere(usual)) return realpath(usual);
+  if (target !== undefined) {
+    throw new Error(
+      `${usual} leads to ${target}, which is not there: bring that folder back, or remove the link to begin with an empty database.`,
+    );
+  }
+  return undefined;
+}
+
+/** A folder closed to all but root opens for the one group that needs it, and for nobody else. */
+async function letPass(folder: string, account: Account): Promise<boolean> {
+  const stats = await stat(folder);
+  if (stats.mode & 0o070 || !(await canEnter(path.dirname(folder), account))) return false;
+  await chown(folder, stats.uid, account.gid);
+  await chmod(folder, (stats.mode & 0o777) | 0o010);
+  return canEnter(folder, account);
+}
+
+// `sun_path` is 104 bytes on macOS, 108 on Linux, and holds the name of the socket too.
+const LONGEST_SOCKET_PATH = 100;
+const SOCKET_NAME = '/.s.PGSQL.5432';
+
+/** In PostgreSQL's own folder where the path is short enough, else in a private one below the temporary folder. */
+export async function socketFolder(pgdata: string, account: Account | undefined): Promise<string> {
+  if (fitsSocket(pgdata)) return pgdata;
+  for (const base of [tmpdir(), '/tmp']) {
+    const folder = path.join(await realpath(base), `kontor-${shortHash(pgdata)}`);
+    if (fitsSocket(folder) && (await canEnter(base, account))) {
+      await makePrivate(folder, account);
+      return folder;
+    }
+  }
+  throw new Error(`${pgdata} is too long for a socket and so is ${tmpdir()}: choose a shorter KONTOR_DATA.`);
+}
+
+function fitsSocket(folder: string): boolean {
+  return Buffer.byteLength(folder + SOCKET_NAME) <= LONGEST_SOCKET_PATH;
+}
+
+/** Others may write to the temporary folder: whoever made this folder first could listen in our place. */
+async function makePrivate(folder: string, account: Account | undefined): Promise<void> {
+  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  });
+  const stats = await lstat(folder);
+  const ours = [process.getuid?.(), account?.uid];
+  if (!stats.isDirectory() || !ours.includes(stats.uid)) {
+    throw new Error(`${folder} belongs to another user: remove it, or choose a shorter KONTOR_DATA.`);
+  }
+  await chmod(folder, 0o700);
+  if (account) await chown(folder, account.uid, account.gid);
+}
+
+const LARGEST_LOG = 10 * 1024 * 1024;
+
+export async function rotateLog(logFile: string): Promise<void> {
+  const size = (await statIfThere(logFile))?.size ?? 0;
+  if (size > LARGEST_LOG) await rename(logFile, `${logFile}.1`);
+}
+
+/** PostgreSQL insists on owning its folder; one that was copied back by root does not belong to it. */
+export async function giveTo(folder: string, account: Account | undefined): Promise<void> {
+  if (!account || (await stat(folder)).uid === account.uid) return;
+  // The folder itself last: if this is interrupted, the next start begins again.
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    await lchown(path.join(entry.parentPath, entry.name), account.uid, account.gid);
+  }
+  await chown(folder, account.uid, account.gid);
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type { Database } from './database.ts';
+
+const FOLDER = new URL('../../migrations/', import.meta.url);
+
+interface Migration {
+  name: string;
+  checksum: string;
+  statements: string[];
+}
+
+export interface MigrationStatus {
+  name: string;
+  /** null: still to come. */
+  appliedAt: Date | null;
+}
+
+/**
+ * Brings the schema up to date, forward only. Safe when several processes start at once: each file is one
+ * transaction that locks the table of migrations first, so the others wait and then see it done.
+ */
+export async function migrate(db: Database, log: (line: string) => void): Promise<void> {
+  await createMigrationTable(db);
+  for (const migration of await readMigrations()) {
+    if (await applyMigration(db, migration)) log(`migration ${migration.name} applied`);
+  }
+}
+
+export async function migrationStatus(db: Database): Promise<MigrationStatus[]> {
+  const known = await db.pool.query<{ exists: boolean }>(
+    "select to_regclass('migration') is not null as exists",
+  );
+  const applied = known.rows[0]!.exists
+    ? (await db.pool.query<{ name: string; applied_at: Date }>('select name, applied_at from migration')).rows
+    : [];
+  const appliedAt = new Map(applied.map((row) => [row.name, row.applied_at]));
+  return (await readMigrations()).map(({ name }) => ({ name, appliedAt: appliedAt.get(name) ?? null }));
+}
+
+async function createMigrationTable(db: Database): Promise<void> {
+  try {
+    await db.pool.query(
+      'create table if not exists migration (name text primary key, checksum text not null, applied_at timestamptz not null)',
+    );
+  } catch (error) {
+    // Two processes created it in the same moment; `if not exists` does not cover that race.
+    if ((error as { code?: string }).code !== '23505') throw error;
+  }
+}
+
+async function applyMigration(db: Database, migration: Migration): Promise<boolean> {
+  const client = await db.pool.connect();
+  try {
+    await client.query('begin');
+    await client.query('set local statement_timeout = 0');
+    await client.query('lock table migration in access exclusive mode');
+    const { rows } = await client.query<{ checksum: string }>(
+      'select checksum from migration where name = $1',
+      [migration.name],
+    );
+    if (rows[0] && rows[0].checksum !== migration.checksum) {
+      throw new Error(
+        `Migration ${migration.name} was changed after it was applied. Restore its text and write a new migration.`,
+      );
+    }
+    if (!rows[0]) {
+      for (const statement of migration.statements) await client.query(statement);
+      await client.query('insert into migration (name, checksum, applied_at) values ($1, $2, $3)', [
+        migration.name,
+        migration.checksum,
+        db.now,
+      ]);
+    }
+    await client.query('commit');
+    return !rows[0];
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).toSorted();
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(new URL(name, FOLDER), 'utf8');
+      return {
+        name,
+        checksum: createHash('sha256').update(text).digest('hex'),
+        statements: statementsOf(text),
+      };
+    }),
+  );
+}
+
+/** One statement per call (Citus wants that): they end with a semicolon at the end of a line. */
+function statementsOf(text: string): string[] {
+  return text
+    .split(/;[ \t]*$/m)
+    .map((statement) => statement.replaceAll(/^\s*--.*$/gm, '').trim())
+    .filter((statement) => statement !== '');
+}

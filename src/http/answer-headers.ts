@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** On every answer. The pages for people set a Content-Security-Policy of their own. */
+export const COMMON_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+};
+
+/** On every answer of the API. */
+export const API_HEADERS = {
+  ...COMMON_HEADERS,
+  vary: 'Accept-Encoding,User-Agent',
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers':
+    'X-ePages-Cart-Token, X-epages-Media-Type, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, X-Request-Id',
+  'cache-control': 'private, no-cache',
+  'content-security-policy': "default-src 'none'",
+};
+
+/**
+ * The last touch on an answer of the API: the plain media type of the contract, the version that was served, and
+ * an ETag on what was read, so that a client which has it already is told so with 304.
+ */
+export function finishAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: Error | null, payload?: unknown) => void,
+): void {
+  const { statusCode } = reply;
+  if (statusCode >= 200 && statusCode < 300) {
+    reply.header('x-epages-media-type', 'application/vnd.epages.v1+json');
+  }
+  if (typeof payload !== 'string') {
+    done(null, payload);
+    return;
+  }
+  if (String(reply.getHeader('content-type')).startsWith('application/json')) {
+    reply.header('content-type', 'application/json');
+  }
+  if (statusCode === 200 && (request.method === 'GET' || request.method === 'HEAD')) {
+    const etag = `"${hash('sha1', payload, 'base64')}"`;
+    reply.header('etag', etag);
+    if (matches(request.headers['if-none-match'], etag)) {
+      reply.code(304).removeHeader('content-type');
+      done(null, '');
+      return;
+    }
+  }
+  done(null, payload);
+}
+
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header === etag || header.trim() === '*') return true;
+  return header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);
+}

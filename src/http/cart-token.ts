@@ -1,0 +1,18 @@
+import { isSecretOf, newSecret, secretHash } from '../ids.ts';
+import { forbidden } from './errors.ts';
+
+/** Node gives header names in lower case, so all three spellings in the field arrive here. */
+export const CART_TOKEN_HEADER = 'x-epages-cart-token';
+
+/** A new token for a cart: the text goes out once, in the answer's header; the hash stays with the cart. */
+export function newCartToken(): { token: string; hash: Buffer } {
+  const token = newSecret(24);
+  return { token, hash: secretHash(token) };
+}
+
+/** The one who holds the token owns the cart. */
+export function requireCartToken(sent: string | undefined, hash: Buffer): void {
+  if (sent === undefined || !isSecretOf(sent, hash)) {
+    throw forbidden('Missing or wrong cart token, send it in the header X-ePages-Cart-Token');
+  }
+}

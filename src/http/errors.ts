@@ -1,0 +1,101 @@
+/**
+ * The one catalogue of refusals. Rooms throw; the handler in app.ts answers with the contract's error body:
+ * {"message": "<text>, Request: <METHOD> <path>", "status": "<reason phrase>"}.
+ */
+export class HttpError extends Error {
+  override name = 'HttpError';
+  readonly status: number;
+  readonly headers: Record<string, string>;
+
+  constructor(status: number, text: string, headers: Record<string, string> = {}) {
+    super(text);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** Only codes that old clients know (conventions.md 25). */
+const REASONS: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  406: 'Not Acceptable',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'Payload Too Large',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
+
+export function errorBody(status: number, text: string, method: string, path: string) {
+  return { message: `${text}, Request: ${method} ${path}`, status: REASONS[status] ?? String(status) };
+}
+
+export const badRequest = (text: string) => new HttpError(400, text);
+
+export const unauthorised = (text: string) =>
+  new HttpError(401, text, {
+    'www-authenticate': `Bearer realm="kontor", error="invalid_token", error_description="${text}"`,
+  });
+
+export const missingScope = (scope: string) =>
+  new HttpError(403, `The token lacks the scope ${scope}`, {
+    'www-authenticate': `Bearer realm="kontor", error="insufficient_scope", scope="${scope}"`,
+  });
+
+export const forbidden = (text: string) => new HttpError(403, text);
+
+export const notFound = () => new HttpError(404, 'HTTP 404 Not Found');
+
+export const methodNotAllowed = (allow: string) =>
+  new HttpError(405, `HTTP 405 Method Not Allowed, allowed here: ${allow}`, { allow });
+
+export const notAcceptable = (accepted: string) =>
+  new HttpError(406, `The Accept header can't be met, send one of: ${accepted}`);
+
+export const conflict = (text: string) => new HttpError(409, text);
+
+export const gone = (text: string) => new HttpError(410, text);
+
+export const tooLarge = (text: string) => new HttpError(413, text);
+
+export const tooManyRequests = (limit: number, secondsToWait: number) =>
+  new HttpError(429, `More than ${limit} calls in this hour, try again in ${secondsToWait} s`, {
+    'retry-after': String(secondsToWait),
+  });
+
+export const unavailable = () =>
+  new HttpError(503, 'The database can not be reached at the moment, try again soon', { 'retry-after': '2' });
+
+export type ProblemCode =
+  | 'MISSING'
+  | 'STRING_EMPTY'
+  | 'TOO_LONG'
+  | 'WRONG_TYPE'
+  | 'WRONG_FORMAT'
+  | 'OUT_OF_RANGE'
+  | 'UNKNOWN_VALUE'
+  | 'UNKNOWN_PATH'
+  | 'WRONG_OPERATION'
+  | 'LIST_EMPTY';
+
+export interface Problem {
+  code: ProblemCode;
+  field: string;
+}
+
+/** A value the client sent is wrong. The route adds what it was about to do: "Create customer failed: ...". */
+export class ValidationError extends Error {
+  override name = 'ValidationError';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(({ code, field }) => `\n\tvalidation error ${code} on field ${field}`).join(''));
+    this.problems = problems;
+  }
+}
+
+export const invalid = (code: ProblemCode, field: string) => new ValidationError([{ code, field }]);

@@ -1,0 +1,70 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorObject } from 'ajv';
+import { isBadValue, isDatabaseAway, violatedConstraint } from '../db/failure.ts';
+import { BODY_LIMIT, FORM_TYPE, JSON_TYPES } from './body.ts';
+import {
+  badRequest,
+  conflict,
+  errorBody,
+  HttpError,
+  tooLarge,
+  unavailable,
+  ValidationError,
+} from './errors.ts';
+import { problemOf } from './validation.ts';
+
+/** Answers whatever was thrown. What is unknown is a 500 with a log line and no detail for the caller. */
+export function answerFailure(
+  error: FastifyError | Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const refusal = refusalOf(error, request);
+  if (refusal.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
+  const path = request.url.split('?', 1)[0]!;
+  void reply
+    .code(refusal.status)
+    .headers(refusal.headers)
+    .type('application/json')
+    .send(JSON.stringify(errorBody(refusal.status, refusal.message, request.method, path)));
+}
+
+function refusalOf(error: FastifyError | Error, request: FastifyRequest): HttpError {
+  if (error instanceof HttpError) return error;
+  const operation = request.routeOptions.config.operation;
+  const failed = `${operation?.summary ?? 'Request'} failed:`;
+  if (error instanceof ValidationError) return badRequest(failed + error.message);
+
+  if ('validation' in error && error.validation) {
+    const problem = problemOf(error.validation[0] as unknown as ErrorObject);
+    return badRequest(failed + new ValidationError([problem]).message);
+  }
+  const { code } = error as { code?: unknown };
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return tooLarge(`The body is larger than ${BODY_LIMIT} bytes`);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE': {
+      const types = operation?.accepts === 'form' ? [FORM_TYPE, JSON_TYPES[0]] : JSON_TYPES;
+      return badRequest(`The body must have one of these Content-Types: ${types.join(', ')}`);
+    }
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return badRequest('The Content-Length does not fit the body');
+    case 'FST_ERR_BAD_URL':
+      return badRequest('The address is not well formed');
+  }
+
+  const constraint = violatedConstraint(error);
+  if (constraint !== undefined) {
+    const known = operation?.constraints?.[constraint];
+    if (known) return known();
+    // No path leads here on purpose; if one does, the client hears 409 and the operator gets a line.
+    request.log.warn({ constraint, requestId: request.id }, 'constraint without an error of its own');
+    return conflict('The change contradicts the data of the shop');
+  }
+  if (isBadValue(error)) {
+    request.log.warn({ err: error, requestId: request.id }, 'a value passed the schema but not the database');
+    return badRequest('A value can not be stored');
+  }
+  if (isDatabaseAway(error)) return unavailable();
+  return new HttpError(500, 'Internal Server Error');
+}

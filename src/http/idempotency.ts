@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { Database, Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { badRequest, conflict } from './errors.ts';
+
+/**
+ * `Idempotency-Key`: the first answer to a write is kept in the write's own transaction and replayed for 24
+ * hours. A refused write keeps nothing, because it changed nothing. Of two at once, the second waits on the
+ * unique key of the first until that has committed.
+ */
+
+const KEPT_FOR = 24 * 3_600_000;
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  /** The rendered body; null for 204. */
+  body: string | null;
+}
+
+export interface KeyedRequest {
+  shopId: string;
+  caller: string;
+  key: string;
+  method: string;
+  url: string;
+  body: unknown;
+}
+
+export function checkKey(key: string): void {
+  if (!KEY.test(key)) throw badRequest('Idempotency-Key must be 1 to 255 visible ASCII characters');
+}
+
+/** Runs `work` unless this key was answered before; then the first answer comes back. */
+export async function onceOnly(
+  tx: Transaction,
+  request: KeyedRequest,
+  work: () => Promise<Answer>,
+): Promise<{ answer: Answer; replayed: boolean }> {
+  const caller = sha256(request.caller);
+  const requestHash = sha256(`${request.method} ${request.url}\n${JSON.stringify(request.body) ?? ''}`);
+  if (!(await claimKey(tx, request, caller, requestHash))) {
+    const stored = await selectAnswer(tx, request, caller);
+    if (!stored || !stored.request_hash.equals(requestHash)) {
+      throw conflict('This Idempotency-Key was used for another request');
+    }
+    return { answer: stored, replayed: true };
+  }
+  const answer = await work();
+  await updateAnswer(tx, request, caller, answer);
+  return { answer, replayed: false };
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** 1 when the key is ours: it is new, or older than a day. */
+function claimKey(tx: Transaction, { shopId, key }: KeyedRequest, caller: Buffer, requestHash: Buffer) {
+  return tx.run(sql`
+    insert into idempotent_answer (shop_id, caller, key, request_hash, created_at)
+    values (${shopId}, ${caller}, ${key}, ${requestHash}, ${tx.now})
+    on conflict (shop_id, caller, key) do update
+    set request_hash = excluded.request_hash, created_at = excluded.created_at
+    where idempotent_answer.created_at < ${new Date(tx.now.getTime() - KEPT_FOR)}`);
+}
+
+function selectAnswer(tx: Transaction, { shopId, key }: KeyedRequest, caller: Buffer) {
+  return tx.one<Answer & { request_hash: Buffer }>(sql`
+    select request_hash, status, headers, body from idempotent_answer
+    where shop_id = ${shopId} and caller = ${caller} and key = ${key}`);
+}
+
+function updateAnswer(tx: Transaction, { shopId, key }: KeyedRequest, caller: Buffer, answer: Answer) {
+  return tx.run(sql`
+    update idempotent_answer
+    set status = ${answer.status}, headers = ${answer.headers}, body = ${answer.body}
+    where shop_id = ${shopId} and caller = ${caller} and key = ${key}`);
+}
+
+/** Called by the hourly sweep. */
+export function deleteOldAnswers(db: Database): Promise<number> {
+  return db.run(
+    sql`delete from idempotent_answer where created_at < ${new Date(db.now.getTime() - KEPT_FOR)}`,
+  );
+}

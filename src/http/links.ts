@@ -1,0 +1,19 @@
+import type { FastifyRequest } from 'fastify';
+import { badRequest } from './errors.ts';
+
+const HOST = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/**
+ * Scheme and host of the links in an answer: PUBLIC_URL, else the request's own. Behind a configured proxy
+ * Fastify takes them from X-Forwarded-*; from anybody else those headers are ignored.
+ */
+export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
+  if (publicUrl !== undefined) return publicUrl;
+  const host = request.host || 'localhost';
+  if (!HOST.test(host)) throw badRequest('The Host header is not a host name');
+  return `${request.protocol}://${host}`;
+}
+
+export function shopUrl(origin: string, shopId: string): string {
+  return `${origin}/rs/shops/${shopId}`;
+}

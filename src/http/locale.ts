@@ -1,0 +1,39 @@
+import { badRequest } from './errors.ts';
+
+const FULL_LOCALE = /^[a-z]{2}_[a-z]{2}$/i;
+
+/**
+ * The shop's spelling of the locale a client asked for, ignoring case (clients send `fi_fi`); undefined when the
+ * shop does not have it. A language without a country is refused in the contract's words.
+ */
+export function offeredLocale(asked: string, offered: readonly string[]): string | undefined {
+  if (!FULL_LOCALE.test(asked)) throw badRequest('expected full locale for example en_US');
+  const wanted = asked.toLowerCase();
+  return offered.find((locale) => locale.toLowerCase() === wanted);
+}
+
+/** For reading: what the shop does not offer falls back to its default. */
+export function readingLocale(
+  asked: string | undefined,
+  settings: { locales: readonly string[]; defaultLocale: string },
+): string {
+  if (asked === undefined) return settings.defaultLocale;
+  return offeredLocale(asked, settings.locales) ?? settings.defaultLocale;
+}
+
+/** For reading: an unknown currency falls back to the shop's default. */
+export function readingCurrency(
+  asked: string | undefined,
+  settings: { currencies: readonly string[]; defaultCurrency: string },
+): string {
+  const wanted = asked?.toUpperCase();
+  return settings.currencies.find((currency) => currency === wanted) ?? settings.defaultCurrency;
+}
+
+/** Texts by locale: {"en_GB": "Coffee", "de_DE": "Kaffee"}. */
+export type Localised = Readonly<Record<string, string>>;
+
+/** The text in this locale, else in the shop's default one. */
+export function textIn(texts: Localised, locale: string, defaultLocale: string): string | null {
+  return texts[locale] ?? texts[defaultLocale] ?? null;
+}

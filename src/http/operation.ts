@@ -1,0 +1,260 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { Type, type Static, type TObject, type TSchema } from 'typebox';
+import type { Config } from '../config.ts';
+import type { Database, Queries, Transaction } from '../db/database.ts';
+import { isId } from '../ids.ts';
+import { FORM_TYPE, JSON_TYPES, type BodyKind } from './body.ts';
+import type { Caller, CallerDirectory } from './callers.ts';
+import { CART_TOKEN_HEADER } from './cart-token.ts';
+import { methodNotAllowed, notFound, type HttpError } from './errors.ts';
+import type { Gate, Produces } from './gate.ts';
+import { checkKey, onceOnly, type Answer } from './idempotency.ts';
+import { originOf, shopUrl } from './links.ts';
+import { addressCaller } from './rate-limit.ts';
+import { ErrorBody, Id } from './schemas.ts';
+import type { Access } from './scopes.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: OperationFacts;
+  }
+}
+
+/** Product line of the contract that an operation belongs to; information only. */
+export type Label = 'Base' | 'Now';
+
+interface OperationFacts {
+  /** operationId in the reference. */
+  name: string;
+  /** Imperative; begins the message of a refused value: "Create customer failed: ...". */
+  summary: string;
+  description?: string;
+  /** The room. */
+  tag: string;
+  labels: readonly Label[];
+  access: Access;
+  accepts?: BodyKind;
+  produces?: Produces;
+  /** The named constraints of the database that a caller can run into, as errors. */
+  constraints?: Readonly<Record<string, () => HttpError>>;
+}
+
+export interface Operation<
+  Params extends TObject = TObject,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Result extends TSchema = TSchema,
+> extends OperationFacts {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below /rs/shops/:shopId. */
+  path: string;
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  status?: 200 | 201 | 204;
+  /** The answer's schema; absent: an empty answer. */
+  answer?: Result;
+}
+
+/** What a handler gets to know of its request. */
+export interface Call<Params, Query, Body> {
+  shopId: string;
+  params: Params;
+  query: Query;
+  body: Body;
+  caller: Caller;
+  /** Absolute address of a path of this shop: link('/customers/1'). */
+  link: (path: string) => string;
+  /** Scheme and host, for addresses outside of the API. */
+  origin: string;
+  cartToken: string | undefined;
+  /** Sets a header of the answer. */
+  header: (name: string, value: string) => void;
+}
+
+export type ReadCall<Params, Query, Body> = Call<Params, Query, Body> & { db: Queries };
+export type WriteCall<Params, Query, Body> = Call<Params, Query, Body> & { tx: Transaction };
+
+export interface Deps {
+  config: Config;
+  db: Database;
+  callers: CallerDirectory;
+  gate: Gate;
+}
+
+const METHODS = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** What rooms register their operations with. */
+export function operations(app: FastifyInstance, deps: Deps) {
+  const { config, db, gate } = deps;
+  const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
+  const methodsOf = new Map<string, Set<string>>();
+
+  const callOf = (request: FastifyRequest, idNames: readonly string[]) => {
+    const params = request.params as Record<string, string>;
+    for (const name of idNames) {
+      if (!isId(params[name]!)) throw notFound();
+      params[name] = params[name]!.toUpperCase();
+    }
+    const shopId = params['shopId']!;
+    const origin = originOf(request, publicUrl);
+    const base = shopUrl(origin, shopId);
+    const headers: Record<string, string> = {};
+    const call: Call<never, never, never> = {
+      shopId,
+      params: params as never,
+      query: request.query as never,
+      body: request.body as never,
+      caller: request.caller,
+      link: (path) => base + path,
+      origin,
+      cartToken: request.headers[CART_TOKEN_HEADER] as string | undefined,
+      header: (name, value) => {
+        headers[name] = value;
+      },
+    };
+    return { call, headers };
+  };
+
+  const register = (
+    operation: Operation,
+    handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  ) => {
+    const url = `/rs/shops/:shopId${operation.path}`;
+    const methods = methodsOf.get(url) ?? new Set();
+    methodsOf.set(url, methods.add(operation.method));
+    if (operation.method === 'GET') methods.add('HEAD');
+    const { method, path: _path, params, query, body, status, answer, ...facts } = operation;
+    app.route({
+      method,
+      url,
+      config: { operation: facts },
+      onRequest: gate.guard(operation.access, operation.produces ?? 'json'),
+      schema: {
+        operationId: operation.name,
+        summary: operation.summary,
+        ...(operation.description === undefined ? {} : { description: operation.description }),
+        tags: [operation.tag],
+        ...(body
+          ? { consumes: operation.accepts === 'form' ? [FORM_TYPE, JSON_TYPES[0]] : bodyTypes(method) }
+          : {}),
+        params: Type.Object({ shopId: ShopId, ...params?.properties }),
+        ...(query ? { querystring: query } : {}),
+        ...(body ? { body } : {}),
+        response: {
+          [status ?? 200]: answer ?? Type.Null({ description: 'Done; the answer has no body.' }),
+          '4xx': ErrorBody,
+        },
+      },
+      handler: handle,
+    });
+  };
+
+  const idNamesOf = (params: TObject | undefined) =>
+    Object.entries(params?.properties ?? {}).flatMap(([name, schema]) => (schema === Id ? [name] : []));
+
+  return {
+    db,
+    config,
+    callers: deps.callers,
+
+    /** An operation that changes nothing. */
+    read<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
+      operation: Operation<P, Q, B, A>,
+      handler: (call: ReadCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A>>,
+    ): void {
+      const idNames = idNamesOf(operation.params);
+      register(operation, async (request, reply) => {
+        const { call, headers } = callOf(request, idNames);
+        const answer = await handler({ ...call, db } as never);
+        return reply.headers(headers).send(answer);
+      });
+    },
+
+    /** An operation that writes: one transaction, and one effect per Idempotency-Key. */
+    write<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
+      operation: Operation<P, Q, B, A>,
+      handler: (call: WriteCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A> | void>,
+    ): void {
+      const idNames = idNamesOf(operation.params);
+      const status = operation.status ?? 200;
+      register(operation, async (request, reply) => {
+        reply.code(status);
+        const work = async (tx: Transaction): Promise<Answer> => {
+          const { call, headers } = callOf(request, idNames);
+          const answer = await handler({ ...call, tx } as never);
+          return { status, headers, body: answer === undefined ? null : (reply.serialize(answer) as string) };
+        };
+        const key = request.headers['idempotency-key'];
+        const { answer, replayed } = await db.transaction(async (tx) =>
+          key === undefined
+            ? { answer: await work(tx), replayed: false }
+            : onceOnly(tx, keyedRequest(request, key as string), () => work(tx)),
+        );
+        reply.code(answer.status).headers(answer.headers);
+        if (replayed) reply.header('idempotency-replayed', 'true');
+        if (answer.body !== null) reply.type('application/json');
+        return reply.send(answer.body ?? undefined);
+      });
+    },
+
+    /** After all rooms: 405 with Allow, and OPTIONS, on every path that was registered. */
+    finish(): void {
+      for (const [url, methods] of methodsOf) {
+        const allow = [...METHODS.filter((method) => methods.has(method)), 'OPTIONS'];
+        const others = METHODS.filter((method) => !methods.has(method)) as HTTPMethods[];
+        app.options(url, { schema: { hide: true } }, async (_request, reply) =>
+          reply
+            .headers({ ...PREFLIGHT, allow: allow.join(',') })
+            .type('text/plain')
+            .send(allow.join(', ')),
+        );
+        if (others.length === 0) continue;
+        app.route({
+          method: others,
+          url,
+          schema: { hide: true },
+          exposeHeadRoute: false,
+          // Counted like any call, and refused before the body is read.
+          onRequest: [
+            gate.guard('public', 'json'),
+            (_request, _reply, done) => done(methodNotAllowed(allow.join(','))),
+          ],
+          handler: notFound,
+        });
+      }
+    },
+  };
+}
+
+export type Operations = ReturnType<typeof operations>;
+
+const ShopId = Type.String({
+  description: 'Short name of the shop, case as created.',
+  examples: ['DemoShop'],
+});
+
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET,POST,PUT,PATCH,DELETE',
+  'access-control-allow-headers':
+    'accept, authorization, content-type, x-epages-cart-token, idempotency-key, if-none-match',
+  'access-control-max-age': '3628800',
+};
+
+function bodyTypes(method: string): string[] {
+  return method === 'PATCH' ? [JSON_TYPES[1], JSON_TYPES[0]] : [JSON_TYPES[0]];
+}
+
+function keyedRequest(request: FastifyRequest, key: string) {
+  checkKey(key);
+  const { shopId } = request.params as { shopId: string };
+  const cartToken = request.headers[CART_TOKEN_HEADER] as string | undefined;
+  return {
+    shopId,
+    caller: request.caller.app?.tokenHash ?? cartToken ?? addressCaller(request.ip),
+    key,
+    method: request.method,
+    url: request.url,
+    body: request.body,
+  };
+}

@@ -1,0 +1,149 @@
+import type { Database } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+
+const HOUR = 3_600_000;
+const MOST_IDLE = 10_000;
+
+/** One caller's calls in one hour. */
+interface Window {
+  /** What all processes counted, as far as the database has told us. */
+  shared: number;
+  /** What this process counted since. */
+  fresh: number;
+  startsAt: number;
+}
+
+export interface Allowance {
+  remaining: number;
+  /** The first call beyond the limit is refused. */
+  exceeded: boolean;
+  resetsAt: Date;
+}
+
+/**
+ * Counts calls per caller in fixed hours. Counting is exact in this process and costs no statement; about once a
+ * second what was counted is added to the database, which answers with the sum over all processes.
+ */
+export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
+  const windows = new Map<string, Window>();
+  let flushing: Promise<void> | undefined;
+
+  const hourOf = (now: Date) => now.getTime() - (now.getTime() % HOUR);
+
+  /** Counts one call; undefined when this caller is not known here yet: `load` first. */
+  const count = (caller: string, limit: number): Allowance | undefined => {
+    const startsAt = hourOf(db.now);
+    const window = windows.get(caller);
+    if (!window || window.startsAt !== startsAt) return undefined;
+    window.fresh++;
+    const used = window.shared + window.fresh;
+    return {
+      remaining: Math.max(0, limit - used),
+      exceeded: used > limit,
+      resetsAt: new Date(startsAt + HOUR),
+    };
+  };
+
+  /** Asks the database what was counted before, so that a restart or another process forgives nothing. */
+  const load = async (caller: string): Promise<void> => {
+    const startsAt = hourOf(db.now);
+    const row = await db.one<{ calls: number }>(sql`
+      select calls from rate_window where caller = ${caller} and starts_at = ${new Date(startsAt)}`);
+    const window = windows.get(caller);
+    if (window?.startsAt === startsAt) return;
+    windows.set(caller, { shared: row?.calls ?? 0, fresh: 0, startsAt });
+  };
+
+  const flush = async (): Promise<void> => {
+    const dirty = [...windows].filter(([, window]) => window.fresh > 0);
+    forgetIdle();
+    if (dirty.length === 0) return;
+    const sent = dirty.map(([, window]) => window.fresh);
+    const sums = await addCalls(
+      db,
+      dirty.map(([caller]) => caller),
+      dirty.map(([, window]) => new Date(window.startsAt)),
+      sent,
+    );
+    const sumOf = new Map(sums.map((row) => [`${row.caller} ${row.starts_at.getTime()}`, row.calls]));
+    dirty.forEach(([caller, window], index) => {
+      window.fresh -= sent[index]!;
+      window.shared = sumOf.get(`${caller} ${window.startsAt}`)!;
+    });
+    await touchTokens(
+      db,
+      dirty.map(([caller]) => caller),
+    );
+  };
+
+  /** Past hours, and in a flood of addresses those that are quiet: the database still knows them. */
+  const forgetIdle = () => {
+    const startsAt = hourOf(db.now);
+    const crowded = windows.size > MOST_IDLE;
+    for (const [caller, window] of windows) {
+      if (window.fresh === 0 && (crowded || window.startsAt !== startsAt)) windows.delete(caller);
+    }
+  };
+
+  const tick = () => {
+    flushing ??= flush()
+      .catch(onFailure)
+      .finally(() => (flushing = undefined));
+    return flushing;
+  };
+  const timer = setInterval(() => void tick(), 1_000).unref();
+
+  return {
+    count,
+    load,
+    /** Writes what is left; for the end of the process and for tests. */
+    async flush() {
+      await flushing;
+      await tick();
+    },
+    close() {
+      clearInterval(timer);
+    },
+  };
+}
+
+export type RateLimiter = ReturnType<typeof rateLimiter>;
+
+/** The key of a token's calls holds its shop and hash, so that the last use can be written with them. */
+export const tokenCaller = (shopId: string, tokenHash: string) => `token/${shopId}/${tokenHash}`;
+
+/** An IPv6 host owns a whole /64; counting single addresses would let it go on for ever. */
+export function addressCaller(address: string): string {
+  if (!address.includes(':') || address.startsWith('::ffff:')) return `address/${address}`;
+  const [left, right = ''] = address.split('::', 2);
+  const head = left === '' ? [] : left!.split(':');
+  const tail = right === '' ? [] : right.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0');
+  return `address/${[...head, ...zeros, ...tail].slice(0, 4).join(':')}`;
+}
+
+function addCalls(db: Database, callers: string[], startsAt: Date[], calls: number[]) {
+  return db.many<{ caller: string; starts_at: Date; calls: number }>(sql`
+    insert into rate_window (caller, starts_at, calls)
+    select * from unnest(${callers}::text[], ${startsAt}::timestamptz[], ${calls}::bigint[])
+    order by 1
+    on conflict (caller, starts_at) do update set calls = rate_window.calls + excluded.calls
+    returning caller, starts_at, calls`);
+}
+
+/** The last use of the tokens among these callers, to the second. */
+async function touchTokens(db: Database, callers: string[]): Promise<void> {
+  const tokens = callers.filter((caller) => caller.startsWith('token/')).map((caller) => caller.split('/'));
+  if (tokens.length === 0) return;
+  const shopIds = tokens.map((parts) => parts[1]!);
+  const hashes = tokens.map((parts) => Buffer.from(parts[2]!, 'hex'));
+  await db.run(sql`
+    update token set last_used_at = ${db.now}
+    from unnest(${shopIds}::text[], ${hashes}::bytea[]) as used (shop_id, token_hash)
+    where token.shop_id = used.shop_id and token.token_hash = used.token_hash`);
+}
+
+/** Hours that are over; called by the hourly sweep. */
+export function deletePastWindows(db: Database): Promise<number> {
+  return db.run(sql`delete from rate_window where starts_at < ${new Date(db.now.getTime() - 2 * HOUR)}`);
+}

@@ -1,0 +1,39 @@
+/** The 16 scopes of the contract. A token holds what it names: a write scope does not include reading. */
+export const SCOPES = [
+  'carts_read',
+  'carts_price_write',
+  'coupons_read',
+  'coupons_write',
+  'customers_read',
+  'customers_write',
+  'legal_read',
+  'legal_write',
+  'newsletters_read',
+  'orders_read',
+  'orders_write',
+  'products_read',
+  'products_write',
+  'products_read_batch',
+  'scripttags_read',
+  'scripttags_write',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+export function isScope(text: string): text is Scope {
+  return (SCOPES as readonly string[]).includes(text);
+}
+
+/** What shoppers may read without a token, while the shop's setting `publicCatalogue` is on. */
+export const ANONYMOUS_SCOPES: ReadonlySet<Scope> = new Set(['products_read', 'legal_read']);
+
+/**
+ * What a route demands of its caller. `public`: nothing. `cart token`: the header X-ePages-Cart-Token, which the
+ * carts compare with the cart they have locked; some of them demand a scope as well.
+ */
+export type Access = 'public' | 'cart token' | Scope | { cartTokenAnd: Scope };
+
+export function scopeOf(access: Access): Scope | undefined {
+  if (access === 'public' || access === 'cart token') return undefined;
+  return typeof access === 'string' ? access : access.cartTokenAnd;
+}

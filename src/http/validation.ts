@@ -1,0 +1,58 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { TSchema } from 'typebox';
+import { ValidationError, type Problem, type ProblemCode } from './errors.ts';
+
+const options = {
+  allErrors: false,
+  useDefaults: true,
+  strict: false,
+  // Formats document a field; what must hold is said by pattern, so that no slow expression hides in a format.
+  validateFormats: false,
+} as const;
+
+/** Bodies come as JSON: a wrong type is the client's mistake and is named. */
+const bodyAjv = new Ajv(options);
+
+/** Parameters come as text: "10" is a number, "true" a boolean. */
+const parameterAjv = new Ajv({ ...options, coerceTypes: true });
+
+export function compileBody(schema: TSchema): ValidateFunction {
+  return bodyAjv.compile(schema);
+}
+
+export function compileParameters(schema: TSchema): ValidateFunction {
+  return parameterAjv.compile(schema);
+}
+
+/** Throws what the schema refuses; `at` names the place of the value, where it is not the body itself. */
+export function check(validate: ValidateFunction, value: unknown, at?: string): void {
+  if (!validate(value)) throw new ValidationError([problemOf(validate.errors![0]!, at)]);
+}
+
+const CODES: Record<string, ProblemCode> = {
+  required: 'MISSING',
+  type: 'WRONG_TYPE',
+  minimum: 'OUT_OF_RANGE',
+  maximum: 'OUT_OF_RANGE',
+  exclusiveMinimum: 'OUT_OF_RANGE',
+  multipleOf: 'OUT_OF_RANGE',
+  minLength: 'STRING_EMPTY',
+  maxLength: 'TOO_LONG',
+  maxItems: 'TOO_LONG',
+  minItems: 'LIST_EMPTY',
+  minProperties: 'MISSING',
+  pattern: 'WRONG_FORMAT',
+  enum: 'UNKNOWN_VALUE',
+  const: 'UNKNOWN_VALUE',
+};
+
+export function problemOf(error: ErrorObject, at?: string): Problem {
+  const steps = error.instancePath.split('/').slice(1).map(unescapePointer);
+  if (error.keyword === 'required') steps.push(String(error.params['missingProperty']));
+  if (at !== undefined) steps.unshift(at);
+  return { code: CODES[error.keyword] ?? 'WRONG_FORMAT', field: steps.join('.') || 'body' };
+}
+
+function unescapePointer(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}

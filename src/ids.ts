@@ -1,0 +1,36 @@
+import { randomBytes, randomInt, createHash, timingSafeEqual } from 'node:crypto';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A version 7 UUID in upper case: sorts by time, so that index pages fill from one side. */
+export function newId(now: Date): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now.getTime(), 0, 6);
+  bytes[6] = (bytes[6]! & 0x0f) | 0x70;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  const hex = bytes.toString('hex').toUpperCase();
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+export function isId(text: string): boolean {
+  return UUID.test(text);
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/** Random text of [A-Za-z0-9]: 32 characters for tokens, codes and secrets, 24 for cart tokens. */
+export function newSecret(length: 24 | 32): string {
+  return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+}
+
+/**
+ * What the database keeps of a secret. One round of SHA-256 is enough, because the secrets are random and
+ * long: there is no dictionary to try.
+ */
+export function secretHash(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+export function isSecretOf(secret: string, hash: Buffer): boolean {
+  return timingSafeEqual(secretHash(secret), hash);
+}

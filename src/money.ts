@@ -1,0 +1,123 @@
+/**
+ * Money is an integer in the minor unit of its currency (cents). Decimals exist only on the wire: they come in
+ * through `toMinor` and go out through `toDecimal`.
+ */
+
+const digitsOf = new Map<string, number>();
+
+/** How many decimals the currency has: 2 for EUR, 0 for JPY, 3 for KWD. */
+export function currencyDigits(currency: string): number {
+  let digits = digitsOf.get(currency);
+  if (digits === undefined) {
+    digits = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions()
+      .maximumFractionDigits!;
+    digitsOf.set(currency, digits);
+  }
+  return digits;
+}
+
+const known = new Set(Intl.supportedValuesOf('currency'));
+
+export function isCurrency(code: string): boolean {
+  return known.has(code);
+}
+
+/** Half away from zero, the commercial rule, on an exact fraction. */
+export function divideRounded(numerator: bigint, denominator: bigint): bigint {
+  if (denominator < 0n) return divideRounded(-numerator, -denominator);
+  const sign = numerator < 0n ? -1n : 1n;
+  return (sign * (2n * sign * numerator + denominator)) / (2n * denominator);
+}
+
+const DECIMAL = /^(-?)(\d{1,15})(?:\.(\d{1,10}))?$/;
+
+/** An exact decimal as `units / 10^scale`; undefined for anything that is not a plain decimal number. */
+export function parseDecimal(value: number | string): { units: bigint; scale: number } | undefined {
+  const match = DECIMAL.exec(typeof value === 'number' ? decimalText(value) : value);
+  if (!match) return undefined;
+  const fraction = match[3] ?? '';
+  const units = BigInt(match[2]! + fraction);
+  return { units: match[1] ? -units : units, scale: fraction.length };
+}
+
+/** A number without an exponent: 1e-7 would not be a decimal on the wire. */
+function decimalText(value: number): string {
+  const text = String(value);
+  return text.includes('e') ? value.toFixed(10) : text;
+}
+
+/** 12.99 -> 1299; rounds half up when the amount has more decimals than the currency. */
+export function toMinor(value: number | string, currency: string): number | undefined {
+  const decimal = parseDecimal(value);
+  if (!decimal) return undefined;
+  const minor = divideRounded(
+    decimal.units * 10n ** BigInt(currencyDigits(currency)),
+    10n ** BigInt(decimal.scale),
+  );
+  return minor >= Number.MIN_SAFE_INTEGER && minor <= Number.MAX_SAFE_INTEGER ? Number(minor) : undefined;
+}
+
+/** 1299 -> 12.99; the division of two integers is the float nearest to the decimal, so it prints exactly. */
+export function toDecimal(minor: number, currency: string): number {
+  return minor / 10 ** currencyDigits(currency);
+}
+
+/** An amount in another currency; `rate` is a decimal text such as '0.85'. */
+export function convert(minor: number, from: string, to: string, rate: string): number {
+  const { units, scale } = parseDecimal(rate)!;
+  const shift = currencyDigits(to) - currencyDigits(from) - scale;
+  const product = BigInt(minor) * units;
+  return Number(shift >= 0 ? product * 10n ** BigInt(shift) : divideRounded(product, 10n ** BigInt(-shift)));
+}
+
+const formats = new Map<string, { number: Intl.NumberFormat; sign: string }>();
+
+function formatOf(locale: string, currency: string) {
+  const key = `${locale} ${currency}`;
+  let format = formats.get(key);
+  if (!format) {
+    const tag = locale.replace('_', '-');
+    const digits = currencyDigits(currency);
+    const sign = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
+      .formatToParts(0)
+      .find((part) => part.type === 'currency')!.value;
+    const number = new Intl.NumberFormat(tag, {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+    });
+    format = { number, sign };
+    formats.set(key, format);
+  }
+  return format;
+}
+
+/**
+ * `1,234.50 €` in English, `1.234,50 €` in German: the number in the locale's way, a blank, the sign behind.
+ * Blanks and minus signs are plain ASCII, as the contract prints them (French groups with U+202F).
+ */
+export function formatMoney(minor: number, currency: string, locale: string): string {
+  const { number, sign } = formatOf(locale, currency);
+  const text = number
+    .format(toDecimal(minor, currency))
+    .replaceAll(/[\u00a0\u202f]/g, ' ')
+    .replace('\u2212', '-');
+  return `${text} ${sign}`;
+}
+
+/** Splits `amount` in proportion to `weights`; the parts always sum to the whole (largest remainder first). */
+export function allocate(amount: number, weights: readonly number[]): number[] {
+  const total = weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
+  if (total === 0n) throw new Error('allocate needs at least one weight above 0');
+  const whole = BigInt(Math.abs(amount));
+  const shares = weights.map((weight, index) => {
+    const product = whole * BigInt(weight);
+    return { index, share: product / total, remainder: product % total };
+  });
+  let rest = whole - shares.reduce((sum, entry) => sum + entry.share, 0n);
+  for (const entry of shares.toSorted((a, b) => Number(b.remainder - a.remainder) || a.index - b.index)) {
+    if (rest === 0n) break;
+    entry.share += 1n;
+    rest -= 1n;
+  }
+  return shares.map((entry) => (amount < 0 ? -Number(entry.share) : Number(entry.share)));
+}

@@ -1,0 +1,171 @@
+import type { Queries } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { notFound } from '../http/errors.ts';
+import type { Localised } from '../http/locale.ts';
+
+/** Everything a shop has set, as the database holds it: money in minor units, rates in basis points. */
+export interface Settings {
+  shopId: string;
+  version: number;
+  name: Localised;
+  slogan: Localised;
+  email: string;
+  logoUrl: string | null;
+  country: string;
+  defaultLocale: string;
+  locales: string[];
+  defaultCurrency: string;
+  currencies: string[];
+  /** From the default currency: {"GBP": "0.85"}. */
+  exchangeRates: Record<string, string>;
+  defaultCountry: string;
+  countries: string[];
+  taxModel: 'GROSS' | 'NET';
+  displayTaxes: boolean;
+  noTaxesMessage: string | null;
+  deliveryThresholdIsActive: boolean;
+  taxFreeOutsideEu: boolean;
+  publicCatalogue: boolean;
+  sellBeyondStock: boolean;
+  mandatoryAddressFields: string[];
+  minimumCartCode: MinimumCartCode;
+  minimumCartAmount: number | null;
+  basketDiscounts: BasketDiscount[];
+  units: Record<string, Record<string, { long: string; short?: string }>>;
+  taxClasses: TaxClass[];
+  shippingMethods: ShippingMethod[];
+  paymentMethods: PaymentMethod[];
+  newsletterCampaigns: NewsletterCampaign[];
+}
+
+export const MINIMUM_CART_CODES = [
+  'SumProduct',
+  'SumCoupon',
+  'SumDiscount',
+  'SumDelivery',
+  'SumPayment',
+] as const;
+export type MinimumCartCode = (typeof MINIMUM_CART_CODES)[number];
+
+/** Either `absolute` in minor units or `percent` in basis points. */
+export interface BasketDiscount {
+  minimumAmount: number;
+  absolute?: number;
+  percent?: number;
+}
+
+export interface TaxClass {
+  taxClassId: string;
+  key: string;
+  name: Localised;
+  isDefault: boolean;
+  isDefaultDigital: boolean;
+  /** Basis points by country of delivery. */
+  rates: Record<string, number>;
+}
+
+export interface ShippingMethod {
+  shippingMethodId: string;
+  key: string;
+  name: Localised;
+  description: Localised;
+  logoUrl: string | null;
+  kind: 'flat' | 'weight' | 'order_value' | 'pickup';
+  amount: number;
+  amountPerKg: number;
+  /** For order_value, ascending. */
+  tiers: { from: number; amount: number }[];
+  freeFrom: number | null;
+}
+
+/** The first one is the default of a cart. */
+export interface PaymentMethod {
+  paymentMethodId: string;
+  key: string;
+  name: Localised;
+  providerName: string | null;
+  additionalData: Record<string, string> | null;
+  amount: number;
+}
+
+export interface NewsletterCampaign {
+  campaignId: string;
+  identifier: string;
+  language: string;
+  name: string;
+  description: string | null;
+  subject: string | null;
+}
+
+const MOST_KEPT = 2_000;
+const kept = new WeakMap<object, Map<string, Settings>>();
+
+/**
+ * The settings of a shop, never stale: one cheap statement reads their version, and only what is newer than the
+ * copy in memory is fetched. Unknown shop: 404.
+ */
+export async function shopSettings(db: Queries, shopId: string): Promise<Settings> {
+  const row = await db.one<{ version: number }>(
+    sql`select settings_version as version from shop where shop_id = ${shopId}`,
+  );
+  if (!row) throw notFound();
+  const memory = memoryOf(db);
+  const copy = memory.get(shopId);
+  if (copy?.version === row.version) return copy;
+
+  const settings = await selectSettings(db, shopId);
+  if (!settings) throw notFound();
+  if (memory.size >= MOST_KEPT) memory.clear();
+  memory.set(shopId, settings);
+  return settings;
+}
+
+/** Per database, because tests have many in one process; a transaction reads anew what it may be changing. */
+function memoryOf(db: Queries): Map<string, Settings> {
+  let memory = kept.get(db);
+  if (!memory) kept.set(db, (memory = new Map()));
+  return memory;
+}
+
+/** One select list for all of it: one round trip, one snapshot. */
+export async function selectSettings(db: Queries, shopId: string): Promise<Settings | undefined> {
+  return db.one<Settings>(sql`
+    select shop_id as "shopId", settings_version as version, name, slogan, email, logo_url as "logoUrl", country,
+      default_locale as "defaultLocale", locales, default_currency as "defaultCurrency", currencies,
+      exchange_rates as "exchangeRates", default_country as "defaultCountry", countries, tax_model as "taxModel",
+      display_taxes as "displayTaxes", no_taxes_message as "noTaxesMessage",
+      delivery_threshold_is_active as "deliveryThresholdIsActive", tax_free_outside_eu as "taxFreeOutsideEu",
+      public_catalogue as "publicCatalogue", sell_beyond_stock as "sellBeyondStock",
+      mandatory_address_fields as "mandatoryAddressFields", minimum_cart_code as "minimumCartCode",
+      minimum_cart_amount as "minimumCartAmount", basket_discounts as "basketDiscounts", units,
+      (
+        select coalesce(json_agg(json_build_object(
+          'taxClassId', upper(tax_class_id::text), 'key', key, 'name', name, 'isDefault', is_default,
+          'isDefaultDigital', is_default_digital, 'rates', (
+            select coalesce(json_object_agg(country, basis_points order by country), '{}') from tax_rate
+            where tax_rate.shop_id = tax_class.shop_id and tax_rate.tax_class_id = tax_class.tax_class_id
+          )) order by position), '[]')
+        from tax_class where tax_class.shop_id = shop.shop_id
+      ) as "taxClasses",
+      (
+        select coalesce(json_agg(json_build_object(
+          'shippingMethodId', upper(shipping_method_id::text), 'key', key, 'name', name,
+          'description', description, 'logoUrl', logo_url, 'kind', kind, 'amount', amount,
+          'amountPerKg', amount_per_kg, 'tiers', tiers, 'freeFrom', free_from) order by position), '[]')
+        from shipping_method where shipping_method.shop_id = shop.shop_id
+      ) as "shippingMethods",
+      (
+        select coalesce(json_agg(json_build_object(
+          'paymentMethodId', upper(payment_method_id::text), 'key', key, 'name', name,
+          'providerName', provider_name, 'additionalData', additional_data, 'amount', amount)
+          order by position), '[]')
+        from payment_method where payment_method.shop_id = shop.shop_id
+      ) as "paymentMethods",
+      (
+        select coalesce(json_agg(json_build_object(
+          'campaignId', upper(campaign_id::text), 'identifier', identifier, 'language', language, 'name', name,
+          'description', description, 'subject', subject) order by position), '[]')
+        from newsletter_campaign where newsletter_campaign.shop_id = shop.shop_id
+      ) as "newsletterCampaigns"
+    from shop where shop_id = ${shopId}`);
+}

@@ -1,0 +1,30 @@
+import { ensureApp, insertToken } from '../src/apps/queries.ts';
+import { SCOPES, type Scope } from '../src/http/scopes.ts';
+import { newId, newSecret, secretHash } from '../src/ids.ts';
+import { insertShop, type NewShop } from '../src/shop/queries.ts';
+import type { Service } from './service.ts';
+
+/** A small shop; a test says only what matters to it. */
+export async function givenShop(
+  service: Service,
+  shopId: string,
+  facts: Partial<NewShop> = {},
+): Promise<void> {
+  const shop = { name: shopId, email: 'shop@mail.example', country: 'DE', locale: 'en_GB', currency: 'EUR' };
+  await service.db.transaction((tx) => insertShop(tx, { ...shop, ...facts, shopId }));
+}
+
+/** A token of an app of its own, with these scopes; all 16 when none are named. */
+export async function givenToken(
+  service: Service,
+  shopId: string,
+  scopes: readonly Scope[] = SCOPES,
+  appName = `app ${newSecret(24)}`,
+): Promise<string> {
+  const token = newSecret(32);
+  await service.db.transaction(async (tx) => {
+    const appId = await ensureApp(tx, shopId, { appId: newId(tx.now), name: appName, scopes });
+    await insertToken(tx, shopId, { tokenHash: secretHash(token), appId, scopes });
+  });
+  return token;
+}

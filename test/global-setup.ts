@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { openDatabase } from '../src/db/database.ts';
+import { startEmbedded } from '../src/db/embedded.ts';
+import { migrate } from '../src/db/migrate.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** How to reach the server of the tests. */
+    connection: { host?: string; port?: number; user?: string };
+  }
+}
+
+/** Nobody may be connected to a template while it is cloned, so it is a database of its own. */
+export const TEMPLATE = 'kontor_template';
+
+/** One PostgreSQL for the whole run, with the schema in a template that each test file clones. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'kontor-test-'));
+  const server = await startEmbedded(folder, {
+    log: () => {},
+    // The data is thrown away, so nothing has to survive a crash here.
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '300' },
+  });
+  const admin = new pg.Client(server.connection);
+  await admin.connect();
+  await admin.query(`create database ${TEMPLATE}`);
+  await admin.end();
+  const db = openDatabase({ connection: { ...server.connection, database: TEMPLATE } });
+  await migrate(db, () => {});
+  await db.close();
+  const { host, port, user } = server.connection;
+  project.provide('connection', {
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port }),
+    ...(user === undefined ? {} : { user }),
+  });
+  return async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
+import pg from 'pg';
+import pino from 'pino';
+import { inject } from 'vitest';
+import { buildApp } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import { openDatabase, type Database } from '../src/db/database.ts';
+import { TEMPLATE } from './global-setup.ts';
+
+/** A whole service on a database of its own, cloned from the migrated template: built as production builds it. */
+export interface Service {
+  app: FastifyInstance;
+  db: Database;
+  /** Sets the service's clock; undefined lets it run again. */
+  setClock(now: Date | undefined): void;
+  /** A call of the API: `call('GET', '/DemoShop/customers', { token })`. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  token?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface Answer {
+  status: number;
+  headers: LightMyRequestResponse['headers'];
+  text: string;
+  /** The parsed body; tests look at it as they would in a client, so it is not typed. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  body: any;
+}
+
+export async function startService(environment: Record<string, string> = {}): Promise<Service> {
+  const { name, drop } = await cloneDatabase();
+  let fixed: Date | undefined;
+  const clock = () => fixed ?? new Date();
+  const db = openDatabase({ connection: { ...inject('connection'), database: name }, clock });
+  const config = readConfig({ LOG_LEVEL: 'silent', ...environment });
+  const app = await buildApp({ config, db, log: pino({ level: config.LOG_LEVEL }) });
+  return {
+    app,
+    db,
+    setClock: (now) => {
+      fixed = now;
+    },
+    call: async (method, path, options = {}) => {
+      const response = await app.inject(requestOf(method, path, options));
+      const isJson = String(response.headers['content-type']).startsWith('application/json');
+      return {
+        status: response.statusCode,
+        headers: response.headers,
+        text: response.body,
+        body: isJson && response.body !== '' ? JSON.parse(response.body) : undefined,
+      };
+    },
+    close: async () => {
+      await app.close();
+      await db.close();
+      await drop();
+    },
+  };
+}
+
+function requestOf(method: string, path: string, { token, body, headers }: CallOptions): InjectOptions {
+  return {
+    method: method as InjectOptions['method'] & string,
+    url: `/rs/shops${path}`,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+  };
+}
+
+/** A fresh database with the schema: cloning a template takes some 20 ms. */
+export async function cloneDatabase(): Promise<{ name: string; drop: () => Promise<void> }> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await asAdmin((admin) => admin.query(`create database ${name} template ${TEMPLATE}`));
+  return { name, drop: () => asAdmin((admin) => admin.query(`drop database ${name} with (force)`)) };
+}
+
+async function asAdmin(work: (admin: pg.Client) => Promise<unknown>): Promise<void> {
+  const admin = new pg.Client({ ...inject('connection'), database: 'postgres' });
+  await admin.connect();
+  try {
+    await work(admin);
+  } finally {
+    await admin.end();
+  }
+}
