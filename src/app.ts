@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { apps } from './apps/routes.ts';
 import type { Config } from './config.ts';
 import { countries } from './countries/routes.ts';
 import { currencies } from './currencies/routes.ts';
@@ -9,16 +10,19 @@ import type { Database } from './db/database.ts';
 import { API_HEADERS, COMMON_HEADERS, finishAnswer } from './http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
 import { callerDirectory } from './http/callers.ts';
-import { errorBody } from './http/errors.ts';
+import { errorBody, unavailable } from './http/errors.ts';
 import { answerFailure } from './http/failures.ts';
 import { openGate } from './http/gate.ts';
 import { deleteOldAnswers } from './http/idempotency.ts';
 import { operations } from './http/operation.ts';
 import { deletePastWindows, rateLimiter } from './http/rate-limit.ts';
 import { compileBody, compileParameters } from './http/validation.ts';
+import { legal } from './legal/routes.ts';
 import { locales } from './locales/routes.ts';
+import { newsletters } from './newsletters/routes.ts';
 import { registerHealth } from './operation/health.ts';
 import { registerMetrics } from './operation/metrics.ts';
+import { scriptTags } from './script-tags/routes.ts';
 import { shippingMethods } from './shipping-methods/routes.ts';
 import { shop } from './shop/routes.ts';
 import { taxes } from './taxes/routes.ts';
@@ -83,6 +87,7 @@ export async function buildApp({
     reply.header('x-request-id', request.id);
     // A path that leads nowhere ends here, before its body is read.
     if (request.is404) gate.turnAway(request, reply).catch(done);
+    else if (!isMigrated() && request.url.startsWith('/rs/')) done(unavailable());
     else done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -116,6 +121,10 @@ export async function buildApp({
   taxes(api);
   shippingMethods(api);
   customers(api);
+  legal(api);
+  newsletters(api);
+  scriptTags(api);
+  apps(api);
   api.finish();
 
   const sweep = setInterval(() => {

@@ -67,7 +67,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
 
 function requestOf(method: string, path: string, { token, body, headers }: CallOptions): InjectOptions {
   return {
-    method: method as InjectOptions['method'] & string,
+    method: method as 'GET',
     url: `/rs/shops${path}`,
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

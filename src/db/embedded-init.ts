@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import {
   chown,
   mkdtemp,
@@ -145,9 +146,20 @@ async function removeAbandoned(pgdata: string): Promise<void> {
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     return errorCode(error) === 'EPERM';
+  }
+}
+
+/** Ended, but its parent has not asked yet how: in a container the first process often never does. */
+function isZombie(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return status.slice(status.lastIndexOf(')')).startsWith(') Z');
+  } catch {
+    return true;
   }
 }
 

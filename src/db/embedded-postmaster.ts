@@ -114,9 +114,8 @@ async function connectRunning(cluster: Cluster, applicationName: string): Promis
     return { client, address };
   } catch (error) {
     const code = errorCode(error);
-    const starting = '57P03';
-    const full = '53300';
-    if (code === starting || code === full) return 'busy';
+    // 57P..: it is starting or shutting down. 53300: all connections are taken.
+    if (code?.startsWith('57P') || code === '53300') return 'busy';
     if (code === 'EACCES' || error instanceof DatabaseError) throw error;
     return 'absent';
   }
@@ -259,7 +258,7 @@ async function hasGone({ pgdata }: Cluster, pid: number, within: number): Promis
     if (Date.now() > deadline) return false;
     await sleep(10);
   }
-  // The file goes a little before the process does; a container without an init never reaps an adopted one.
+  // The file goes a little before the process does.
   for (let left = 100; left > 0 && isAlive(pid); left--) await sleep(10);
   return true;
 }

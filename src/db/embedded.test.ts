@@ -22,7 +22,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type PoolConfig, type QueryResultRow } from 'pg';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { accountsOf, runAs, serverAccount } from './embedded-account.ts';
+import { type Account, accountsOf, runAs, serverAccount } from './embedded-account.ts';
 import { packageFolder, usableBinaries } from './embedded-binaries.ts';
 import { rotateLog, socketFolder } from './embedded-folders.ts';
 import { isAlive } from './embedded-init.ts';
@@ -72,6 +72,7 @@ async function postmasterOf(dataFolder: string): Promise<number> {
 function otherProcess(
   dataFolder: string,
   call: 'startEmbedded' | 'attachEmbedded',
+  account?: Account,
 ): { process: ChildProcess; says: Promise<Said> } {
   const code = `
     const { ${call} } = await import(${JSON.stringify(path.join(import.meta.dirname, 'embedded.ts'))});
@@ -83,7 +84,10 @@ function otherProcess(
       console.log(JSON.stringify({ name: error.name, message: error.message }));
     }`;
   const args = ['--import', 'tsx', '--input-type=module', '--eval', code];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    ...runAs(account),
+  });
   children.push(child);
   const says = once(createInterface(child.stdout), 'line').then(([line]) => JSON.parse(line) as Said);
   return { process: child, says };
@@ -157,10 +161,17 @@ describe('a server of its own', () => {
     });
     await expect(query(connection, `select 'secret of a customer'::int`)).rejects.toThrow('invalid input');
     expect(await readFile(path.join(folder, 'postgres.log'), 'utf8')).not.toContain('secret');
-    if (onLinux) {
-      expect((await stat(path.join(folder, 'postgres'))).mode & 0o777).toBe(0o700);
-      expect((await stat(path.join(folder, 'postgres/.s.PGSQL.5432'))).mode & 0o777).toBe(0o700);
-    }
+  });
+
+  test.runIf(onLinux)('is closed to other users', async () => {
+    const folder = await newFolder();
+    await started(startEmbedded(folder, fast));
+    const pgdata = path.join(folder, 'postgres');
+    expect((await stat(pgdata)).mode & 0o777).toBe(0o700);
+    expect((await stat(path.join(pgdata, '.s.PGSQL.5432'))).mode & 0o777).toBe(0o700);
+    expect((await readFile(path.join(pgdata, 'pg_hba.conf'), 'utf8')).match(/^host.*/gm)).toEqual(
+      Array.from({ length: 4 }, () => expect.stringMatching(/reject$/)),
+    );
   });
 
   test('knows letters beyond ASCII, whatever the locale of the system', async () => {
@@ -430,8 +441,7 @@ describe.runIf(asRoot && onLinux)('as root', () => {
     await (await startEmbedded(folder, fast)).stop();
     expect((await stat(path.join(folder, 'postgres'))).uid).not.toBe(0);
 
-    const nobody = accountsOf(await readFile('/etc/passwd', 'utf8')).find(({ name }) => name === 'nobody');
-    if (!nobody) throw new Error('no user nobody here');
+    const nobody = await accountOfNobody();
     execFileSync('chown', ['-R', `${nobody.uid}:${nobody.gid}`, path.join(folder, 'postgres')]);
     await (await startEmbedded(folder, fast)).stop();
     expect((await stat(path.join(folder, 'postgres'))).uid).toBe(nobody.uid);
@@ -439,6 +449,13 @@ describe.runIf(asRoot && onLinux)('as root', () => {
     execFileSync('chown', ['-R', '0:0', path.join(folder, 'postgres')]);
     await (await startEmbedded(folder, fast)).stop();
     expect((await stat(path.join(folder, 'postgres'))).uid).not.toBe(0);
+  });
+
+  test('a database it has made is refused to an ordinary user in one line', async () => {
+    const folder = await newFolder();
+    await started(startEmbedded(folder, fast));
+    const said = await otherProcess(folder, 'attachEmbedded', await accountOfNobody()).says;
+    expect(said.message).toMatch(/postgres belongs to another user \(uid \d+\): start Kontor as that user/);
   });
 
   test('opens a closed data folder for the group of that user alone', async () => {
@@ -493,14 +510,14 @@ describe.runIf(asRoot && onLinux)('as root', () => {
     const account = await serverAccount('/nonexistent');
     const lines: string[] = [];
     const use = async () =>
-      usableBinaries(hidden, account, ['/proc/none', copies], (line) => lines.push(line));
+      usableBinaries(hidden, account, ['/etc/passwd/none', copies], (line) => lines.push(line));
     const { native, version } = await use();
     expect(native).toBe(path.join(copies, `postgresql-${version}`, 'native'));
     const options = { ...runAs(account), cwd: '/', encoding: 'utf8' } as const;
     expect(execFileSync(path.join(native, 'bin/postgres'), ['--version'], options)).toContain('PostgreSQL');
     expect((await use()).native).toBe(native);
     expect(lines).toHaveLength(1);
-    await expect(usableBinaries(hidden, account, ['/proc/none'], () => undefined)).rejects.toThrow(
+    await expect(usableBinaries(hidden, account, ['/etc/passwd/none'], () => undefined)).rejects.toThrow(
       'DATABASE_URL',
     );
   });
@@ -548,6 +565,13 @@ describe('the package of the platform', () => {
     expect(await readlink(path.join(native, 'lib/libpq.so.5'))).toBe('libpq.so.5.18');
   });
 });
+
+async function accountOfNobody(): Promise<Account> {
+  const accounts = accountsOf(await readFile('/etc/passwd', 'utf8'));
+  const nobody = accounts.find(({ name }) => name === 'nobody');
+  if (!nobody) throw new Error('there is no user nobody here');
+  return nobody;
+}
 
 async function processGroup(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8');

@@ -24,7 +24,7 @@ const byText = new Map<string, string>();
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   const fragment: Sql = values.some(isFragment)
     ? spliced(strings, values)
-    : { strings: strings as readonly string[], values };
+    : { strings, values };
   fragments.add(fragment);
   return fragment;
 }

@@ -16,7 +16,7 @@ export function hasScope(caller: Caller, scope: Scope): boolean {
 }
 
 /** How long another process's revocation may go unnoticed (decisions.md: within 5 s). */
-const FRESH_FOR = 4_000;
+export const FRESH_FOR = 4_000;
 const MOST_KEPT = 20_000;
 
 /**

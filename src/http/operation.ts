@@ -37,6 +37,11 @@ interface OperationFacts {
   produces?: Produces;
   /** The named constraints of the database that a caller can run into, as errors. */
   constraints?: Readonly<Record<string, () => HttpError>>;
+  /**
+   * The answer holds a secret, which must not lie in the database in clear: an Idempotency-Key is ignored,
+   * because keeping the answer for a replay would do just that.
+   */
+  secretAnswer?: boolean;
 }
 
 export interface Operation<
@@ -73,7 +78,14 @@ export interface Call<Params, Query, Body> {
 }
 
 export type ReadCall<Params, Query, Body> = Call<Params, Query, Body> & { db: Queries };
-export type WriteCall<Params, Query, Body> = Call<Params, Query, Body> & { tx: Transaction };
+export type WriteCall<Params, Query, Body> = Call<Params, Query, Body> & {
+  tx: Transaction;
+  /**
+   * For effects outside of the database (memory, files): runs once, after the commit and before the answer, and
+   * not at all when nothing was committed or an old answer is replayed. If it fails, the write stays done.
+   */
+  afterCommit: (effect: () => void | Promise<void>) => void;
+};
 
 export interface Deps {
   config: Config;
@@ -180,17 +192,31 @@ export function operations(app: FastifyInstance, deps: Deps) {
       const status = operation.status ?? 200;
       register(operation, async (request, reply) => {
         reply.code(status);
+        let effects: (() => void | Promise<void>)[] = [];
         const work = async (tx: Transaction): Promise<Answer> => {
           const { call, headers } = callOf(request, idNames);
-          const answer = await handler({ ...call, tx } as never);
+          const answer = await handler({
+            ...call,
+            tx,
+            afterCommit: (effect: () => void | Promise<void>) => void effects.push(effect),
+          } as never);
           return { status, headers, body: answer === undefined ? null : (reply.serialize(answer) as string) };
         };
-        const key = request.headers['idempotency-key'];
-        const { answer, replayed } = await db.transaction(async (tx) =>
-          key === undefined
+        const key = operation.secretAnswer ? undefined : request.headers['idempotency-key'];
+        const { answer, replayed } = await db.transaction(async (tx) => {
+          // A transaction that is tried again begins from nothing.
+          effects = [];
+          return key === undefined
             ? { answer: await work(tx), replayed: false }
-            : onceOnly(tx, keyedRequest(request, key as string), () => work(tx)),
-        );
+            : onceOnly(tx, keyedRequest(request, key as string), () => work(tx));
+        });
+        for (const effect of effects) {
+          try {
+            await effect();
+          } catch (error) {
+            request.log.error({ err: error, requestId: request.id }, 'failed after the commit');
+          }
+        }
         reply.code(answer.status).headers(answer.headers);
         if (replayed) reply.header('idempotency-replayed', 'true');
         if (answer.body !== null) reply.type('application/json');

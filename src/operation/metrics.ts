@@ -13,17 +13,18 @@ export function registerMetrics(app: FastifyInstance, db: Database): void {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
-  new Gauge({
+  const connections = new Gauge({
     name: 'database_connections',
     help: 'Connections of this process to the database, and requests that wait for one',
     labelNames: ['state'],
-    registers: [registry],
+    registers: [],
     collect() {
       this.set({ state: 'open' }, db.pool.totalCount);
       this.set({ state: 'idle' }, db.pool.idleCount);
       this.set({ state: 'waiting' }, db.pool.waitingCount);
     },
   });
+  registry.registerMetric(connections);
 
   // One observer per route and status: looking labels up by value costs more than counting.
   const observers = new Map<string, Map<number, (seconds: number) => void>>();

@@ -57,6 +57,10 @@ export function findShops(db: Queries, limit: number) {
     from shop order by lower(shop_id) limit ${limit}`);
 }
 
+export function findShop(db: Queries, shopId: string) {
+  return db.one<{ shopId: string }>(sql`select shop_id as "shopId" from shop where shop_id = ${shopId}`);
+}
+
 export async function countShops(db: Queries): Promise<number> {
   return (await db.one<{ count: number }>(sql`select count(*) as count from shop`))!.count;
 }

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, rename, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * Kontor as it is installed in production: compiled, without its source, so that nothing is measured but what
+ * runs there. The servers to compare with are compiled the same way.
+ */
+export async function install(folder: string): Promise<void> {
+  await mkdir(folder);
+  const compiler = path.join(
+    path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')),
+    'bin/tsc',
+  );
+  // Types are checked elsewhere; here only the code counts.
+  const options = ['--noEmit', 'false', '--noCheck', '--rootDir', ROOT, '--outDir', folder];
+  await promisify(execFile)(process.execPath, [compiler, '-p', path.join(ROOT, 'tsconfig.json'), ...options]);
+  await rename(path.join(folder, 'src'), path.join(folder, 'dist'));
+  for (const name of ['bin', 'package.json', 'migrations', 'schema', 'openapi.json']) {
+    await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true }).catch(ignoreMissing);
+  }
+  await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}

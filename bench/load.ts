@@ -1,0 +1,90 @@
+import autocannon from 'autocannon';
+import type { Call } from './targets.ts';
+
+export interface Round {
+  requestsPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+}
+
+/** What is measured: calls to one server. */
+export interface Subject {
+  name: string;
+  origin: string;
+  token: string;
+  calls: Call[];
+}
+
+const CONNECTIONS = 32;
+
+/** One round of load. Any answer but a 2xx makes it worthless, so it throws. */
+export async function load({ name, origin, token, calls }: Subject, seconds: number): Promise<Round> {
+  const requests = calls.map((call) => ({ ...call, headers: headersOf(call, token) }));
+  const parts = partsOf(requests, CONNECTIONS).values();
+  const result = await autocannon({
+    url: origin,
+    connections: CONNECTIONS,
+    duration: seconds,
+    // A round ends at a sample, so that short samples make it as long as it should be.
+    sampleInt: 100,
+    requests: requests.slice(0, 1),
+    setupClient: (client) => client.setRequests(parts.next().value!),
+  });
+  const failed = result.non2xx + result.errors + result.timeouts;
+  if (failed > 0 || result['2xx'] === 0) {
+    const statuses = JSON.stringify(result.statusCodeStats);
+    throw new Error(
+      `${name}: ${failed} calls failed, ${result.errors} of them without an answer: ${statuses}`,
+    );
+  }
+  return {
+    requestsPerSecond: result['2xx'] / result.duration,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+  };
+}
+
+/** Asked once before the load, because a refusal explains itself in its body. */
+export async function tryOnce({ name, origin, token, calls }: Subject): Promise<void> {
+  const call = calls[0]!;
+  const { method, path, body = null } = call;
+  const response = await fetch(origin + path, { method, body, headers: headersOf(call, token) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${name}: ${method} ${path} answers ${response.status} ${text}`);
+}
+
+/**
+ * Rounds of all subjects in turn, each round beginning with another one, so that whatever else the machine does
+ * meets all of them alike.
+ */
+export async function interleavedRounds(
+  subjects: Subject[],
+  { rounds, seconds }: { rounds: number; seconds: number },
+  say: (line: string) => void,
+): Promise<Map<Subject, Round[]>> {
+  const measured = new Map<Subject, Round[]>(subjects.map((subject) => [subject, []]));
+  for (let round = 0; round < rounds; round++) {
+    const first = round % subjects.length;
+    for (const subject of [...subjects.slice(first), ...subjects.slice(0, first)]) {
+      measured.get(subject)!.push(await load(subject, seconds));
+    }
+    const rates = subjects.map((subject) => Math.round(measured.get(subject)![round]!.requestsPerSecond));
+    say(`round ${round + 1} of ${rounds}: ${rates.join(', ')} requests per second`);
+  }
+  return measured;
+}
+
+function headersOf({ body }: Call, token: string): Record<string, string> {
+  return {
+    authorization: `Bearer ${token}`,
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+}
+
+/** Copies, because autocannon writes into what it is given. Every part gets at least one. */
+function partsOf<Item extends object>(items: Item[], count: number): Item[][] {
+  return Array.from({ length: count }, (_, part) => {
+    const own = items.filter((_, index) => index % count === part);
+    return (own.length > 0 ? own : [items[part % items.length]!]).map((item) => ({ ...item }));
+  });
+}

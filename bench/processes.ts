@@ -1,0 +1,104 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Server {
+  name: string;
+  pid: number;
+  origin: string;
+  /** From spawning the process to its first successful answer. */
+  startMs: number;
+  /** SIGTERM, and SIGKILL when that is not heard. */
+  stop(): Promise<void>;
+}
+
+export interface ServerCommand {
+  name: string;
+  /** What node runs. */
+  words: string[];
+  folder: string;
+  environment: Record<string, string>;
+  /** Standard output and error go to this file, as in production. */
+  logFile: string;
+  /** The server has started when this path answers 200. */
+  probe: string;
+}
+
+const STARTS_WITHIN = 30_000;
+const STOPS_WITHIN = 5_000;
+
+const running = new Set<ChildProcess>();
+const endings: (() => Promise<unknown>)[] = [];
+
+/** What has to be undone when the bench is over, in reverse order, also when it fails or is interrupted. */
+export function atEnd(ending: () => Promise<unknown>): void {
+  endings.push(ending);
+}
+
+export async function endEverything(): Promise<void> {
+  for (let ending = endings.pop(); ending; ending = endings.pop()) {
+    await ending().catch((error: unknown) => process.stderr.write(`bench: ${String(error)}\n`));
+  }
+}
+
+// The last resort: a server must not outlive the bench.
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
+export async function startServer(command: ServerCommand): Promise<Server> {
+  const { name, words, folder, environment, logFile, probe } = command;
+  const port = await freePort();
+  const log = await open(logFile, 'a');
+  const began = performance.now();
+  const child = spawn(process.execPath, words, {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], NODE_ENV: 'production', PORT: String(port), ...environment },
+    stdio: ['ignore', log.fd, log.fd],
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  atEnd(() => stopProcess(child));
+  await log.close();
+
+  const origin = `http://127.0.0.1:${port}`;
+  while (!(await answers(origin + probe))) {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw new Error(`${name} ended (${child.exitCode ?? child.signalCode}); its output is in ${logFile}`);
+    }
+    if (performance.now() - began > STARTS_WITHIN) {
+      throw new Error(`${name} did not answer ${probe} in time; its output is in ${logFile}`);
+    }
+    await sleep(10);
+  }
+  const startMs = Math.round(performance.now() - began);
+  return { name, pid: child.pid!, origin, startMs, stop: () => stopProcess(child) };
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(1_000) });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+async function stopProcess(child: ChildProcess): Promise<void> {
+  if (!running.has(child)) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const patience = setTimeout(() => child.kill('SIGKILL'), STOPS_WITHIN);
+  await ended;
+  clearTimeout(patience);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,131 @@
+/**
+ * `npm run bench [-- --quick] [-- --profile FOLDER]`: what Kontor does per second against the least that Fastify
+ * and one select cost on the same machine in the same minutes, and how fast it starts. Needs nothing but
+ * `npm ci`; listens on 127.0.0.1 only; writes bench/results.json.
+ */
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import type { PoolConfig } from 'pg';
+import { openDatabase } from '../src/db/database.ts';
+import { startEmbedded } from '../src/db/embedded.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { install } from './installation.ts';
+import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
+import { atEnd, endEverything, startServer } from './processes.ts';
+import { machine, startTable, startVerdicts, throughput, throughputTable } from './report.ts';
+import { createBenchShop } from './shop.ts';
+import { measureStarts } from './start-times.ts';
+import { baselines, targets, type Target } from './targets.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    /** Where to put a CPU profile of Kontor; the numbers of such a run are lower. */
+    profile: { type: 'string' },
+  },
+});
+
+/** The whole run stays below four minutes however many targets there are: more of them get shorter rounds. */
+const LOAD_SECONDS = options.quick ? 20 : 120;
+const ROUNDS = options.quick ? 3 : 5;
+const WARM_UP_SECONDS = options.quick ? 1 : 3;
+const LONGEST_ROUND = options.quick ? 1 : 4;
+const RESTARTS = options.quick ? 1 : 3;
+const POOL = '10';
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void endEverything().then(() => process.exit(1)));
+}
+try {
+  await bench();
+} finally {
+  await endEverything();
+}
+
+async function bench(): Promise<void> {
+  const workFolder = await mkdtemp(path.join(tmpdir(), 'kontor-bench-'));
+  atEnd(() => rm(workFolder, { recursive: true, force: true }));
+  // PostgreSQL runs as another user when the bench runs as root.
+  await chmod(workFolder, 0o755);
+  const installation = path.join(workFolder, 'kontor');
+  await install(installation);
+
+  say('Start times: first start, restarts, memory after 10 s of idling ...');
+  const starts = await measureStarts(installation, workFolder, RESTARTS);
+  const startRows = startVerdicts(starts);
+
+  say('Throughput: a shop with 1,000 customers on a PostgreSQL of its own ...');
+  const subjects = await startSubjects(installation, workFolder);
+  const all = [...subjects.values()];
+  const share = LOAD_SECONDS / all.length;
+  const seconds = Math.min(LONGEST_ROUND, (0.85 * share) / ROUNDS);
+  for (const subject of all) {
+    await tryOnce(subject);
+    await load(subject, Math.min(WARM_UP_SECONDS, 0.15 * share));
+  }
+  const rounds = await interleavedRounds(all, { rounds: ROUNDS, seconds }, say);
+  const baseline = rounds.get(subjects.get(baselines.select)!)!;
+  const rows = [...subjects].map(([target, subject]) => throughput(target, rounds.get(subject)!, baseline));
+
+  say(`\n${throughputTable(rows)}\n\n${startTable(startRows)}`);
+  const results = {
+    date: new Date().toISOString(),
+    quick: options.quick,
+    ...machine(),
+    roundSeconds: seconds,
+    throughput: rows,
+    start: startRows,
+    restartsMs: starts.restartMs,
+  };
+  await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(results, null, 2)}\n`);
+  if ([...rows, ...startRows].some(({ ok }) => ok === false)) process.exitCode = 1;
+}
+
+/** The three servers, and what is asked of each of them. */
+async function startSubjects(installation: string, workFolder: string): Promise<Map<Target, Subject>> {
+  const postgres = await startEmbedded(path.join(workFolder, 'data'), { log: () => {} });
+  atEnd(() => postgres.stop());
+  const db = openDatabase({ connection: postgres.connection });
+  await migrate(db, () => {});
+  const shop = await createBenchShop(db);
+  await db.close();
+
+  const environment = { DATABASE_URL: urlOf(postgres.connection), DATABASE_POOL: POOL };
+  const start = (name: string, words: string[], probe: string, more: Record<string, string> = {}) =>
+    startServer({
+      name,
+      words,
+      folder: installation,
+      environment: { ...environment, ...more },
+      logFile: path.join(workFolder, `${name}.log`),
+      probe,
+    });
+  const constant = await start('constant', ['bench/servers/constant.js'], '/');
+  const select = await start('select', ['bench/servers/select.js'], `/${shop.shopId}/${shop.customerIds[0]}`);
+  const profiling = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${path.resolve(options.profile)}`] : [];
+  const kontor = await start('kontor', [...profiling, 'bin/kontor.js', 'serve'], '/ready', {
+    KONTOR_DATA: path.join(workFolder, 'kontor-data'),
+    // On, as in production, but never reached.
+    RATE_LIMIT: '1000000000',
+  });
+
+  const subject = (target: Target, { origin }: { origin: string }): [Target, Subject] => [
+    target,
+    { name: target.name, origin, token: shop.token, calls: target.calls(shop) },
+  ];
+  return new Map([
+    subject(baselines.constant, constant),
+    subject(baselines.select, select),
+    ...targets.map((target) => subject(target, kontor)),
+  ]);
+}
+
+/** A socket's folder travels as a parameter, as PostgreSQL writes it. */
+function urlOf({ host, port, user, password, database }: PoolConfig): string {
+  const secret = typeof password === 'string' ? `:${encodeURIComponent(password)}` : '';
+  return `postgres://${user}${secret}@localhost:${port ?? 5432}/${database}?host=${encodeURIComponent(host!)}`;
+}

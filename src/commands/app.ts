@@ -1,0 +1,86 @@
+import { authorise, createApp, deleteApp, listApps } from '../apps/apps.ts';
+import { installationKey } from '../apps/sealing.ts';
+import { shopUrl } from '../http/links.ts';
+import { CommandProblem, parseScopes, print, printTable, withDatabase, type Command } from './command.ts';
+import { requireShop } from './token.ts';
+
+export const appCommands: Command[] = [
+  {
+    name: 'app create',
+    arguments: ['ID'],
+    summary: 'Register an app for a shop and print its client id and secret.',
+    details: 'The secret is shown this once. Install the app with: npx kontor app install ID CLIENT_ID',
+    options: {
+      name: { type: 'string', placeholder: 'N', required: true, summary: 'Its name, unique in the shop.' },
+      callback: {
+        type: 'string',
+        placeholder: 'URL',
+        required: true,
+        summary: 'Where the installation calls the app.',
+      },
+      scopes: { type: 'string', placeholder: 'all|A,B,C', required: true, summary: 'What it may do.' },
+    },
+    run: ({ config, arguments: [shopId], options }) => {
+      const scopes = parseScopes(String(options['scopes']));
+      return withDatabase(config, async (db) => {
+        await requireShop(db, shopId!);
+        const key = await installationKey(config);
+        const { clientId, clientSecret } = await db.transaction((tx) =>
+          createApp(tx, key, shopId!, {
+            name: String(options['name']),
+            callbackUrl: String(options['callback']),
+            scopes,
+          }),
+        );
+        print(`client_id      ${clientId}`);
+        print(`client_secret  ${clientSecret}`);
+      });
+    },
+  },
+  {
+    name: 'app install',
+    arguments: ['ID', 'CLIENT_ID'],
+    summary: 'Make a single-use code for an app and print the address that hands it over.',
+    details:
+      'Open the printed address in a browser: the app gets the code and exchanges it for its token within 10\nminutes. An older token of the app ends with that. Links are built from PUBLIC_URL, or HOST and PORT.',
+    run: ({ config, arguments: [shopId, clientId] }) =>
+      withDatabase(config, async (db) => {
+        await requireShop(db, shopId!);
+        const key = await installationKey(config);
+        const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://${config.HOST}:${config.PORT}`;
+        print(await db.transaction((tx) => authorise(tx, key, shopId!, clientId!, shopUrl(origin, shopId!))));
+      }),
+  },
+  {
+    name: 'app list',
+    arguments: ['ID'],
+    summary: 'List the apps of a shop.',
+    run: ({ config, arguments: [shopId] }) =>
+      withDatabase(config, async (db) => {
+        await requireShop(db, shopId!);
+        const apps = await listApps(db, shopId!);
+        printTable(
+          ['CLIENT ID', 'NAME', 'CREATED', 'SCOPES'],
+          apps.map(({ clientId, name, createdAt, scopes }) => [
+            clientId,
+            name,
+            createdAt.toISOString(),
+            scopes.length === 0 ? 'none' : scopes.join(','),
+          ]),
+        );
+      }),
+  },
+  {
+    name: 'app delete',
+    arguments: ['ID', 'APP'],
+    summary: 'Uninstall an app, named or by client id: its tokens and script tags go with it.',
+    run: ({ config, arguments: [shopId, app] }) =>
+      withDatabase(config, async (db) => {
+        await requireShop(db, shopId!);
+        if (!(await db.transaction((tx) => deleteApp(tx, shopId!, app!)))) {
+          throw new CommandProblem(`${shopId} has no such app. See: npx kontor app list ${shopId}`);
+        }
+        print('Uninstalled.');
+      }),
+  },
+];

@@ -1,0 +1,94 @@
+import { mkdir } from 'node:fs/promises';
+import type { Config } from '../config.ts';
+import { openDatabase, type Database } from '../db/database.ts';
+import { attachEmbedded } from '../db/embedded.ts';
+import { migrate } from '../db/migrate.ts';
+import { isScope, SCOPES, type Scope } from '../http/scopes.ts';
+
+/** It could not be done; the message says what to do next. */
+export class CommandProblem extends Error {
+  override name = 'CommandProblem';
+}
+
+/** The command was called wrongly. */
+export class UsageProblem extends CommandProblem {
+  override name = 'UsageProblem';
+}
+
+export interface CommandCall {
+  config: Config;
+  arguments: string[];
+  options: Record<string, string | boolean | undefined>;
+}
+
+export interface Command {
+  /** `shop create` */
+  name: string;
+  summary: string;
+  details?: string;
+  /** Names of the arguments, as the help shows them. */
+  arguments?: readonly string[];
+  options?: Readonly<
+    Record<string, { type: 'string' | 'boolean'; summary: string; placeholder?: string; required?: boolean }>
+  >;
+  run(call: CommandCall): Promise<void>;
+}
+
+/** The database of this configuration, whether the service runs or not, with its schema up to date. */
+export async function withDatabase(config: Config, work: (db: Database) => Promise<void>): Promise<void> {
+  await withBareDatabase(config, async (db) => {
+    await migrate(db, () => {});
+    await work(db);
+  });
+}
+
+/** The same without touching the schema. */
+export async function withBareDatabase(config: Config, work: (db: Database) => Promise<void>): Promise<void> {
+  if (config.DATABASE_URL === undefined) await mkdir(config.KONTOR_DATA, { recursive: true });
+  const embedded =
+    config.DATABASE_URL === undefined
+      ? await attachEmbedded(config.KONTOR_DATA, { log: (line) => process.stderr.write(`${line}\n`) })
+      : undefined;
+  const db = openDatabase({
+    connection: embedded?.connection ?? { connectionString: config.DATABASE_URL },
+    poolSize: 2,
+    namedStatements: config.DATABASE_NAMED_STATEMENTS,
+  });
+  try {
+    await work(db);
+  } finally {
+    await db.close();
+    await embedded?.stop();
+  }
+}
+
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = header.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]!.length)),
+  );
+  for (const row of [header, ...rows]) {
+    print(
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    );
+  }
+}
+
+/** `all`, or names separated by commas. */
+export function parseScopes(text: string): Scope[] {
+  if (text === 'all') return [...SCOPES];
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !isScope(name));
+  if (unknown !== undefined) {
+    throw new CommandProblem(
+      `Unknown scope ${JSON.stringify(unknown)}. The scopes are: ${SCOPES.join(', ')}`,
+    );
+  }
+  return names.filter(isScope);
+}

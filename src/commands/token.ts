@@ -1,0 +1,64 @@
+import { createToken, listTokens, revokeToken } from '../apps/apps.ts';
+import type { Database } from '../db/database.ts';
+import { findShop } from '../shop/queries.ts';
+import { CommandProblem, parseScopes, print, printTable, withDatabase, type Command } from './command.ts';
+import { noSuchShop } from './shop.ts';
+
+export const tokenCommands: Command[] = [
+  {
+    name: 'token create',
+    arguments: ['ID'],
+    summary: 'Create an access token for a shop and print it, alone, on stdout.',
+    details: 'The token is shown this once; the database keeps only its hash.',
+    options: {
+      scopes: { type: 'string', placeholder: 'all|A,B,C', required: true, summary: 'What it may do.' },
+      app: { type: 'string', placeholder: 'NAME', summary: 'The app it belongs to (default: private app).' },
+    },
+    run: ({ config, arguments: [shopId], options }) => {
+      const scopes = parseScopes(String(options['scopes']));
+      return withDatabase(config, async (db) => {
+        await requireShop(db, shopId!);
+        const app = String(options['app'] ?? 'private app');
+        print(await db.transaction((tx) => createToken(tx, shopId!, { app, scopes })));
+      });
+    },
+  },
+  {
+    name: 'token list',
+    arguments: ['ID'],
+    summary: 'List the tokens of a shop.',
+    run: ({ config, arguments: [shopId] }) =>
+      withDatabase(config, async (db) => {
+        await requireShop(db, shopId!);
+        const tokens = await listTokens(db, shopId!);
+        printTable(
+          ['TOKEN', 'APP', 'CREATED', 'LAST USE', 'SCOPES'],
+          tokens.map(({ id, app, createdAt, lastUsedAt, scopes }) => [
+            id,
+            app,
+            createdAt.toISOString(),
+            lastUsedAt?.toISOString() ?? 'never',
+            scopes.length === 0 ? 'none' : scopes.join(','),
+          ]),
+        );
+      }),
+  },
+  {
+    name: 'token revoke',
+    arguments: ['ID', 'TOKEN'],
+    summary: 'Revoke a token, named by itself or as token list shows it.',
+    details: 'Running services refuse it within 5 seconds.',
+    run: ({ config, arguments: [shopId, token] }) =>
+      withDatabase(config, async (db) => {
+        await requireShop(db, shopId!);
+        if (!(await db.transaction((tx) => revokeToken(tx, shopId!, token!)))) {
+          throw new CommandProblem(`${shopId} has no such token. See: npx kontor token list ${shopId}`);
+        }
+        print('Revoked.');
+      }),
+  },
+];
+
+export async function requireShop(db: Database, shopId: string): Promise<void> {
+  if (!(await findShop(db, shopId))) throw noSuchShop(shopId);
+}

@@ -1,0 +1,375 @@
+import { Type, type Static, type TSchema } from 'typebox';
+import { ADDRESS_FIELDS } from '../customers/address.ts';
+import { UNIT_KEYS } from '../units.ts';
+import { MINIMUM_CART_CODES } from './settings.ts';
+
+/**
+ * A shop's settings as a person writes them: money as decimals in the default currency, rates in percent, texts
+ * plain or by locale. Every field has a description and an example, because editors show them while one types.
+ */
+
+const LOCALE = '^[a-z]{2}_[A-Z]{2}$';
+const COUNTRY = '^[A-Z]{2}$';
+const CURRENCY = '^[A-Z]{3}$';
+
+/** Beyond this, minor units would come near 2^53. */
+const MOST_MONEY = 1_000_000_000_000;
+
+interface Words {
+  description: string;
+  examples: unknown[];
+}
+
+/** Unknown keys are refused: a typing error in a settings file must not be passed over. */
+function Section<Fields extends Record<string, TSchema>>(fields: Fields, words: Partial<Words> = {}) {
+  return Type.Object(fields, { additionalProperties: false, ...words });
+}
+
+function List<Item extends TSchema>(item: Item, words: Words, bounds: { minItems?: number } = {}) {
+  return Type.Array(item, { maxItems: 1000, ...bounds, ...words });
+}
+
+/** A map whose keys have a form. */
+function MapOf<Value extends TSchema>(keys: string, value: Value, words: Words) {
+  return Type.Unsafe<Record<string, Static<Value>>>({
+    type: 'object',
+    patternProperties: { [keys]: value },
+    additionalProperties: false,
+    ...words,
+  });
+}
+
+export type Texts = string | Record<string, string>;
+
+/** One type array instead of a union, so that a problem in it is named exactly. */
+function Text(words: Words, maxLength = 255) {
+  const text = { minLength: 1, maxLength, pattern: '\\S' };
+  return Type.Unsafe<Texts>({
+    type: ['string', 'object'],
+    ...text,
+    patternProperties: { [LOCALE]: { type: 'string', ...text } },
+    additionalProperties: false,
+    minProperties: 1,
+    ...words,
+    description: `${words.description} A text in the default locale, or texts by locale.`,
+  });
+}
+
+const Plain = (words: Words, maxLength = 255) => Type.String({ minLength: 1, maxLength, pattern: '\\S', ...words });
+const Key = (words: Words) => Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$', ...words });
+const Locale = (words: Words) => Type.String({ pattern: LOCALE, ...words });
+const Country = (words: Words) => Type.String({ pattern: COUNTRY, ...words });
+const Currency = (words: Words) => Type.String({ pattern: CURRENCY, ...words });
+const Url = (words: Words) => Type.String({ pattern: '^https?://\\S+$', maxLength: 2000, ...words });
+const Amount = (words: Words) => Type.Number({ minimum: 0, maximum: MOST_MONEY, ...words });
+const Percent = (words: Words) => Type.Number({ minimum: 0, maximum: 100, ...words });
+const Flag = (description: string, standard: boolean) =>
+  Type.Boolean({ description: `${description} Absent: ${standard}.`, default: standard, examples: [standard] });
+
+const Shop = Section(
+  {
+    name: Text({ description: 'Name of the shop.', examples: ['Harbour & Hearth'] }),
+    slogan: Type.Optional(
+      Text({ description: 'May hold markup.', examples: ['<p>Small things from the sea side</p>'] }, 10_000),
+    ),
+    email: Type.String({
+      pattern: '^[^\\s@]{1,64}@[^\\s@]{1,188}$',
+      description: "The merchant's mail address.",
+      examples: ['hello@harbour-hearth.example'],
+    }),
+    logoUrl: Type.Optional(
+      Url({ description: 'Address of the logo.', examples: ['https://shop.example/logo.png'] }),
+    ),
+    country: Country({ description: 'Where the shop sits, ISO 3166-1 alpha-2.', examples: ['DE'] }),
+  },
+  { description: 'What the shop is called and where it sits.' },
+);
+
+const Locales = Section(
+  {
+    default: Locale({ description: 'What is shown when a text is missing elsewhere.', examples: ['en_GB'] }),
+    items: List(
+      Locale({ description: 'Language and country.', examples: ['de_DE'] }),
+      { description: 'All locales, the default among them.', examples: [['en_GB', 'de_DE']] },
+      { minItems: 1 },
+    ),
+  },
+  {
+    description:
+      'Languages of the shop. The texts of a locale that is taken away are deleted; a text that the new default locale lacks is copied from the old one.',
+  },
+);
+
+const Currencies = Section(
+  {
+    default: Currency({ description: 'The currency all amounts here are in.', examples: ['EUR'] }),
+    items: List(
+      Currency({ description: 'ISO 4217.', examples: ['GBP'] }),
+      { description: 'All currencies, the default among them.', examples: [['EUR', 'GBP']] },
+      { minItems: 1 },
+    ),
+    rates: Type.Optional(
+      MapOf(
+        CURRENCY,
+        Type.Number({
+          exclusiveMinimum: 0,
+          maximum: 1_000_000_000,
+          description: 'Rate from the default currency, at most 10 decimals.',
+          examples: [0.85],
+        }),
+        {
+          description: 'What 1 of the default currency is worth in each other one.',
+          examples: [{ GBP: 0.85, USD: 1.1 }],
+        },
+      ),
+    ),
+  },
+  { description: 'Currencies of the shop.' },
+);
+
+const Countries = Section(
+  {
+    default: Country({ description: 'The one chosen at first.', examples: ['DE'] }),
+    items: List(
+      Country({ description: 'ISO 3166-1 alpha-2.', examples: ['AT'] }),
+      { description: 'Where the shop delivers to, the default among them.', examples: [['DE', 'AT', 'FR']] },
+      { minItems: 1 },
+    ),
+  },
+  { description: 'Countries the shop delivers to.' },
+);
+
+const Taxes = Section(
+  {
+    model: Type.Enum(['gross', 'net'], {
+      description: 'gross: all prices contain tax (usual towards consumers); net: tax is added to them.',
+      examples: ['gross'],
+    }),
+    displayTaxes: Type.Optional(Flag('Show a note on taxes.', true)),
+    noTaxesMessage: Type.Optional(
+      Plain(
+        {
+          description: 'Text to show instead, when no taxes are shown.',
+          examples: ['No VAT is charged (small business).'],
+        },
+        1000,
+      ),
+    ),
+    deliveryThresholdIsActive: Type.Optional(
+      Flag(
+        "The delivery threshold into other EU countries is exceeded: the rates of the customer's country count.",
+        false,
+      ),
+    ),
+    taxFreeOutsideEu: Type.Optional(Flag('No tax on deliveries out of the European Union.', true)),
+  },
+  { description: 'How prices and taxes go together.' },
+);
+
+const TaxClass = Section({
+  key: Key({ description: 'Its name in this file; the id belongs to it.', examples: ['standard'] }),
+  name: Text({ description: 'Name of the class.', examples: ['Standard rate'] }),
+  default: Type.Optional(Flag('The class of a product that names none; exactly one class is it.', false)),
+  defaultDigital: Type.Optional(
+    Flag('The class of digital goods that name none; when no class says so, it is the default one.', false),
+  ),
+  rates: MapOf(
+    COUNTRY,
+    Percent({ description: 'Percent, at most 2 decimals.', examples: [19] }),
+    {
+      description: "Percent by country of delivery, the shop's own country among them.",
+      examples: [{ DE: 19, AT: 20 }],
+    },
+  ),
+});
+
+export const SHIPPING_KINDS = ['flat', 'weight', 'orderValue', 'pickup'] as const;
+
+const ShippingMethod = Section({
+  key: Key({ description: 'Its name in this file; the id belongs to it.', examples: ['express'] }),
+  name: Text({ description: 'Name.', examples: ['Express delivery'] }),
+  description: Type.Optional(Text({ description: 'Text.', examples: ['The next working day'] }, 10_000)),
+  logoUrl: Type.Optional(Url({ description: 'Logo.', examples: ['https://shop.example/parcel.png'] })),
+  kind: Type.Enum([...SHIPPING_KINDS], {
+    description:
+      'flat: price. weight: price + pricePerKg x weight. orderValue: the price of the tier the order is in. pickup: free, shown without a price.',
+    examples: ['flat'],
+  }),
+  price: Type.Optional(Amount({ description: 'For flat and weight.', examples: [7] })),
+  pricePerKg: Type.Optional(Amount({ description: 'For weight.', examples: [1.19] })),
+  tiers: Type.Optional(
+    List(
+      Section({
+        from: Amount({ description: 'Value of the order from which this price holds.', examples: [50] }),
+        price: Amount({ description: 'Price of the delivery.', examples: [3.9] }),
+      }),
+      {
+        description: 'For orderValue: ascending, the first from 0.',
+        examples: [
+          [
+            { from: 0, price: 7 },
+            { from: 50, price: 3.9 },
+          ],
+        ],
+      },
+      { minItems: 1 },
+    ),
+  ),
+  freeFrom: Type.Optional(
+    Amount({ description: 'Value of the order from which the delivery is free.', examples: [100] }),
+  ),
+});
+
+const PaymentMethod = Section({
+  key: Key({ description: 'Its name in this file; the id belongs to it.', examples: ['invoice'] }),
+  name: Text({ description: 'Name.', examples: ['Invoice'] }),
+  provider: Type.Optional(Plain({ description: 'Who handles the payment.', examples: ['QuickPay'] })),
+  price: Type.Optional(
+    Type.Number({
+      minimum: -MOST_MONEY,
+      maximum: MOST_MONEY,
+      default: 0,
+      description: 'What it costs; below 0 it is a discount. Absent: 0.',
+      examples: [1.5],
+    }),
+  ),
+  additionalData: Type.Optional(
+    MapOf('^[^.\\s]{1,100}$', Type.String({ maxLength: 1000, description: 'Text.', examples: ['4711'] }), {
+      description: 'Texts for the provider, as they are.',
+      examples: [{ merchant: '4711' }],
+    }),
+  ),
+});
+
+const MinimumCart = Section(
+  {
+    code: Type.Optional(
+      Type.Enum([...MINIMUM_CART_CODES], {
+        description: 'The sum of the cart that counts. Absent: SumProduct.',
+        default: 'SumProduct',
+        examples: ['SumProduct'],
+      }),
+    ),
+    amount: Type.Optional(Amount({ description: 'What it must reach. Absent: no minimum.', examples: [5] })),
+  },
+  { description: 'The least an order must be worth.' },
+);
+
+const BasketDiscount = Section({
+  from: Amount({ description: 'Value of the goods from which the discount holds.', examples: [100] }),
+  absolute: Type.Optional(Amount({ description: 'Discount as an amount; or give percent.', examples: [10] })),
+  percent: Type.Optional(Percent({ description: 'Discount in percent; or give absolute.', examples: [10] })),
+});
+
+const Newsletter = Section({
+  identifier: Key({ description: 'Its name; the id belongs to it.', examples: ['TideLetter_EN'] }),
+  name: Plain({ description: 'Name for readers.', examples: ['The tide letter'] }),
+  language: Type.String({ pattern: '^[a-z]{2}$', description: 'Two letters.', examples: ['en'] }),
+  description: Type.Optional(Plain({ description: 'Text.', examples: ['Once a month'] }, 10_000)),
+  subject: Type.Optional(Plain({ description: 'Subject of the mail.', examples: ['News from the pier'] })),
+});
+
+const Units = Section(
+  Object.fromEntries(
+    UNIT_KEYS.map((key) => [
+      key,
+      Type.Optional(
+        MapOf(
+          LOCALE,
+          Section({
+            long: Plain({ description: 'Name.', examples: ['Stück'] }),
+            short: Type.Optional(Plain({ description: 'Sign.', examples: ['St.'] }, 32)),
+          }),
+          { description: `Names of ${key} by locale.`, examples: [{ de_DE: { long: 'Stück', short: 'St.' } }] },
+        ),
+      ),
+    ]),
+  ),
+  { description: 'Names of units in the languages of the shop; the English ones are built in.' },
+);
+
+export const SettingsFile = Section(
+  {
+    $schema: Type.Optional(
+      Type.String({
+        description: 'For editors only, in files that are JSON.',
+        examples: ['../schema/shop-settings.schema.json'],
+      }),
+    ),
+    shop: Type.Optional(Shop),
+    locales: Type.Optional(Locales),
+    currencies: Type.Optional(Currencies),
+    countries: Type.Optional(Countries),
+    taxes: Type.Optional(Taxes),
+    taxClasses: Type.Optional(
+      List(
+        TaxClass,
+        {
+          description: 'Kinds of goods that are taxed alike.',
+          examples: [[{ key: 'standard', name: 'Standard rate', default: true, rates: { DE: 19 } }]],
+        },
+        { minItems: 1 },
+      ),
+    ),
+    shippingMethods: Type.Optional(
+      List(ShippingMethod, {
+        description: 'How goods reach the customer, in the order they are shown.',
+        examples: [[{ key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9 }]],
+      }),
+    ),
+    paymentMethods: Type.Optional(
+      List(
+        PaymentMethod,
+        {
+          description: 'How orders are paid, in the order they are shown; the first is the default of a cart.',
+          examples: [[{ key: 'advance', name: 'Payment in advance' }]],
+        },
+        { minItems: 1 },
+      ),
+    ),
+    minimumCart: Type.Optional(MinimumCart),
+    basketDiscounts: Type.Optional(
+      List(BasketDiscount, {
+        description: 'Discounts by value of the goods, ascending; the last one that is reached holds.',
+        examples: [[{ from: 100, absolute: 10 }]],
+      }),
+    ),
+    units: Type.Optional(Units),
+    newsletters: Type.Optional(
+      List(Newsletter, {
+        description: 'Newsletters of the shop. One that is taken away takes its subscribers with it.',
+        examples: [[{ identifier: 'TideLetter_EN', name: 'The tide letter', language: 'en' }]],
+      }),
+    ),
+    publicCatalogue: Type.Optional(
+      Type.Boolean({ description: 'Products and categories are read without a token.', examples: [true] }),
+    ),
+    sellBeyondStock: Type.Optional(
+      Type.Boolean({ description: 'Orders are taken when the stock does not suffice.', examples: [false] }),
+    ),
+    mandatoryAddressFields: Type.Optional(
+      List(Type.Enum(ADDRESS_FIELDS, { description: 'Field of an address.', examples: ['phoneNumber'] }), {
+        description: 'Fields that the billing address of an order must fill, beside those it always needs.',
+        examples: [['firstName', 'lastName', 'street', 'zipCode', 'city']],
+      }),
+    ),
+  },
+  {
+    description:
+      'Settings of a shop. A section that is absent stays as it is, a section that is present is replaced as a whole.',
+  },
+);
+export type SettingsFile = Omit<Static<typeof SettingsFile>, 'units'> & { units?: UnitsSection };
+
+/** As the schema says, in a form that code can walk. */
+export type UnitsSection = Record<string, Record<string, { long: string; short?: string }>>;
+
+/** The schema as the file in schema/ holds it, for editors. */
+export function settingsSchemaText(): string {
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Settings of a Kontor shop',
+    ...SettingsFile,
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
