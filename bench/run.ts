@@ -21,7 +21,10 @@ import { baselines, targets, type Target } from './targets.ts';
 
 const { values: options } = parseArgs({
   options: {
+    /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
+    /** `start` or `load`: only one half; results.json is then left as it is. */
+    only: { type: 'string' },
     /** Where to put a CPU profile of Kontor; the numbers of such a run are lower. */
     profile: { type: 'string' },
   },
@@ -54,35 +57,40 @@ async function bench(): Promise<void> {
   const installation = path.join(workFolder, 'kontor');
   await install(installation);
 
-  say('Start times: first start, restarts, memory after 10 s of idling ...');
-  const starts = await measureStarts(installation, workFolder, RESTARTS);
-  const startRows = startVerdicts(starts);
+  const starts = options.only === 'load' ? undefined : await benchStarts(installation, workFolder);
+  const loads = options.only === 'start' ? undefined : await benchLoads(installation, workFolder);
+  say('');
+  if (loads) say(`${throughputTable(loads.throughput)}\n`);
+  if (starts) say(startTable(starts.start));
 
+  if (starts && loads) {
+    const results = { date: new Date().toISOString(), quick: options.quick, ...machine(), ...loads, ...starts };
+    await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(results, null, 2)}\n`);
+  }
+  const judged = [...(loads?.throughput ?? []), ...(starts?.start ?? [])];
+  if (judged.some(({ ok }) => ok === false)) process.exitCode = 1;
+}
+
+async function benchStarts(installation: string, workFolder: string) {
+  say('Start times: first start, restarts, memory after 10 s of idling ...');
+  const times = await measureStarts(installation, workFolder, RESTARTS);
+  return { start: startVerdicts(times), restartsMs: times.restartMs };
+}
+
+async function benchLoads(installation: string, workFolder: string) {
   say('Throughput: a shop with 1,000 customers on a PostgreSQL of its own ...');
   const subjects = await startSubjects(installation, workFolder);
   const all = [...subjects.values()];
   const share = LOAD_SECONDS / all.length;
-  const seconds = Math.min(LONGEST_ROUND, (0.85 * share) / ROUNDS);
+  const roundSeconds = Math.min(LONGEST_ROUND, (0.85 * share) / ROUNDS);
   for (const subject of all) {
     await tryOnce(subject);
     await load(subject, Math.min(WARM_UP_SECONDS, 0.15 * share));
   }
-  const rounds = await interleavedRounds(all, { rounds: ROUNDS, seconds }, say);
+  const rounds = await interleavedRounds(all, { rounds: ROUNDS, seconds: roundSeconds }, say);
   const baseline = rounds.get(subjects.get(baselines.select)!)!;
   const rows = [...subjects].map(([target, subject]) => throughput(target, rounds.get(subject)!, baseline));
-
-  say(`\n${throughputTable(rows)}\n\n${startTable(startRows)}`);
-  const results = {
-    date: new Date().toISOString(),
-    quick: options.quick,
-    ...machine(),
-    roundSeconds: seconds,
-    throughput: rows,
-    start: startRows,
-    restartsMs: starts.restartMs,
-  };
-  await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(results, null, 2)}\n`);
-  if ([...rows, ...startRows].some(({ ok }) => ok === false)) process.exitCode = 1;
+  return { roundSeconds, throughput: rows };
 }
 
 /** The three servers, and what is asked of each of them. */

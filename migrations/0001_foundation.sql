@@ -166,7 +166,8 @@ create table app (
   secret_sealed bytea,
   created_at timestamptz not null,
   constraint app_pkey primary key (shop_id, app_id),
-  constraint app_name unique (shop_id, name)
+  constraint app_name unique (shop_id, name),
+  constraint app_name_length check (length(name) between 1 and 100)
 );
 
 create table token (
@@ -199,7 +200,7 @@ create table script_tag (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   constraint script_tag_pkey primary key (shop_id, script_tag_id),
-  constraint script_tag_https check (script_url like 'https://%')
+  constraint script_tag_https check (script_url like 'https://%' and length(script_url) <= 2000)
 );
 
 create index script_tag_app on script_tag (shop_id, app_id);

@@ -7,6 +7,7 @@ import { countries } from './countries/routes.ts';
 import { currencies } from './currencies/routes.ts';
 import { customers } from './customers/routes.ts';
 import type { Database } from './db/database.ts';
+import { docsRoutes } from './docs/routes.ts';
 import { API_HEADERS, COMMON_HEADERS, finishAnswer } from './http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
 import { callerDirectory } from './http/callers.ts';
@@ -20,11 +21,13 @@ import { compileBody, compileParameters } from './http/validation.ts';
 import { legal } from './legal/routes.ts';
 import { locales } from './locales/routes.ts';
 import { newsletters } from './newsletters/routes.ts';
+import { registerOpenapi } from './openapi.ts';
 import { registerHealth } from './operation/health.ts';
 import { registerMetrics } from './operation/metrics.ts';
 import { scriptTags } from './script-tags/routes.ts';
 import { shippingMethods } from './shipping-methods/routes.ts';
 import { shop } from './shop/routes.ts';
+import { startPageRoutes } from './start-page/routes.ts';
 import { taxes } from './taxes/routes.ts';
 
 export interface AppDeps {
@@ -112,6 +115,7 @@ export async function buildApp({
 
   registerMetrics(app, db);
   registerHealth(app, db, isMigrated);
+  await registerOpenapi(app);
 
   const api = operations(app, { config, db, callers, gate });
   shop(api);
@@ -126,6 +130,8 @@ export async function buildApp({
   scriptTags(api);
   apps(api);
   api.finish();
+  await docsRoutes(app);
+  startPageRoutes(app, { db, config, isMigrated });
 
   const sweep = setInterval(() => {
     Promise.all([deleteOldAnswers(db), deletePastWindows(db)]).catch((error: unknown) =>

@@ -12,6 +12,8 @@ import { TEMPLATE } from './global-setup.ts';
 export interface Service {
   app: FastifyInstance;
   db: Database;
+  /** The name of its database. */
+  database: string;
   /** Sets the service's clock; undefined lets it run again. */
   setClock(now: Date | undefined): void;
   /** A call of the API: `call('GET', '/DemoShop/customers', { token })`. */
@@ -23,6 +25,8 @@ export interface CallOptions {
   token?: string;
   body?: unknown;
   headers?: Record<string, string>;
+  /** The client's address; 127.0.0.1 when not said. */
+  address?: string;
 }
 
 export interface Answer {
@@ -34,8 +38,12 @@ export interface Answer {
   body: any;
 }
 
-export async function startService(environment: Record<string, string> = {}): Promise<Service> {
-  const { name, drop } = await cloneDatabase();
+/** With `beside`, another process on the database of that service, which must be closed last. */
+export async function startService(
+  environment: Record<string, string> = {},
+  beside?: Service,
+): Promise<Service> {
+  const { name, drop } = beside ? { name: beside.database, drop: async () => {} } : await cloneDatabase();
   let fixed: Date | undefined;
   const clock = () => fixed ?? new Date();
   const db = openDatabase({ connection: { ...inject('connection'), database: name }, clock });
@@ -44,6 +52,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
   return {
     app,
     db,
+    database: name,
     setClock: (now) => {
       fixed = now;
     },
@@ -65,10 +74,15 @@ export async function startService(environment: Record<string, string> = {}): Pr
   };
 }
 
-function requestOf(method: string, path: string, { token, body, headers }: CallOptions): InjectOptions {
+function requestOf(
+  method: string,
+  path: string,
+  { token, body, headers, address }: CallOptions,
+): InjectOptions {
   return {
-    method: method as 'GET',
+    method,
     url: `/rs/shops${path}`,
+    ...(address === undefined ? {} : { remoteAddress: address }),
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' }),

@@ -7,6 +7,7 @@ import {
   deleteAppById,
   deleteExpiredCodes,
   deleteToken,
+  deleteTokensOf,
   ensureApp,
   findAppById,
   findAppByName,
@@ -119,7 +120,8 @@ export async function deleteApp(tx: Transaction, shopId: string, nameOrClientId:
 
 /**
  * The merchant agrees: the address to open, with which the app gets a code that it exchanges for its token
- * within ten minutes, once. `apiUrl` is the shop's, without a slash at its end.
+ * within ten minutes, once. The token of an earlier installation ends here, whether or not the app comes for the
+ * new one. `apiUrl` is the shop's, without a slash at its end.
  */
 export async function authorise(
   tx: Transaction,
@@ -138,6 +140,7 @@ export async function authorise(
   const clientSecret = unseal(key, app.secretSealed);
   const code = newSecret(32);
   await deleteExpiredCodes(tx, shopId);
+  await deleteTokensOf(tx, shopId, app.appId);
   await insertCode(tx, shopId, {
     codeHash: secretHash(code),
     appId: app.appId,
@@ -189,15 +192,15 @@ async function explained<Result>(
   try {
     return await insert();
   } catch (error) {
-    switch (violatedConstraint(error)) {
-      case 'app_name':
-        throw new AppProblem(`The shop ${shopId} has an app named ${JSON.stringify(name)} already.`, {
-          cause: error,
-        });
-      case 'app_shop':
-        throw new AppProblem(`There is no shop ${JSON.stringify(shopId)}.`, { cause: error });
-      default:
-        throw error;
+    const constraint = violatedConstraint(error);
+    if (constraint === 'app_name') {
+      throw new AppProblem(`The shop ${shopId} has an app named ${JSON.stringify(name)} already.`, {
+        cause: error,
+      });
     }
+    if (constraint === 'app_shop') {
+      throw new AppProblem(`There is no shop ${JSON.stringify(shopId)}.`, { cause: error });
+    }
+    throw error;
   }
 }

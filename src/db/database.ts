@@ -54,10 +54,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     // A client that asks for too much must not hold a connection for ever. Transaction poolers refuse this
     // start-up parameter: there it is set for the role (`alter role ... set statement_timeout`).
     statement_timeout: named ? 15_000 : undefined,
-    application_name: 'kontor',
+    application_name: options.connection.application_name ?? 'kontor',
   });
   // An idle connection that breaks is replaced by the pool; without a listener Node would end the process.
   pool.on('error', () => {});
+  // So would one that breaks between two statements of a transaction: the next statement reports it.
+  pool.on('connect', (client) => client.on('error', () => {}));
 
   const queries = (client: pg.Pool | pg.PoolClient) => {
     const send = (query: Sql) => {

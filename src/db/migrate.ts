@@ -44,8 +44,9 @@ async function createMigrationTable(db: Database): Promise<void> {
       'create table if not exists migration (name text primary key, checksum text not null, applied_at timestamptz not null)',
     );
   } catch (error) {
-    // Two processes created it in the same moment; `if not exists` does not cover that race.
-    if ((error as { code?: string }).code !== '23505') throw error;
+    // Two processes created it in the same moment; `if not exists` does not cover that race, and how far the
+    // other one has come decides which of these it is.
+    if (!['23505', '42710', '42P07'].includes((error as { code?: string }).code ?? '')) throw error;
   }
 }
 
@@ -75,7 +76,8 @@ async function applyMigration(db: Database, migration: Migration): Promise<boole
     await client.query('commit');
     return !rows[0];
   } catch (error) {
-    await client.query('rollback');
+    // A broken connection has no transaction left to roll back; the first error is the one to tell.
+    await client.query('rollback').catch(() => {});
     throw error;
   } finally {
     client.release();

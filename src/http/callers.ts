@@ -25,6 +25,7 @@ const MOST_KEPT = 20_000;
  */
 export function callerDirectory(db: Database) {
   const kept = new Map<string, { caller: Caller; until: number }>();
+  let forgotten = 0;
 
   /** The remembered caller, if it is fresh. */
   const recall = (shopId: string, token: string | undefined): Caller | undefined => {
@@ -35,6 +36,7 @@ export function callerDirectory(db: Database) {
   /** undefined: there is no such shop. */
   const find = async (shopId: string, token: string | undefined): Promise<Caller | undefined> => {
     const tokenHash = token === undefined ? null : secretHash(token);
+    const before = forgotten;
     const row = await selectCaller(db, shopId, tokenHash);
     if (!row) return undefined;
     const { publicCatalogue, appId, scopes } = row;
@@ -43,7 +45,8 @@ export function callerDirectory(db: Database) {
         ? { appId, tokenHash: tokenHash.toString('hex'), scopes: new Set(scopes) }
         : undefined;
     const caller: Caller = { app, publicCatalogue };
-    if (app || token === undefined) {
+    // What was read before a `forget` may be what had to be forgotten.
+    if (before === forgotten && (app || token === undefined)) {
       if (kept.size >= MOST_KEPT) kept.clear();
       kept.set(keyOf(shopId, token), { caller, until: performance.now() + FRESH_FOR });
     }
@@ -52,7 +55,8 @@ export function callerDirectory(db: Database) {
 
   /** After this process changed a shop's tokens. */
   const forget = (shopId: string) => {
-    for (const key of kept.keys()) if (key.startsWith(`${shopId}/`)) kept.delete(key);
+    forgotten++;
+    for (const key of kept.keys()) if (key === shopId || key.startsWith(`${shopId}/`)) kept.delete(key);
   };
 
   return { recall, find, forget };

@@ -68,7 +68,9 @@ export const tooManyRequests = (limit: number, secondsToWait: number) =>
   });
 
 export const unavailable = () =>
-  new HttpError(503, 'The service is starting or its database can not be reached, try again soon', { 'retry-after': '2' });
+  new HttpError(503, 'The service is starting or its database can not be reached, try again soon', {
+    'retry-after': '2',
+  });
 
 export type ProblemCode =
   | 'MISSING'

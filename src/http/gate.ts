@@ -48,12 +48,10 @@ export function openGate(deps: { config: Config; callers: CallerDirectory; limit
   const meet = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
     const caller = callers.recall(shopId, token) ?? (await callers.find(shopId, token));
     const limit = limitOf(caller);
-    if (limit > 0) {
-      const key = rateKey(caller, shopId, request);
-      let allowance: Allowance | undefined;
-      while (!(allowance = limiter.count(key, limit))) await limiter.load(key);
-      showAllowance(reply, limit, allowance);
-    }
+    const key = rateKey(caller, shopId, request);
+    let allowance: Allowance | undefined;
+    while (!(allowance = limiter.count(key))) await limiter.load(key);
+    showAllowance(reply, limit, allowance);
     if (!caller) throw notFound();
     return caller;
   };
@@ -61,9 +59,9 @@ export function openGate(deps: { config: Config; callers: CallerDirectory; limit
   /** The fast way: undefined when something must be asked first. */
   const recognise = (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
     const caller = callers.recall(shopId, token);
+    if (!caller) return undefined;
     const limit = limitOf(caller);
-    if (!caller || limit === 0) return caller;
-    const allowance = limiter.count(rateKey(caller, shopId, request), limit);
+    const allowance = limiter.count(rateKey(caller, shopId, request));
     if (!allowance) return undefined;
     showAllowance(reply, limit, allowance);
     return caller;
@@ -128,16 +126,13 @@ function bearerOf(request: FastifyRequest): string | undefined {
   return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
 }
 
-function showAllowance(
-  reply: FastifyReply,
-  limit: number,
-  { remaining, exceeded, resetsAt }: Allowance,
-): void {
+/** Without a limit calls are still counted, because the last use of a token is written with its count. */
+function showAllowance(reply: FastifyReply, limit: number, allowance: Allowance): void {
+  if (limit === 0) return;
   reply.header('x-ratelimit-limit', limit);
-  reply.header('x-ratelimit-remaining', remaining);
-  reply.header('x-ratelimit-reset', resetsAt.toISOString());
-  if (exceeded)
-    throw tooManyRequests(limit, Math.max(1, Math.ceil((resetsAt.getTime() - Date.now()) / 1000)));
+  reply.header('x-ratelimit-remaining', Math.max(0, limit - allowance.used));
+  reply.header('x-ratelimit-reset', allowance.resetsAt);
+  if (allowance.used > limit) throw tooManyRequests(limit, allowance.secondsLeft);
 }
 
 function checkAccept(accept: string | undefined, produces: Produces): void {

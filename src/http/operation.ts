@@ -16,14 +16,14 @@ import type { Access } from './scopes.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    operation?: OperationFacts;
+    operation?: OperationFacts & { writes: boolean };
   }
 }
 
 /** Product line of the contract that an operation belongs to; information only. */
 export type Label = 'Base' | 'Now';
 
-interface OperationFacts {
+export interface OperationFacts {
   /** operationId in the reference. */
   name: string;
   /** Imperative; begins the message of a refused value: "Create customer failed: ...". */
@@ -130,6 +130,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
 
   const register = (
     operation: Operation,
+    writes: boolean,
     handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
   ) => {
     const url = `/rs/shops/:shopId${operation.path}`;
@@ -140,7 +141,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
     app.route({
       method,
       url,
-      config: { operation: facts },
+      config: { operation: { ...facts, writes } },
       onRequest: gate.guard(operation.access, operation.produces ?? 'json'),
       schema: {
         operationId: operation.name,
@@ -176,9 +177,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
       handler: (call: ReadCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A>>,
     ): void {
       const idNames = idNamesOf(operation.params);
-      register(operation, async (request, reply) => {
+      register(operation, false, async (request, reply) => {
         const { call, headers } = callOf(request, idNames);
-        const answer = await handler({ ...call, db } as never);
+        const answer = await handler({ ...call, db });
         return reply.headers(headers).send(answer);
       });
     },
@@ -190,7 +191,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
     ): void {
       const idNames = idNamesOf(operation.params);
       const status = operation.status ?? 200;
-      register(operation, async (request, reply) => {
+      register(operation, true, async (request, reply) => {
         reply.code(status);
         let effects: (() => void | Promise<void>)[] = [];
         const work = async (tx: Transaction): Promise<Answer> => {
@@ -198,8 +199,8 @@ export function operations(app: FastifyInstance, deps: Deps) {
           const answer = await handler({
             ...call,
             tx,
-            afterCommit: (effect: () => void | Promise<void>) => void effects.push(effect),
-          } as never);
+            afterCommit: (effect) => void effects.push(effect),
+          });
           return { status, headers, body: answer === undefined ? null : (reply.serialize(answer) as string) };
         };
         const key = operation.secretAnswer ? undefined : request.headers['idempotency-key'];
@@ -257,6 +258,7 @@ export type Operations = ReturnType<typeof operations>;
 
 const ShopId = Type.String({
   description: 'Short name of the shop, case as created.',
+  default: 'DemoShop',
   examples: ['DemoShop'],
 });
 

@@ -14,10 +14,11 @@ interface Window {
 }
 
 export interface Allowance {
-  remaining: number;
-  /** The first call beyond the limit is refused. */
-  exceeded: boolean;
-  resetsAt: Date;
+  /** Calls in this hour, this one included. */
+  used: number;
+  /** When the hour ends, ISO 8601. */
+  resetsAt: string;
+  secondsLeft: number;
 }
 
 /**
@@ -31,17 +32,26 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
   const hourOf = (now: Date) => now.getTime() - (now.getTime() % HOUR);
 
   /** Counts one call; undefined when this caller is not known here yet: `load` first. */
-  const count = (caller: string, limit: number): Allowance | undefined => {
-    const startsAt = hourOf(db.now);
+  const count = (caller: string): Allowance | undefined => {
+    const now = db.now;
+    const startsAt = hourOf(now);
     const window = windows.get(caller);
     if (!window || window.startsAt !== startsAt) return undefined;
     window.fresh++;
-    const used = window.shared + window.fresh;
     return {
-      remaining: Math.max(0, limit - used),
-      exceeded: used > limit,
-      resetsAt: new Date(startsAt + HOUR),
+      used: window.shared + window.fresh,
+      resetsAt: resetText(startsAt),
+      secondsLeft: Math.ceil((startsAt + HOUR - now.getTime()) / 1000),
     };
+  };
+
+  // The same text for every call of an hour.
+  let reset = { startsAt: 0, text: '' };
+  const resetText = (startsAt: number) => {
+    if (reset.startsAt !== startsAt) {
+      reset = { startsAt, text: new Date(startsAt + HOUR).toISOString() };
+    }
+    return reset.text;
   };
 
   /** Asks the database what was counted before, so that a restart or another process forgives nothing. */

@@ -10,8 +10,11 @@ const options = {
   validateFormats: false,
 } as const;
 
-/** Bodies come as JSON: a wrong type is the client's mistake and is named. */
-const bodyAjv = new Ajv(options);
+/**
+ * Bodies come as JSON: a wrong type is the client's mistake and is named. JSON.parse makes Infinity of 1e999, which
+ * no column and no answer can hold: `strictNumbers` refuses it.
+ */
+const bodyAjv = new Ajv({ ...options, strictNumbers: true });
 
 /** Parameters come as text: "10" is a number, "true" a boolean. */
 const parameterAjv = new Ajv({ ...options, coerceTypes: true });

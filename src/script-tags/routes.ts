@@ -67,11 +67,7 @@ export function scriptTags(api: Operations): void {
       ),
     },
     async ({ db, shopId, query, caller, link }) => {
-      const rows = await findScriptTags(
-        db,
-        shopId,
-        query.myScriptTagsOnly ? caller.app!.appId : undefined,
-      );
+      const rows = await findScriptTags(db, shopId, query.myScriptTagsOnly ? caller.app!.appId : undefined);
       return { items: rows.map((row) => toScriptTag(row, link)) };
     },
   );

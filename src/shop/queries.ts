@@ -1,5 +1,7 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { newId } from '../ids.ts';
+import { standardVat } from '../taxes/vat-rates.ts';
 
 /** The per-shop numbers and where they begin: the first customer is 1001. */
 const COUNTERS = { customer: 1000 } as const;
@@ -28,8 +30,9 @@ export interface NewShop {
 }
 
 /**
- * A shop with the least it needs: one language, one currency, its own country, gross prices. Everything else is
- * set with a settings file. The primary key `shop_pkey` refuses an id that is taken.
+ * A shop with the least it needs: one language, one currency, its own country, gross prices, a tax class and a way
+ * to pay, which every cart starts with. How it delivers is not guessed. Everything else is set with a settings
+ * file. The primary key `shop_pkey` refuses an id that is taken.
  */
 export async function insertShop(tx: Transaction, shop: NewShop): Promise<void> {
   const { shopId, name, email, country, locale, currency } = shop;
@@ -44,6 +47,16 @@ export async function insertShop(tx: Transaction, shop: NewShop): Promise<void> 
   await tx.run(sql`
     insert into counter (shop_id, name, value)
     select ${shopId}, name, value::bigint from jsonb_each_text(${COUNTERS}) as counters (name, value)`);
+  const taxClassId = newId(tx.now);
+  await tx.run(sql`
+    insert into tax_class (shop_id, tax_class_id, key, name, position, is_default, is_default_digital)
+    values (${shopId}, ${taxClassId}, 'standard', ${{ [locale]: 'standard' }}, 0, true, true)`);
+  await tx.run(sql`
+    insert into tax_rate (shop_id, tax_class_id, country, basis_points)
+    values (${shopId}, ${taxClassId}, ${country}, ${standardVat(country) ?? 0})`);
+  await tx.run(sql`
+    insert into payment_method (shop_id, payment_method_id, key, name, position, amount)
+    values (${shopId}, ${newId(tx.now)}, 'advance', ${{ [locale]: 'Payment in advance' }}, 0, 0)`);
 }
 
 /** Deletes everything that is the shop's; false when there is no such shop. */

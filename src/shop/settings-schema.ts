@@ -1,5 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { ADDRESS_FIELDS } from '../customers/address.ts';
+import { Nullable } from '../http/schemas.ts';
 import { UNIT_KEYS } from '../units.ts';
 import { MINIMUM_CART_CODES } from './settings.ts';
 
@@ -21,7 +22,10 @@ interface Words {
 }
 
 /** Unknown keys are refused: a typing error in a settings file must not be passed over. */
-function Section<Fields extends Record<string, TSchema>>(fields: Fields, words: Partial<Words> = {}) {
+function Section<Fields extends Record<string, TSchema>>(
+  fields: Fields,
+  words: Partial<Words> & { definitions?: object } = {},
+) {
   return Type.Object(fields, { additionalProperties: false, ...words });
 }
 
@@ -43,7 +47,7 @@ export type Texts = string | Record<string, string>;
 
 /** One type array instead of a union, so that a problem in it is named exactly. */
 function Text(words: Words, maxLength = 255) {
-  const text = { minLength: 1, maxLength, pattern: '\\S' };
+  const text = { maxLength, pattern: '\\S' };
   return Type.Unsafe<Texts>({
     type: ['string', 'object'],
     ...text,
@@ -55,7 +59,7 @@ function Text(words: Words, maxLength = 255) {
   });
 }
 
-const Plain = (words: Words, maxLength = 255) => Type.String({ minLength: 1, maxLength, pattern: '\\S', ...words });
+const Plain = (words: Words, maxLength = 255) => Type.String({ maxLength, pattern: '\\S', ...words });
 const Key = (words: Words) => Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$', ...words });
 const Locale = (words: Words) => Type.String({ pattern: LOCALE, ...words });
 const Country = (words: Words) => Type.String({ pattern: COUNTRY, ...words });
@@ -64,26 +68,30 @@ const Url = (words: Words) => Type.String({ pattern: '^https?://\\S+$', maxLengt
 const Amount = (words: Words) => Type.Number({ minimum: 0, maximum: MOST_MONEY, ...words });
 const Percent = (words: Words) => Type.Number({ minimum: 0, maximum: 100, ...words });
 const Flag = (description: string, standard: boolean) =>
-  Type.Boolean({ description: `${description} Absent: ${standard}.`, default: standard, examples: [standard] });
+  Type.Boolean({
+    description: `${description} Absent: ${standard}.`,
+    default: standard,
+    examples: [standard],
+  });
 
-const Shop = Section(
+const name = Text({ description: 'Name of the shop.', examples: ['Harbour & Hearth'] });
+const slogan = Text(
   {
-    name: Text({ description: 'Name of the shop.', examples: ['Harbour & Hearth'] }),
-    slogan: Type.Optional(
-      Text({ description: 'May hold markup.', examples: ['<p>Small things from the sea side</p>'] }, 10_000),
-    ),
-    email: Type.String({
-      pattern: '^[^\\s@]{1,64}@[^\\s@]{1,188}$',
-      description: "The merchant's mail address.",
-      examples: ['hello@harbour-hearth.example'],
-    }),
-    logoUrl: Type.Optional(
-      Url({ description: 'Address of the logo.', examples: ['https://shop.example/logo.png'] }),
-    ),
-    country: Country({ description: 'Where the shop sits, ISO 3166-1 alpha-2.', examples: ['DE'] }),
+    description: 'May hold markup; null takes it away.',
+    examples: ['<p>Small things from the sea side</p>'],
   },
-  { description: 'What the shop is called and where it sits.' },
+  10_000,
 );
+const email = Type.String({
+  pattern: '^[^\\s@]{1,64}@[^\\s@]{1,188}$',
+  description: "The merchant's mail address.",
+  examples: ['hello@harbour-hearth.example'],
+});
+const logoUrl = Url({
+  description: 'Address of the logo; null takes it away.',
+  examples: ['https://shop.example/logo.png'],
+});
+const country = Country({ description: 'Where the shop sits, ISO 3166-1 alpha-2.', examples: ['DE'] });
 
 const Locales = Section(
   {
@@ -156,12 +164,11 @@ const Taxes = Section(
       ),
     ),
     deliveryThresholdIsActive: Type.Optional(
-      Flag(
-        "The delivery threshold into other EU countries is exceeded: the rates of the customer's country count.",
-        false,
-      ),
+      Flag('The delivery threshold into other EU countries is exceeded.', false),
     ),
-    taxFreeOutsideEu: Type.Optional(Flag('No tax on deliveries out of the European Union.', true)),
+    taxFreeOutsideEu: Type.Optional(
+      Flag('No tax on deliveries to countries outside the European Union.', true),
+    ),
   },
   { description: 'How prices and taxes go together.' },
 );
@@ -173,14 +180,10 @@ const TaxClass = Section({
   defaultDigital: Type.Optional(
     Flag('The class of digital goods that name none; when no class says so, it is the default one.', false),
   ),
-  rates: MapOf(
-    COUNTRY,
-    Percent({ description: 'Percent, at most 2 decimals.', examples: [19] }),
-    {
-      description: "Percent by country of delivery, the shop's own country among them.",
-      examples: [{ DE: 19, AT: 20 }],
-    },
-  ),
+  rates: MapOf(COUNTRY, Percent({ description: 'Percent, at most 2 decimals.', examples: [19] }), {
+    description: "Percent by country of delivery, the shop's own country among them.",
+    examples: [{ DE: 19, AT: 20 }],
+  }),
 });
 
 export const SHIPPING_KINDS = ['flat', 'weight', 'orderValue', 'pickup'] as const;
@@ -234,10 +237,14 @@ const PaymentMethod = Section({
     }),
   ),
   additionalData: Type.Optional(
-    MapOf('^[^.\\s]{1,100}$', Type.String({ maxLength: 1000, description: 'Text.', examples: ['4711'] }), {
-      description: 'Texts for the provider, as they are.',
-      examples: [{ merchant: '4711' }],
-    }),
+    MapOf(
+      '^[A-Za-z0-9_.-]{1,100}$',
+      Type.String({ maxLength: 1000, description: 'Text.', examples: ['4711'] }),
+      {
+        description: 'Texts for the provider, as they are.',
+        examples: [{ merchant: '4711' }],
+      },
+    ),
   ),
 });
 
@@ -269,24 +276,23 @@ const Newsletter = Section({
   subject: Type.Optional(Plain({ description: 'Subject of the mail.', examples: ['News from the pier'] })),
 });
 
-const Units = Section(
-  Object.fromEntries(
-    UNIT_KEYS.map((key) => [
-      key,
-      Type.Optional(
-        MapOf(
-          LOCALE,
-          Section({
-            long: Plain({ description: 'Name.', examples: ['Stück'] }),
-            short: Type.Optional(Plain({ description: 'Sign.', examples: ['St.'] }, 32)),
-          }),
-          { description: `Names of ${key} by locale.`, examples: [{ de_DE: { long: 'Stück', short: 'St.' } }] },
-        ),
-      ),
-    ]),
-  ),
-  { description: 'Names of units in the languages of the shop; the English ones are built in.' },
+/** One definition that all units refer to: they are 57. */
+const UnitNames = MapOf(
+  LOCALE,
+  Section({
+    long: Plain({ description: 'Name.', examples: ['Stück'] }),
+    short: Type.Optional(Plain({ description: 'Sign.', examples: ['St.'] }, 32)),
+  }),
+  { description: 'Names of the unit by locale.', examples: [{ de_DE: { long: 'Stück', short: 'St.' } }] },
 );
+
+const Units = Type.Unsafe<Record<string, Static<typeof UnitNames>>>({
+  type: 'object',
+  properties: Object.fromEntries(UNIT_KEYS.map((key) => [key, { $ref: '#/definitions/unitNames' }])),
+  additionalProperties: false,
+  description: 'Names of units in the languages of the shop; the English ones are built in.',
+  examples: [{ piece: { de_DE: { long: 'Stück', short: 'St.' } } }],
+});
 
 export const SettingsFile = Section(
   {
@@ -296,7 +302,11 @@ export const SettingsFile = Section(
         examples: ['../schema/shop-settings.schema.json'],
       }),
     ),
-    shop: Type.Optional(Shop),
+    name: Type.Optional(name),
+    slogan: Type.Optional(Nullable(slogan)),
+    email: Type.Optional(email),
+    logoUrl: Type.Optional(Nullable(logoUrl)),
+    country: Type.Optional(country),
     locales: Type.Optional(Locales),
     currencies: Type.Optional(Currencies),
     countries: Type.Optional(Countries),
@@ -321,7 +331,8 @@ export const SettingsFile = Section(
       List(
         PaymentMethod,
         {
-          description: 'How orders are paid, in the order they are shown; the first is the default of a cart.',
+          description:
+            'How orders are paid, in the order they are shown; the first is the default of a cart.',
           examples: [[{ key: 'advance', name: 'Payment in advance' }]],
         },
         { minItems: 1 },
@@ -330,7 +341,7 @@ export const SettingsFile = Section(
     minimumCart: Type.Optional(MinimumCart),
     basketDiscounts: Type.Optional(
       List(BasketDiscount, {
-        description: 'Discounts by value of the goods, ascending; the last one that is reached holds.',
+        description: 'Discounts by value of the goods, ascending; the highest one that is reached holds.',
         examples: [[{ from: 100, absolute: 10 }]],
       }),
     ),
@@ -357,12 +368,10 @@ export const SettingsFile = Section(
   {
     description:
       'Settings of a shop. A section that is absent stays as it is, a section that is present is replaced as a whole.',
+    definitions: { unitNames: UnitNames },
   },
 );
-export type SettingsFile = Omit<Static<typeof SettingsFile>, 'units'> & { units?: UnitsSection };
-
-/** As the schema says, in a form that code can walk. */
-export type UnitsSection = Record<string, Record<string, { long: string; short?: string }>>;
+export type SettingsFile = Static<typeof SettingsFile>;
 
 /** The schema as the file in schema/ holds it, for editors. */
 export function settingsSchemaText(): string {

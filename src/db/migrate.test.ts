@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import pg from 'pg';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import { TEMPLATE } from '../../test/global-setup.ts';
+import { openDatabase, type Database } from './database.ts';
+import { migrate, migrationStatus } from './migrate.ts';
+
+const ends: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const end of ends.toReversed()) await end();
+});
+
+async function asAdmin(text: string): Promise<void> {
+  const admin = new pg.Client({ ...inject('connection'), database: 'postgres' });
+  await admin.connect();
+  await admin.query(text);
+  await admin.end();
+}
+
+/** A database, empty or with the whole schema, and a function that opens it as one more process would. */
+async function givenDatabase(template = 'template0'): Promise<() => Database> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await asAdmin(`create database ${name} template ${template}`);
+  ends.push(() => asAdmin(`drop database ${name} with (force)`));
+  return () => {
+    const db = openDatabase({ connection: { ...inject('connection'), database: name } });
+    ends.push(() => db.close());
+    return db;
+  };
+}
+
+const files = (await readdir(new URL('../../migrations/', import.meta.url))).toSorted();
+const applied = async (db: Database) =>
+  (await db.pool.query<{ name: string }>('select name from migration order by name')).rows.map(
+    (row) => row.name,
+  );
+
+describe('migrate', () => {
+  test('by one process applies every file in order, and the second time nothing', async () => {
+    const db = (await givenDatabase())();
+    const lines: string[] = [];
+    await migrate(db, (line) => lines.push(line));
+    expect(lines).toEqual(files.map((file) => `migration ${file} applied`));
+    expect(await applied(db)).toEqual(files);
+    await migrate(db, (line) => lines.push(line));
+    expect(lines).toHaveLength(files.length);
+  });
+
+  test.each([1, 2, 3, 4, 5])('by eight processes at once applies every file once (round %i)', async () => {
+    const openNext = await givenDatabase();
+    const processes = Array.from({ length: 8 }, openNext);
+    const lines: string[] = [];
+    await Promise.all(processes.map((db) => migrate(db, (line) => lines.push(line))));
+    expect(lines).toEqual(files.map((file) => `migration ${file} applied`));
+    expect(await applied(processes[0]!)).toEqual(files);
+  });
+
+  test('refuses a file that was changed after it was applied, and changes nothing', async () => {
+    const db = (await givenDatabase(TEMPLATE))();
+    await db.pool.query("update migration set checksum = 'of another text' where name = $1", [files[0]]);
+    const before = (await db.pool.query('select * from migration')).rows;
+    await expect(migrate(db, () => {})).rejects.toThrow(
+      `Migration ${files[0]} was changed after it was applied. Restore its text and write a new migration.`,
+    );
+    expect((await db.pool.query('select * from migration')).rows).toEqual(before);
+  });
+
+  test('that fails half way leaves nothing of its file behind', async () => {
+    const db = (await givenDatabase())();
+    // The first file wants to create this one, late in its text.
+    await db.pool.query('create table customer (name text)');
+    await expect(migrate(db, () => {})).rejects.toThrow('relation "customer" already exists');
+    const tables = await db.pool.query(
+      "select tablename from pg_tables where schemaname = 'public' order by 1",
+    );
+    expect(tables.rows).toEqual([{ tablename: 'customer' }, { tablename: 'migration' }]);
+    expect(await applied(db)).toEqual([]);
+  });
+});
+
+describe('migrationStatus', () => {
+  test('of an empty database: all are to come, and nothing is created by asking', async () => {
+    const db = (await givenDatabase())();
+    expect(await migrationStatus(db)).toEqual(files.map((file) => ({ name: file, appliedAt: null })));
+    const tables = await db.pool.query("select tablename from pg_tables where schemaname = 'public'");
+    expect(tables.rows).toEqual([]);
+  });
+
+  test('of a migrated database says when', async () => {
+    const db = (await givenDatabase())();
+    const before = Date.now();
+    await migrate(db, () => {});
+    const status = await migrationStatus(db);
+    expect(status.map((entry) => entry.name)).toEqual(files);
+    for (const { appliedAt } of status) {
+      expect(appliedAt!.getTime()).toBeGreaterThanOrEqual(before);
+      expect(appliedAt!.getTime()).toBeLessThanOrEqual(Date.now());
+    }
+  });
+
+  test('of a database that lags behind says what is to come', async () => {
+    const db = (await givenDatabase(TEMPLATE))();
+    const last = files.at(-1)!;
+    await db.pool.query('delete from migration where name = $1', [last]);
+    const status = await migrationStatus(db);
+    expect(status.at(-1)).toEqual({ name: last, appliedAt: null });
+    expect(status.slice(0, -1).every((entry) => entry.appliedAt !== null)).toBe(true);
+  });
+});

@@ -1,0 +1,23 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import pino from 'pino';
+import { buildApp } from './app.ts';
+import { readConfig } from './config.ts';
+import { openDatabase } from './db/database.ts';
+import { openapiText } from './openapi.ts';
+import { settingsSchemaText } from './shop/settings-file.ts';
+
+/** `npm run generate`: writes the files that are made from the code. A test fails when they are stale. */
+async function generate(): Promise<void> {
+  // The pool connects when it is first asked, which nothing here does.
+  const db = openDatabase({ connection: { host: '/nowhere' } });
+  const app = await buildApp({ config: readConfig({}), db, log: pino({ level: 'silent' }) });
+  await app.ready();
+  const root = new URL('../', import.meta.url);
+  await writeFile(new URL('openapi.json', root), openapiText(app));
+  await mkdir(new URL('schema/', root), { recursive: true });
+  await writeFile(new URL('schema/shop-settings.schema.json', root), settingsSchemaText());
+  await app.close();
+  await db.close();
+}
+
+await generate();

@@ -1,0 +1,150 @@
+/**
+ * HTML in plain sight: html`<p>${name}</p>` escapes everything that is put in, unless it is Markup itself. What a
+ * merchant or a client wrote can therefore only ever be text.
+ */
+export class Markup {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** What a template takes; nothing is printed for null, undefined and false, so that `condition && ...` works. */
+export type Part = Markup | string | number | null | undefined | false | readonly Part[];
+
+export function html(strings: TemplateStringsArray, ...parts: Part[]): Markup {
+  const places = placesOf(strings);
+  return new Markup(
+    strings.reduce((left, right, index) => left + rendered(parts[index - 1], places[index - 1]!) + right),
+  );
+}
+
+/** Our own text that holds markup already, such as a stylesheet. Never anything that came in. */
+export function safe(text: string): Markup {
+  return new Markup(text);
+}
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
+}
+
+function rendered(part: Part, place: Place): string {
+  if (part === null || part === undefined || part === false) return '';
+  if (part instanceof Markup) return part.text;
+  if (place === 'code') throw new Error('Only safe(...) may stand in a script or a stylesheet');
+  if (typeof part === 'object') return part.map((inner) => rendered(inner, place)).join('');
+  return escapeHtml(String(part));
+}
+
+type Place = 'text' | 'attribute' | 'code';
+
+/** By call site: the array of strings of a template is the same object on every call. */
+const known = new WeakMap<readonly string[], Place[]>();
+
+/**
+ * Escaping protects text and quoted attributes, nothing else: in `<p class=${x}>` a blank would begin the next
+ * attribute, and a script knows no entities. A template with a value in such a place fails when it first runs.
+ */
+function placesOf(strings: readonly string[]): Place[] {
+  let places = known.get(strings);
+  if (!places) {
+    places = strings.slice(0, -1).map((_string, index) => placeAfter(strings.slice(0, index + 1).join('-')));
+    known.set(strings, places);
+  }
+  return places;
+}
+
+function placeAfter(before: string): Place {
+  const tag = before.slice(before.lastIndexOf('<'));
+  if (!tag.startsWith('<') || tag.includes('>')) return /^<(script|style)\b/i.test(tag) ? 'code' : 'text';
+  if (/=\s*(?:"[^"]*|'[^']*)$/.test(tag)) return 'attribute';
+  throw new Error(`A value stands in a tag and outside of quotes: ${tag}\${...}`);
+}
+
+/** The address if a link may lead there: `javascript:` and the like are no address. */
+export function webAddress(text: string | null | undefined): string | undefined {
+  if (!text || !URL.canParse(text)) return undefined;
+  const { protocol, href } = new URL(text);
+  return protocol === 'https:' || protocol === 'http:' ? href : undefined;
+}
+
+/** Tags that stand inside of a line; every other one begins a new line. */
+const INLINE = new Set(
+  'a abbr b bdi bdo cite code del dfn em font i img ins kbd mark q s samp small span strong sub sup time u var wbr'.split(
+    ' ',
+  ),
+);
+const HIDDEN = new Set(['script', 'style', 'template', 'title']);
+
+const TAG = /(<[^<>]*>)/;
+const TAG_NAME = /^<(\/?)([a-z][a-z0-9-]*)/i;
+
+/**
+ * A merchant's markup as text: no tags, entities decoded, one line per block. It reads well; what makes it safe
+ * is that it is escaped like any text when it is printed.
+ */
+export function plainText(markup: string): string {
+  let text = '';
+  let hiddenBy: string | undefined;
+  for (const piece of markup.split(TAG)) {
+    const match = TAG_NAME.exec(piece);
+    if (!match) {
+      const isComment = piece.startsWith('<!') || piece.startsWith('<?');
+      if (hiddenBy === undefined && !isComment) text += piece.replaceAll(/\s+/g, ' ');
+      continue;
+    }
+    const name = match[2]!.toLowerCase();
+    if (hiddenBy !== undefined) {
+      if (match[1] === '/' && name === hiddenBy) hiddenBy = undefined;
+    } else if (match[1] === '' && HIDDEN.has(name)) hiddenBy = name;
+    else if (!INLINE.has(name)) text += '\n';
+  }
+  return decoded(text)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('\n');
+}
+
+const NAMED: Record<string, string> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  ndash: '–',
+  mdash: '—',
+  hellip: '…',
+  copy: '©',
+  euro: '€',
+  auml: 'ä',
+  ouml: 'ö',
+  uuml: 'ü',
+  Auml: 'Ä',
+  Ouml: 'Ö',
+  Uuml: 'Ü',
+  szlig: 'ß',
+};
+
+function decoded(text: string): string {
+  return text.replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (whole, decimal, hex, name) => {
+    if (typeof name === 'string') return Object.hasOwn(NAMED, name) ? NAMED[name]! : whole;
+    const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
+    const isCharacter = code >= 32 && code <= 0x10_ff_ff && !(code >= 0xd8_00 && code <= 0xdf_ff);
+    return isCharacter ? String.fromCodePoint(code) : '';
+  });
+}

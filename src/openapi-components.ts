@@ -1,0 +1,161 @@
+import { isDeepStrictEqual } from 'node:util';
+
+/** An OpenAPI 3.1 document, as far as it is looked at here. */
+export interface OpenApiDocument {
+  openapi: string;
+  info: { title: string; version: string; description: string };
+  servers: { url: string; description: string }[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, DocumentedOperation>>;
+  components: {
+    securitySchemes: Record<string, object>;
+    parameters: Record<string, Parameter>;
+    responses: Record<string, DocumentedResponse>;
+    schemas: Record<string, Schema>;
+  };
+}
+
+export interface DocumentedOperation {
+  operationId: string;
+  tags: string[];
+  parameters?: (Parameter | Reference)[];
+  requestBody?: { required: boolean; content: Content };
+  responses: Record<string, DocumentedResponse | Reference>;
+}
+
+export interface DocumentedResponse {
+  description: string;
+  headers?: Record<string, object>;
+  content?: Content;
+}
+
+export interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  description?: string;
+  schema: Schema;
+  example?: unknown;
+}
+
+export interface Reference {
+  $ref: string;
+}
+
+type Content = Record<string, { schema: Schema }>;
+
+/** A JSON Schema, with the keywords that hold further schemas. */
+export interface Schema {
+  $ref?: string;
+  title?: string;
+  description?: string;
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  additionalProperties?: Schema | boolean;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  examples?: unknown[];
+}
+
+/**
+ * The same document with names for what is repeated: a schema with a title moves to components/schemas, a
+ * parameter that several operations take to components/parameters.
+ */
+export function withNamedParts(document: OpenApiDocument): OpenApiDocument {
+  const parameters = { ...document.components.parameters, ...sharedParameters(document) };
+  const schemas: Record<string, Schema> = {};
+
+  const namedParameter = (parameter: Parameter | Reference): Parameter | Reference =>
+    'name' in parameter && isDeepStrictEqual(parameters[parameter.name], parameter)
+      ? { $ref: `#/components/parameters/${parameter.name}` }
+      : parameter;
+  const namedContent = <Holder extends { content?: Content }>(holder: Holder): Holder =>
+    holder.content
+      ? {
+          ...holder,
+          content: mapValues(holder.content, (media) => ({
+            ...media,
+            schema: namedSchema(media.schema, schemas),
+          })),
+        }
+      : holder;
+
+  const paths = mapValues(document.paths, (item) =>
+    mapValues(item, (operation) => ({
+      ...operation,
+      ...(operation.parameters && { parameters: operation.parameters.map(namedParameter) }),
+      ...(operation.requestBody && { requestBody: namedContent(operation.requestBody) }),
+      responses: mapValues(operation.responses, (response) =>
+        '$ref' in response ? response : namedContent(response),
+      ),
+    })),
+  );
+  const responses = mapValues(document.components.responses, namedContent);
+  return { ...document, paths, components: { ...document.components, parameters, responses, schemas } };
+}
+
+/** Parameters that occur more than once; of two that only share their name, the one that came first. */
+function sharedParameters(document: OpenApiDocument): Record<string, Parameter> {
+  const all = Object.values(document.paths)
+    .flatMap((item) => Object.values(item))
+    .flatMap((operation) => operation.parameters ?? [])
+    .filter((parameter) => 'name' in parameter);
+  const shared: Record<string, Parameter> = {};
+  for (const [index, parameter] of all.entries()) {
+    if (all.some((other, at) => at > index && isDeepStrictEqual(other, parameter)))
+      shared[parameter.name] ??= parameter;
+  }
+  return shared;
+}
+
+/**
+ * A reference to the component of this title, which is added to `schemas` at its first use. What belongs to the
+ * place and not to the thing (its description, that it may be null) stays beside the reference. A schema that is
+ * not the same as its namesake stays where it is.
+ */
+function namedSchema(schema: Schema, schemas: Record<string, Schema>): Schema {
+  const { description, ...shape } = mapChildren(schema, (child) => namedSchema(child, schemas));
+  const there = description === undefined ? {} : { description };
+  if (shape.title === undefined) return { ...there, ...shape };
+
+  const types = [shape.type ?? []].flat();
+  const isNullable = types.length > 1 && types.includes('null');
+  const component = isNullable ? { ...shape, type: withoutNull(types) } : shape;
+  const name = componentName(shape.title);
+  const namesake = (schemas[name] ??= component);
+  if (!isDeepStrictEqual(namesake, component)) return { ...there, ...shape };
+  const reference = { $ref: `#/components/schemas/${name}` };
+  return isNullable ? { ...there, anyOf: [reference, { type: 'null' }] } : { ...there, ...reference };
+}
+
+function withoutNull(types: string[]): string | string[] {
+  const rest = types.filter((type) => type !== 'null');
+  return rest.length === 1 ? rest[0]! : rest;
+}
+
+/** `customer (create request)` is the component `customerCreateRequest`. */
+function componentName(title: string): string {
+  return title.replaceAll(/[^a-zA-Z0-9]+([a-zA-Z0-9]|$)/g, (_gap, next: string) => next.toUpperCase());
+}
+
+function mapChildren(schema: Schema, map: (child: Schema) => Schema): Schema {
+  const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
+  return {
+    ...schema,
+    ...(properties && { properties: mapValues(properties, map) }),
+    ...(items && { items: map(items) }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: map(additionalProperties) }),
+    ...(anyOf && { anyOf: anyOf.map(map) }),
+    ...(oneOf && { oneOf: oneOf.map(map) }),
+    ...(allOf && { allOf: allOf.map(map) }),
+  };
+}
+
+function mapValues<Value, Result>(
+  record: Record<string, Value>,
+  map: (value: Value) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}

@@ -1,0 +1,346 @@
+import { isCountry } from '../countries/countries.ts';
+import { currencyDigits, isCurrency, parseDecimal } from '../money.ts';
+import { suggestion, type Problem } from './settings-problem.ts';
+import type { SettingsFile, Texts } from './settings-schema.ts';
+import type { Settings } from './settings.ts';
+
+/** What the parts of a file must agree on: given by the file, else by the shop, else not known yet. */
+interface Frame {
+  locales: readonly string[] | undefined;
+  defaultLocale: string | undefined;
+  currency: string | undefined;
+  country: string | undefined;
+}
+
+type Path = readonly (string | number)[];
+
+/**
+ * What no schema can say about a well-formed document. Without `current` only what the file itself tells is
+ * checked, so that a file can be judged before its shop is known.
+ */
+export function contentProblems(file: SettingsFile, current?: Settings): Problem[] {
+  const frame: Frame = {
+    locales: file.locales?.items ?? current?.locales,
+    defaultLocale: file.locales?.default ?? current?.defaultLocale,
+    currency: file.currencies?.default ?? current?.defaultCurrency,
+    country: file.country ?? current?.country,
+  };
+  return [
+    ...shopProblems(file, frame),
+    ...localeProblems(file),
+    ...currencyProblems(file),
+    ...countryProblems(file),
+    ...taxClassProblems(file, frame),
+    ...shippingProblems(file, frame),
+    ...paymentProblems(file, frame),
+    ...discountProblems(file, frame),
+    ...otherProblems(file, frame),
+    ...(current ? leftBehind(file, current) : []),
+  ];
+}
+
+function* shopProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
+  if (file.name !== undefined) yield* nameProblems(['name'], file.name, frame);
+  if (file.slogan) yield* textProblems(['slogan'], file.slogan, frame);
+  if (file.country !== undefined) yield* codeProblems(['country'], file.country);
+}
+
+function* localeProblems({ locales }: SettingsFile): Generator<Problem> {
+  if (!locales) return;
+  yield* offerProblems('locales', locales);
+  for (const [index, locale] of locales.items.entries()) {
+    const country = locale.slice(3);
+    if (!isCountry(country)) {
+      yield {
+        path: ['locales', 'items', index],
+        text: `is ${locale}, but ${country} is no country; expected language and country such as en_GB`,
+      };
+    }
+  }
+}
+
+function* currencyProblems({ currencies }: SettingsFile): Generator<Problem> {
+  if (!currencies) return;
+  yield* offerProblems('currencies', currencies);
+  const { items, rates = {} } = currencies;
+  for (const [index, currency] of items.entries()) {
+    if (!isCurrency(currency)) {
+      yield {
+        path: ['currencies', 'items', index],
+        text: `${currency} is not a known currency, expected an ISO 4217 code such as EUR`,
+      };
+    } else if (currency !== currencies.default && rates[currency] === undefined) {
+      yield {
+        path: ['currencies', 'rates'],
+        text: `${currency} is missing: what 1 ${currencies.default} is worth in it`,
+      };
+    }
+  }
+  for (const [currency, rate] of Object.entries(rates)) {
+    const path = ['currencies', 'rates', currency];
+    if (currency === currencies.default) {
+      yield { path, text: 'is the default currency, which needs no rate' };
+    } else if (!items.includes(currency)) {
+      yield { path, text: `is not in currencies.items${suggestion(currency, items)}` };
+    } else if (parseDecimal(rate) === undefined || Number(rate.toFixed(10)) !== rate) {
+      yield { path, text: `is ${rate}, expected at most 10 decimals` };
+    }
+  }
+}
+
+function* countryProblems({ countries }: SettingsFile): Generator<Problem> {
+  if (!countries) return;
+  yield* offerProblems('countries', countries);
+  for (const [index, country] of countries.items.entries()) {
+    yield* codeProblems(['countries', 'items', index], country);
+  }
+}
+
+function* taxClassProblems({ taxClasses }: SettingsFile, frame: Frame): Generator<Problem> {
+  if (!taxClasses) return;
+  yield* repeated('taxClasses', 'key', taxClasses);
+  const defaults = taxClasses.filter((entry) => entry.default).map(({ key }) => key);
+  if (defaults.length !== 1) {
+    const found = defaults.length === 0 ? 'none is' : `${defaults.join(' and ')} are`;
+    yield { path: ['taxClasses'], text: `${found} the default, expected default: true at exactly one class` };
+  }
+  const digital = taxClasses.filter((entry) => entry.defaultDigital).map(({ key }) => key);
+  if (digital.length > 1) {
+    yield {
+      path: ['taxClasses'],
+      text: `${digital.join(' and ')} are the default of digital goods, expected defaultDigital: true at one class at most`,
+    };
+  }
+  for (const [index, { name, rates }] of taxClasses.entries()) {
+    const path = ['taxClasses', index];
+    yield* nameProblems([...path, 'name'], name, frame);
+    for (const [country, rate] of Object.entries(rates)) {
+      yield* codeProblems([...path, 'rates', country], country);
+      yield* percentProblems([...path, 'rates', country], rate);
+    }
+    if (frame.country !== undefined && rates[frame.country] === undefined) {
+      yield {
+        path: [...path, 'rates'],
+        text: `${frame.country} is missing: the rate in the shop's own country (0 when there is none)`,
+      };
+    }
+  }
+}
+
+type ShippingEntry = NonNullable<SettingsFile['shippingMethods']>[number];
+
+/** What each kind of delivery needs and may have. */
+const PRICING = {
+  flat: { needs: ['price'], takes: ['price', 'freeFrom'] },
+  weight: { needs: ['pricePerKg'], takes: ['price', 'pricePerKg', 'freeFrom'] },
+  orderValue: { needs: ['tiers'], takes: ['tiers', 'freeFrom'] },
+  pickup: { needs: [], takes: [] },
+} as const satisfies Record<ShippingEntry['kind'], { needs: string[]; takes: string[] }>;
+
+function* shippingProblems({ shippingMethods = [] }: SettingsFile, frame: Frame): Generator<Problem> {
+  yield* repeated('shippingMethods', 'key', shippingMethods);
+  for (const [index, method] of shippingMethods.entries()) {
+    const path = ['shippingMethods', index];
+    yield* nameProblems([...path, 'name'], method.name, frame);
+    if (method.description) yield* textProblems([...path, 'description'], method.description, frame);
+    const { needs, takes }: { needs: readonly string[]; takes: readonly string[] } = PRICING[method.kind];
+    for (const field of ['price', 'pricePerKg', 'tiers', 'freeFrom'] as const) {
+      if (method[field] === undefined) {
+        if (needs.includes(field)) yield { path, text: `${field} is missing: kind ${method.kind} needs it` };
+      } else if (!takes.includes(field)) {
+        const allowed = takes.length === 0 ? 'no prices' : takes.join(', ');
+        yield {
+          path: [...path, field],
+          text: `does not belong to kind ${method.kind}, which has ${allowed}`,
+        };
+      }
+    }
+    yield* amountProblems([...path, 'price'], method.price, frame);
+    yield* amountProblems([...path, 'pricePerKg'], method.pricePerKg, frame);
+    yield* amountProblems([...path, 'freeFrom'], method.freeFrom, frame);
+    for (const [at, tier] of (method.tiers ?? []).entries()) {
+      yield* amountProblems([...path, 'tiers', at, 'from'], tier.from, frame);
+      yield* amountProblems([...path, 'tiers', at, 'price'], tier.price, frame);
+    }
+    yield* ascending([...path, 'tiers'], method.tiers ?? []);
+    const first = method.tiers?.[0];
+    if (first && first.from !== 0) {
+      yield {
+        path: [...path, 'tiers', 0, 'from'],
+        text: `is ${first.from}, expected 0: else small orders have no price`,
+      };
+    }
+  }
+}
+
+function* paymentProblems({ paymentMethods = [] }: SettingsFile, frame: Frame): Generator<Problem> {
+  yield* repeated('paymentMethods', 'key', paymentMethods);
+  for (const [index, method] of paymentMethods.entries()) {
+    yield* nameProblems(['paymentMethods', index, 'name'], method.name, frame);
+    yield* amountProblems(['paymentMethods', index, 'price'], method.price, frame);
+  }
+}
+
+function* discountProblems({ basketDiscounts = [] }: SettingsFile, frame: Frame): Generator<Problem> {
+  yield* ascending(['basketDiscounts'], basketDiscounts);
+  for (const [index, { from, absolute, percent }] of basketDiscounts.entries()) {
+    const path = ['basketDiscounts', index];
+    if ((absolute === undefined) === (percent === undefined)) {
+      const found = absolute === undefined ? 'has neither absolute nor percent' : 'has absolute and percent';
+      yield { path, text: `${found}, expected exactly one of them` };
+    }
+    yield* amountProblems([...path, 'from'], from, frame);
+    yield* amountProblems([...path, 'absolute'], absolute, frame);
+    if (absolute !== undefined && absolute > from) {
+      yield {
+        path: [...path, 'absolute'],
+        text: `is ${absolute}, more than the goods are worth from ${from}`,
+      };
+    }
+    if (percent !== undefined) yield* percentProblems([...path, 'percent'], percent);
+  }
+}
+
+function* otherProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
+  yield* amountProblems(['minimumCart', 'amount'], file.minimumCart?.amount, frame);
+  for (const [unit, names] of Object.entries(file.units ?? {})) {
+    yield* textProblems(['units', unit], names, frame);
+  }
+  yield* repeated('newsletters', 'identifier', file.newsletters ?? []);
+  const fields = file.mandatoryAddressFields ?? [];
+  for (const [index, field] of fields.entries()) {
+    if (fields.indexOf(field) < index) {
+      yield { path: ['mandatoryAddressFields', index], text: `${field} is named twice` };
+    }
+  }
+}
+
+/** A change that would leave stored amounts or rates with another meaning than they were given with. */
+function* leftBehind(file: SettingsFile, current: Settings): Generator<Problem> {
+  const currency = file.currencies?.default;
+  if (currency !== undefined && currency !== current.defaultCurrency) {
+    const missing = MONEY.filter(({ section, amounts }) => !file[section] && amounts(current).some(Boolean));
+    if (missing.length > 0) {
+      const sections = missing.map(({ section }) => section).join(', ');
+      yield {
+        path: ['currencies', 'default'],
+        text: `changes from ${current.defaultCurrency} to ${currency}, so give these sections too, with amounts in ${currency}: ${sections}`,
+      };
+    }
+  }
+  if (file.country !== undefined && !file.taxClasses) {
+    const without = current.taxClasses.filter(({ rates }) => rates[file.country!] === undefined);
+    if (without.length > 0) {
+      yield {
+        path: ['country'],
+        text: `is ${file.country}, for which these tax classes have no rate: ${without.map(({ key }) => key).join(', ')}; give the section taxClasses too`,
+      };
+    }
+  }
+}
+
+/** The sections with amounts. An amount of 0 is the same in every currency. */
+const MONEY = [
+  { section: 'minimumCart', amounts: (shop: Settings) => [shop.minimumCartAmount] },
+  {
+    section: 'shippingMethods',
+    amounts: (shop: Settings) =>
+      shop.shippingMethods.flatMap((method) => [
+        method.amount,
+        method.amountPerKg,
+        method.freeFrom,
+        ...method.tiers.flatMap((tier) => [tier.from, tier.amount]),
+      ]),
+  },
+  { section: 'paymentMethods', amounts: (shop: Settings) => shop.paymentMethods.map(({ amount }) => amount) },
+  {
+    section: 'basketDiscounts',
+    amounts: (shop: Settings) =>
+      shop.basketDiscounts.flatMap((discount) => [discount.minimumAmount, discount.absolute]),
+  },
+] as const;
+
+/** Of locales, currencies, countries: the default is offered, and nothing twice. */
+function* offerProblems(section: string, offer: { default: string; items: string[] }): Generator<Problem> {
+  if (!offer.items.includes(offer.default)) {
+    yield {
+      path: [section, 'default'],
+      text: `is ${offer.default}, expected one of ${section}.items (${offer.items.join(', ')})`,
+    };
+  }
+  for (const [index, item] of offer.items.entries()) {
+    if (offer.items.indexOf(item) < index) {
+      yield { path: [section, 'items', index], text: `${item} is named twice` };
+    }
+  }
+}
+
+function* repeated<Name extends string>(
+  section: string,
+  name: Name,
+  entries: readonly Record<Name, string>[],
+): Generator<Problem> {
+  const keys = entries.map((entry) => entry[name]);
+  for (const [index, key] of keys.entries()) {
+    const first = keys.indexOf(key);
+    if (first < index) {
+      yield { path: [section, index, name], text: `${key} is the ${name} of ${section}[${first}] already` };
+    }
+  }
+}
+
+function* ascending(path: Path, steps: readonly { from: number }[]): Generator<Problem> {
+  for (const [index, { from }] of steps.entries()) {
+    const before = steps[index - 1];
+    if (before && before.from >= from) {
+      yield {
+        path: [...path, index, 'from'],
+        text: `is ${from}, expected more than ${before.from} before it`,
+      };
+    }
+  }
+}
+
+function* codeProblems(path: Path, country: string): Generator<Problem> {
+  if (!isCountry(country)) {
+    yield { path, text: `${country} is not a country, expected an ISO 3166-1 code such as DE or GB` };
+  }
+}
+
+function* percentProblems(path: Path, percent: number): Generator<Problem> {
+  const decimal = parseDecimal(percent);
+  if (!decimal || decimal.scale > 2) {
+    yield { path, text: `is ${percent}, expected percent with at most 2 decimals` };
+  }
+}
+
+function* amountProblems(path: Path, amount: number | undefined, { currency }: Frame): Generator<Problem> {
+  if (amount === undefined || currency === undefined) return;
+  const digits = currencyDigits(currency);
+  const decimal = parseDecimal(amount);
+  if (!decimal || decimal.scale > digits) {
+    const most = digits === 0 ? 'no decimals' : `at most ${digits} decimals`;
+    yield { path, text: `is ${amount}, expected ${most}, as ${currency} has` };
+  }
+}
+
+/** A text that must be there: without it in the default locale there would be nothing to fall back to. */
+function* nameProblems(path: Path, texts: Texts, frame: Frame): Generator<Problem> {
+  yield* textProblems(path, texts, frame);
+  const { defaultLocale } = frame;
+  if (typeof texts === 'object' && defaultLocale !== undefined && texts[defaultLocale] === undefined) {
+    yield { path, text: `${defaultLocale} is missing: the text in the default locale` };
+  }
+}
+
+function* textProblems(path: Path, texts: string | object, { locales }: Frame): Generator<Problem> {
+  if (typeof texts === 'string' || !locales) return;
+  for (const locale of Object.keys(texts)) {
+    if (!locales.includes(locale)) {
+      yield {
+        path: [...path, locale],
+        text: `is not a locale of the shop, expected one of ${locales.join(', ')}`,
+      };
+    }
+  }
+}

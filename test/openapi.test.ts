@@ -1,0 +1,193 @@
+import { readFile } from 'node:fs/promises';
+import { validate } from '@scalar/openapi-parser';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openapiText } from '../src/openapi.ts';
+import type { OpenApiDocument, Parameter, Schema } from '../src/openapi-components.ts';
+import { startService, type Service } from './service.ts';
+
+let service: Service;
+let text: string;
+let document: OpenApiDocument;
+
+beforeAll(async () => {
+  service = await startService();
+  await service.app.ready();
+  text = openapiText(service.app);
+  document = JSON.parse(text) as OpenApiDocument;
+});
+afterAll(() => service.close());
+
+function operations() {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      path,
+      method,
+      name: `${method.toUpperCase()} ${path}`,
+      // Written by openapi.ts, beside what the components know of an operation.
+      ...(operation as typeof operation & { security: object[]; description: string; summary: string }),
+    })),
+  );
+}
+
+function resolved<Thing extends object>(thing: Thing): Thing {
+  if (!('$ref' in thing)) return thing;
+  const steps = String(thing.$ref).split('/').slice(1);
+  return steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)?.[step], document) as Thing;
+}
+
+describe('openapi.json', () => {
+  test('is what the code says', async () => {
+    const committed = await readFile(new URL('../openapi.json', import.meta.url), 'utf8').catch(() => '');
+    expect(committed === text, 'openapi.json is stale: run npm run generate').toBe(true);
+  });
+
+  test('follows the rules of OpenAPI 3.1', async () => {
+    const { valid, errors } = await validate(text);
+    expect(errors).toEqual([]);
+    expect(valid).toBe(true);
+  });
+
+  test('holds the API and nothing else', () => {
+    const names = operations().map(({ name }) => name);
+    expect(names).toContain('GET /rs/shops/{shopId}');
+    expect(names.filter((name) => !name.includes(' /rs/shops/{shopId}'))).toEqual([]);
+  });
+
+  test('names every operation once', () => {
+    const names = operations().map(({ operationId }) => operationId);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  test('every reference leads somewhere', () => {
+    const broken = [...text.matchAll(/"\$ref": "([^"]+)"/g)]
+      .map(([, $ref]) => $ref!)
+      .filter(($ref) => resolved({ $ref }) === undefined);
+    expect(broken).toEqual([]);
+    expect(text).not.toContain('def-');
+  });
+
+  test('every component is used', () => {
+    const { schemas, parameters, responses } = document.components;
+    const unused = Object.entries({ schemas, parameters, responses }).flatMap(([kind, components]) =>
+      Object.keys(components)
+        .map((name) => `#/components/${kind}/${name}`)
+        .filter(($ref) => !text.includes(`"$ref": "${$ref}"`)),
+    );
+    expect(unused).toEqual([]);
+  });
+
+  test('declares the parameters of every path', () => {
+    for (const { path, name, parameters = [] } of operations()) {
+      const declared = parameters
+        .map((parameter) => resolved(parameter) as Parameter)
+        .filter((parameter) => parameter.in === 'path');
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
+      expect(
+        declared.map((parameter) => parameter.name),
+        name,
+      ).toEqual(inPath);
+    }
+  });
+
+  test('says of every operation who may call it', () => {
+    for (const { name, description, security, summary, tags, ...operation } of operations()) {
+      expect(summary, name).toMatch(/^[A-Z]/);
+      expect(tags, name).toHaveLength(1);
+      expect(description, name).toMatch(/Scope: (none|[a-z_]+)\./);
+      const scope = (operation as { 'x-scope'?: string })['x-scope'];
+      const anonymous = scope === 'products_read' || scope === 'legal_read';
+      expect(security, name).toEqual(
+        scope === 'none' ? [] : anonymous ? [{ token: [] }, {}] : [{ token: [] }],
+      );
+    }
+  });
+
+  test('describes every tag', () => {
+    const silent = document.tags.filter(({ description }) => description === '').map(({ name }) => name);
+    expect(silent, 'add them to TAGS in src/openapi.ts').toEqual([]);
+  });
+
+  test('no two different schemas share a title', () => {
+    const inline: string[] = [];
+    eachSchema((schema, at) => {
+      if (schema.title !== undefined && !/^#\/components\/schemas\/\w+$/.test(at)) {
+        inline.push(`${at}: another schema is called ${JSON.stringify(schema.title)}`);
+      }
+    });
+    expect(inline).toEqual([]);
+  });
+
+  test('every field has a description and an example', () => {
+    const missing: string[] = [];
+    eachSchema((schema, at) => {
+      for (const [name, field] of Object.entries(schema.properties ?? {})) {
+        if (!hasDescription(field)) missing.push(`${at}.${name} has no description`);
+        if (!hasExample(field)) missing.push(`${at}.${name} has no example`);
+      }
+    });
+    expect(missing).toEqual([]);
+  });
+
+  test('every parameter has a description and an example', () => {
+    const missing: string[] = [];
+    for (const { name, parameters = [] } of operations()) {
+      for (const parameter of parameters.map((one) => resolved(one) as Parameter)) {
+        if (!parameter.description) missing.push(`${name}: ${parameter.name} has no description`);
+        if (parameter.example === undefined) missing.push(`${name}: ${parameter.name} has no example`);
+      }
+    }
+    expect(missing).toEqual([]);
+  });
+});
+
+function hasDescription(field: Schema): boolean {
+  return Boolean(field.description ?? resolved(field).description);
+}
+
+/** Of an object or a list of objects the fields have examples, and are looked at themselves. */
+function hasExample(field: Schema): boolean {
+  const schema = resolved(field);
+  if (schema.examples !== undefined && schema.examples.length > 0) return true;
+  if (schema.properties) return true;
+  if (schema.items) return hasExample(schema.items);
+  const choices = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].filter(({ type }) => type !== 'null');
+  return choices.length > 0 && choices.every(hasExample);
+}
+
+/** Calls `look` with every schema of the document and its place. */
+function eachSchema(look: (schema: Schema, at: string) => void): void {
+  const walk = (schema: Schema, at: string) => {
+    look(schema, at);
+    const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [], allOf = [] } = schema;
+    for (const [name, child] of Object.entries(properties)) walk(child, `${at}.${name}`);
+    if (items) walk(items, `${at}[]`);
+    if (typeof additionalProperties === 'object') walk(additionalProperties, `${at}{}`);
+    for (const child of [...anyOf, ...oneOf, ...allOf]) walk(child, at);
+  };
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    walk(schema, `#/components/schemas/${name}`);
+  }
+  for (const { name, requestBody, responses } of operations()) {
+    const answers = Object.values(responses).map((response) =>
+      '$ref' in response ? undefined : response.content,
+    );
+    for (const content of [requestBody?.content, ...answers]) {
+      for (const { schema } of Object.values(content ?? {})) walk(schema, name);
+    }
+  }
+}
+
+describe('GET /openapi.json', () => {
+  test('serves the same document, and 304 to who has it', async () => {
+    const first = await service.app.inject({ url: '/openapi.json' });
+    expect(first.statusCode).toBe(200);
+    expect(first.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(first.json()).toEqual(document);
+    const again = await service.app.inject({
+      url: '/openapi.json',
+      headers: { 'if-none-match': String(first.headers.etag) },
+    });
+    expect(again.statusCode).toBe(304);
+    expect(again.body).toBe('');
+  });
+});
