@@ -4,13 +4,23 @@
  * `npx kontor` always run the source one sees; an installed package has only dist/ and starts at once.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const entry = path.join(root, 'dist/cli.js');
+const dist = path.join(root, 'dist');
+const entry = 'cli.js';
 
 if (isStale()) compile();
 await import('../dist/cli.js');
@@ -18,24 +28,68 @@ await import('../dist/cli.js');
 function isStale() {
   const source = path.join(root, 'src');
   if (!existsSync(source)) return false;
-  if (!existsSync(entry)) return true;
-  const compiledAt = statSync(entry).mtimeMs;
-  return readdirSync(source, { recursive: true }).some(
-    (name) => name.endsWith('.ts') && statSync(path.join(source, name)).mtimeMs > compiledAt,
+  const compiledAt = modifiedAt(path.join(dist, entry));
+  return filesIn(source).some(
+    (name) => name.endsWith('.ts') && modifiedAt(path.join(source, name)) > compiledAt,
   );
 }
 
 function compile() {
-  let compiler;
+  const compiler = findCompiler();
+  try {
+    translate(compiler);
+  } catch (error) {
+    refuse(`the source is newer than dist/ and can not be compiled: ${error.message}`);
+  }
+}
+
+/** Into a folder of its own first: several commands may do this at once, and none may see half of a file. */
+function translate(compiler) {
+  const began = new Date();
+  const draft = mkdtempSync(`${dist}-`);
+  try {
+    // Not checked, which makes half a second of many: `npm run types` is for that.
+    const options = ['-p', path.join(root, 'tsconfig.build.json'), '--noCheck', '--outDir', draft];
+    const { status } = spawnSync(process.execPath, [compiler, ...options], { stdio: ['ignore', 2, 2] });
+    if (status !== 0) throw new Error('see above');
+    // What is edited while this runs must count as newer.
+    utimesSync(path.join(draft, entry), began, began);
+    replaceDist(draft);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** The entry goes last: its age says that all others are there. */
+function replaceDist(draft) {
+  const compiled = new Set(filesIn(draft));
+  for (const name of [...compiled].filter((each) => each !== entry).concat(entry)) {
+    mkdirSync(path.dirname(path.join(dist, name)), { recursive: true });
+    renameSync(path.join(draft, name), path.join(dist, name));
+  }
+  for (const name of filesIn(dist)) if (!compiled.has(name)) rmSync(path.join(dist, name), { force: true });
+}
+
+function modifiedAt(file) {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function filesIn(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((item) => item.isFile())
+    .map((item) => path.relative(folder, path.join(item.parentPath, item.name)));
+}
+
+function findCompiler() {
   try {
     const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
-    compiler = path.join(path.dirname(manifest), 'bin/tsc');
+    return path.join(path.dirname(manifest), 'bin/tsc');
   } catch {
-    process.stderr.write('kontor: not compiled yet, and TypeScript is not installed. Run npm ci first.\n');
-    process.exit(1);
+    refuse('not compiled yet, and TypeScript is not installed. Run npm ci first.');
   }
-  const { status } = spawnSync(process.execPath, [compiler, '-p', path.join(root, 'tsconfig.build.json')], {
-    stdio: ['ignore', 2, 2],
-  });
-  if (status !== 0) process.exit(status ?? 1);
+}
+
+function refuse(reason) {
+  process.stderr.write(`kontor: ${reason}\n`);
+  process.exit(1);
 }

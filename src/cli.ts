@@ -1,11 +1,11 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { appCommands } from './commands/app.ts';
-import { CommandProblem, UsageProblem, type Command } from './commands/command.ts';
+import { UsageProblem, type Command } from './commands/command.ts';
 import { dbCommands } from './commands/db.ts';
 import { serveCommands } from './commands/serve.ts';
 import { shopCommands } from './commands/shop.ts';
 import { tokenCommands } from './commands/token.ts';
-import { ConfigError, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
 import { isDatabaseAway } from './db/failure.ts';
 
 const commands: Command[] = [
@@ -16,26 +16,30 @@ const commands: Command[] = [
   ...dbCommands,
 ];
 
+// A reader that went away (`kontor shop list | head -1`, a closed terminal) is no reason to end with a stack.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
 process.exitCode = await run(process.argv.slice(2));
 
-/** 0: done, 1: it could not be done (one line on stderr says why), 2: the command was called wrongly. */
+/** 0: done, 1: it could not be done (stderr says why), 2: the command was called wrongly. */
 async function run(words: string[]): Promise<number> {
   try {
+    const asksForHelp = words.some((word) => word === '--help' || word === '-h');
     const command = commands.find(({ name }) =>
       name.split(' ').every((word, index) => words[index] === word),
     );
-    const wantsHelp = words.includes('--help') || words.includes('-h');
-    if (!command) return overview(words, wantsHelp);
-    if (wantsHelp) {
+    if (!command) {
+      process.stdout.write(overview(words.filter((word) => word !== '--help' && word !== '-h')));
+    } else if (asksForHelp) {
       process.stdout.write(helpOf(command));
-      return 0;
+    } else {
+      const { positionals, values } = parse(command, words.slice(command.name.split(' ').length));
+      await command.run({ config: readConfig(process.env), arguments: positionals, options: values });
     }
-    const rest = words.slice(command.name.split(' ').length);
-    const { positionals, values } = parse(command, rest);
-    await command.run({ config: readConfig(process.env), arguments: positionals, options: values });
     return 0;
   } catch (error) {
-    process.stderr.write(`kontor: ${explain(error)}\n`);
+    const lines = explain(error).split('\n');
+    process.stderr.write(lines.map((line) => `kontor: ${line}\n`).join(''));
     return error instanceof UsageProblem ? 2 : 1;
   }
 }
@@ -56,26 +60,26 @@ function parse(command: Command, words: string[]) {
     return { positionals, values: values as Record<string, string | boolean | undefined> };
   } catch (error) {
     const hint = `See: npx kontor ${command.name} --help`;
-    throw new UsageProblem(`${(error as Error).message.split('. ', 1)[0]}. ${hint}`);
+    // What Node adds to its first sentence is about quoting.
+    throw new UsageProblem(`${(error as Error).message.split(/\.\s/, 1)[0]}. ${hint}`, { cause: error });
   }
 }
 
-function overview(words: string[], wantsHelp: boolean): number {
+/** All commands, or those of a group: `kontor shop --help`. */
+function overview(words: string[]): string {
   const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
-  if (words.length > 0 && !wantsHelp) {
+  const isGroup = words.length === 1 && group.length > 0;
+  if (words.length > 0 && !isGroup) {
     const known = group.length > 0 ? ` There is: ${group.map(({ name }) => name).join(', ')}.` : '';
     throw new UsageProblem(`Unknown command: ${words.join(' ')}.${known} See: npx kontor --help`);
   }
-  process.stdout.write(overviewText(group.length > 0 ? group : commands));
-  return 0;
-}
-
-function overviewText(shown: Command[]): string {
-  const width = Math.max(...shown.map((command) => usageOf(command).length));
-  const rows = shown.map((command) => `  ${usageOf(command).padEnd(width)}  ${command.summary}`);
-  return ['Usage: npx kontor COMMAND', '', ...rows, '', 'npx kontor COMMAND --help tells more.', ''].join(
-    '\n',
-  );
+  const shown = (isGroup ? group : commands).map((command) => ({
+    call: [command.name, ...(command.arguments ?? [])].join(' '),
+    summary: command.summary,
+  }));
+  const width = Math.max(...shown.map(({ call }) => call.length));
+  const rows = shown.map(({ call, summary }) => `  ${call.padEnd(width)}  ${summary}`);
+  return `Usage: npx kontor COMMAND\n\n${rows.join('\n')}\n\nnpx kontor COMMAND --help says more.\n`;
 }
 
 function usageOf({ name, arguments: wanted = [], options = {} }: Command): string {
@@ -102,10 +106,27 @@ function helpOf(command: Command): string {
 
 /** What an operator can act on is one line; anything else keeps its stack, because it is a defect. */
 function explain(error: unknown): string {
-  if (error instanceof CommandProblem || error instanceof ConfigError) return error.message;
-  if (isDatabaseAway(error)) {
-    return `The database can not be reached (${(error as Error).message}). Check DATABASE_URL.`;
+  if (!(error instanceof Error)) return String(error);
+  const problem = databaseProblem(error);
+  if (problem !== undefined) {
+    const hint = process.env['DATABASE_URL'] ? 'Check DATABASE_URL.' : 'See postgres.log in KONTOR_DATA.';
+    return `The database ${problem}. ${hint}`;
   }
-  const { name, message, stack } = error as Error;
-  return /Problem$|InUse$/.test(name) ? message : (stack ?? String(error));
+  // Thrown by us, or by the file system, with a text for people. Defects have other names: TypeError, ...
+  const isForPeople = error.name === 'Error' || /(Problem|ConfigError|InUse)$/.test(error.name);
+  return isForPeople ? error.message : (error.stack ?? error.message);
+}
+
+/** What keeps us from using the database, if it is that. */
+function databaseProblem(error: Error & { code?: unknown; syscall?: unknown }): string | undefined {
+  const code = String(error.code);
+  // No such server, as opposed to no such file.
+  if (isDatabaseAway(error) && !(code === 'ENOENT' && error.syscall !== 'connect')) {
+    // Several addresses were tried: the error of all of them has no text of its own.
+    const first = error instanceof AggregateError ? (error.errors[0] as Error) : error;
+    return `can not be reached (${first.message})`;
+  }
+  // Wrong password, no such database, no right to create tables.
+  if (/^(28...|3D000|42501)$/.test(code)) return `refuses us (${error.message})`;
+  return undefined;
 }

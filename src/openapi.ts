@@ -244,7 +244,8 @@ const INTRODUCTION = `Every address begins with \`/rs/shops/{shopId}\`; the demo
 
 **Token.** \`npx kontor token create DemoShop --scopes all\` prints one. Send it as \`Authorization: Bearer TOKEN\`. A token holds the scopes it names: a write scope does not include reading. What shoppers may see (scopes \`products_read\` and \`legal_read\`) answers without a token as well, unless the shop has turned that off.
 
-    curl -H 'Authorization: Bearer TOKEN' http://localhost:8080/rs/shops/DemoShop/customers
+    curl http://localhost:8080/rs/shops/DemoShop/customers \\
+      -H 'Authorization: Bearer TOKEN'
 
 **Errors** have one body: \`{"message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/x", "status": "Not Found"}\`. A refused value is named: \`Create customer failed:\\n\\tvalidation error MISSING on field billingAddress, Request: ...\`. What belongs to another shop is a 404.
 

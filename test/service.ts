@@ -23,6 +23,7 @@ export interface Service {
 
 export interface CallOptions {
   token?: string;
+  /** Text and bytes are sent as they are, everything else as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
   /** The client's address; 127.0.0.1 when not said. */
@@ -79,16 +80,17 @@ function requestOf(
   path: string,
   { token, body, headers, address }: CallOptions,
 ): InjectOptions {
+  const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
   return {
     method,
     url: `/rs/shops${path}`,
     ...(address === undefined ? {} : { remoteAddress: address }),
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { payload: isRaw ? body : JSON.stringify(body) }),
   };
 }
 

@@ -1,15 +1,23 @@
 import { authorise, createApp, deleteApp, listApps } from '../apps/apps.ts';
 import { installationKey } from '../apps/sealing.ts';
 import { shopUrl } from '../http/links.ts';
-import { CommandProblem, parseScopes, print, printTable, withDatabase, type Command } from './command.ts';
-import { requireShop } from './token.ts';
+import {
+  CommandProblem,
+  parseScopes,
+  print,
+  printTable,
+  requireShop,
+  scopesHelp,
+  withDatabase,
+  type Command,
+} from './command.ts';
 
 export const appCommands: Command[] = [
   {
     name: 'app create',
     arguments: ['ID'],
-    summary: 'Register an app for a shop and print its client id and secret.',
-    details: 'The secret is shown this once. Install the app with: npx kontor app install ID CLIENT_ID',
+    summary: 'Register an app; prints its client id and secret.',
+    details: `The secret is shown this once. Install the app with: npx kontor app install ID CLIENT_ID\n\n${scopesHelp()}`,
     options: {
       name: { type: 'string', placeholder: 'N', required: true, summary: 'Its name, unique in the shop.' },
       callback: {
@@ -40,9 +48,9 @@ export const appCommands: Command[] = [
   {
     name: 'app install',
     arguments: ['ID', 'CLIENT_ID'],
-    summary: 'Make a single-use code for an app and print the address that hands it over.',
+    summary: 'Print the address that installs an app.',
     details:
-      'Open the printed address in a browser: the app gets the code and exchanges it for its token within 10\nminutes. An older token of the app ends with that. Links are built from PUBLIC_URL, or HOST and PORT.',
+      'Open it in a browser: the app gets a single-use code and exchanges it for its token within 10 minutes. An\nolder token of the app ends with that. Links are built from PUBLIC_URL, or HOST and PORT.',
     run: ({ config, arguments: [shopId, clientId] }) =>
       withDatabase(config, async (db) => {
         await requireShop(db, shopId!);
@@ -73,7 +81,8 @@ export const appCommands: Command[] = [
   {
     name: 'app delete',
     arguments: ['ID', 'APP'],
-    summary: 'Uninstall an app, named or by client id: its tokens and script tags go with it.',
+    summary: 'Uninstall an app.',
+    details: 'APP is its name or its client id. Its tokens and its script tags go with it.',
     run: ({ config, arguments: [shopId, app] }) =>
       withDatabase(config, async (db) => {
         await requireShop(db, shopId!);

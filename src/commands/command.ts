@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import type { Config } from '../config.ts';
 import { openDatabase, type Database } from '../db/database.ts';
 import { attachEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 import { isScope, SCOPES, type Scope } from '../http/scopes.ts';
+import { findShop } from '../shop/queries.ts';
 
 /** It could not be done; the message says what to do next. */
 export class CommandProblem extends Error {
@@ -44,7 +44,6 @@ export async function withDatabase(config: Config, work: (db: Database) => Promi
 
 /** The same without touching the schema. */
 export async function withBareDatabase(config: Config, work: (db: Database) => Promise<void>): Promise<void> {
-  if (config.DATABASE_URL === undefined) await mkdir(config.KONTOR_DATA, { recursive: true });
   const embedded =
     config.DATABASE_URL === undefined
       ? await attachEmbedded(config.KONTOR_DATA, { log: (line) => process.stderr.write(`${line}\n`) })
@@ -62,13 +61,21 @@ export async function withBareDatabase(config: Config, work: (db: Database) => P
   }
 }
 
+export async function requireShop(db: Database, shopId: string): Promise<void> {
+  if (!(await findShop(db, shopId))) throw noSuchShop(shopId);
+}
+
+export function noSuchShop(shopId: string): CommandProblem {
+  return new CommandProblem(`There is no shop ${JSON.stringify(shopId)}. See: npx kontor shop list`);
+}
+
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
 export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = header.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]!.length)),
+    rows.reduce((width, row) => Math.max(width, row[column]!.length), title.length),
   );
   for (const row of [header, ...rows]) {
     print(
@@ -83,7 +90,7 @@ export function printTable(header: readonly string[], rows: readonly (readonly s
 /** `all`, or names separated by commas. */
 export function parseScopes(text: string): Scope[] {
   if (text === 'all') return [...SCOPES];
-  const names = text.split(',').map((name) => name.trim());
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
   const unknown = names.find((name) => !isScope(name));
   if (unknown !== undefined) {
     throw new CommandProblem(
@@ -91,4 +98,13 @@ export function parseScopes(text: string): Scope[] {
     );
   }
   return names.filter(isScope);
+}
+
+/** For the help of the commands that take scopes. */
+export function scopesHelp(): string {
+  const perLine = 4;
+  const lines = SCOPES.flatMap((_, index) =>
+    index % perLine === 0 ? [`  ${SCOPES.slice(index, index + perLine).join(', ')}`] : [],
+  );
+  return ['The scopes are all, or some of these, separated by commas:', ...lines].join('\n');
 }

@@ -4,7 +4,7 @@ import { print, printTable, withBareDatabase, type Command } from './command.ts'
 export const dbCommands: Command[] = [
   {
     name: 'db migrate',
-    summary: 'Bring the schema up to date (starting the service does it as well).',
+    summary: 'Bring the schema up to date (every start does).',
     run: ({ config }) =>
       withBareDatabase(config, async (db) => {
         await migrate(db, print);

@@ -2,9 +2,24 @@ import { readFile } from 'node:fs/promises';
 import type { Transaction } from '../db/database.ts';
 import { violatedConstraint } from '../db/failure.ts';
 import { insertDemoShop } from '../demo/demo-shop.ts';
-import { countShops, deleteShop, findShops, insertShop } from '../shop/queries.ts';
-import { applySettings, exportSettings, parseSettingsFile, settingsText } from '../shop/settings-file.ts';
-import { CommandProblem, print, printTable, withDatabase, type Command } from './command.ts';
+import { deleteShop, findShops, insertShop } from '../shop/queries.ts';
+import {
+  applySettings,
+  exportSettings,
+  parseSettingsFile,
+  SettingsProblem,
+  settingsText,
+  type SettingsFile,
+} from '../shop/settings-file.ts';
+import {
+  CommandProblem,
+  noSuchShop,
+  print,
+  printTable,
+  requireShop,
+  withDatabase,
+  type Command,
+} from './command.ts';
 
 export const shopCommands: Command[] = [
   {
@@ -35,11 +50,14 @@ export const shopCommands: Command[] = [
     run: ({ config }) =>
       withDatabase(config, async (db) => {
         const rows = await findShops(db, 100_000);
+        if (rows.length === 0) {
+          print('No shops yet. Create one: npx kontor shop create ID');
+          return;
+        }
         printTable(
           ['ID', 'NAME', 'CREATED'],
           rows.map(({ shopId, name, createdAt }) => [shopId, name, createdAt.toISOString()]),
         );
-        if ((await countShops(db)) === 0) print('No shops yet. Create one: npx kontor shop create ID');
       }),
   },
   {
@@ -55,32 +73,34 @@ export const shopCommands: Command[] = [
   {
     name: 'shop apply',
     arguments: ['ID', 'FILE.yaml'],
-    summary: "Set a shop's settings from a file, and say what changes.",
+    summary: 'Set the settings from a file; says what changes.',
     details:
       'A section that the file does not name stays as it is; a section that it names is replaced as a whole.\nApplying the same file again changes nothing. Two complete files are in examples/.',
-    run: ({ config, arguments: [shopId, path] }) =>
-      withDatabase(config, async (db) => {
-        const file = parseSettingsFile(await readSettings(path!));
+    run: async ({ config, arguments: [shopId, path] }) => {
+      const file = await readSettings(path!);
+      await withDatabase(config, async (db) => {
+        await requireShop(db, shopId!);
         const changes = await db.transaction((tx) => applySettings(tx, shopId!, file));
         for (const change of changes) print(change);
         print(
-          changes.length === 0 ? 'Nothing to change.' : `${changes.length} changes applied to ${shopId}.`,
+          changes.length === 0
+            ? 'Nothing to change.'
+            : `${changes.length} ${changes.length === 1 ? 'change' : 'changes'} applied to ${shopId}.`,
         );
-      }),
+      });
+    },
   },
   {
     name: 'shop export-settings',
     arguments: ['ID'],
-    summary: "Print a shop's settings as a file that shop apply takes.",
+    summary: 'Print the settings as a file for shop apply.',
     run: ({ config, arguments: [shopId] }) =>
       withDatabase(config, async (db) => {
+        await requireShop(db, shopId!);
         process.stdout.write(settingsText(await exportSettings(db, shopId!)));
       }),
   },
 ];
-
-export const noSuchShop = (shopId: string) =>
-  new CommandProblem(`There is no shop ${JSON.stringify(shopId)}. See: npx kontor shop list`);
 
 function insertPlainShop(tx: Transaction, shopId: string): Promise<void> {
   return insertShop(tx, {
@@ -108,10 +128,16 @@ async function createOrExplain<Result>(shopId: string, create: () => Promise<Res
   }
 }
 
-async function readSettings(path: string): Promise<string> {
+async function readSettings(path: string): Promise<SettingsFile> {
+  const text = await readFile(path, 'utf8').catch((error: Error) => {
+    throw new CommandProblem(`Can not read ${path}: ${error.message}`, { cause: error });
+  });
   try {
-    return await readFile(path, 'utf8');
+    return parseSettingsFile(text);
   } catch (error) {
-    throw new CommandProblem(`Can not read ${path}: ${(error as Error).message}`);
+    if (!(error instanceof SettingsProblem)) throw error;
+    throw new CommandProblem(error.problems.map((problem) => `${path}: ${problem}`).join('\n'), {
+      cause: error,
+    });
   }
 }

@@ -1,15 +1,21 @@
 import { createToken, listTokens, revokeToken } from '../apps/apps.ts';
-import type { Database } from '../db/database.ts';
-import { findShop } from '../shop/queries.ts';
-import { CommandProblem, parseScopes, print, printTable, withDatabase, type Command } from './command.ts';
-import { noSuchShop } from './shop.ts';
+import {
+  CommandProblem,
+  parseScopes,
+  print,
+  printTable,
+  requireShop,
+  scopesHelp,
+  withDatabase,
+  type Command,
+} from './command.ts';
 
 export const tokenCommands: Command[] = [
   {
     name: 'token create',
     arguments: ['ID'],
-    summary: 'Create an access token for a shop and print it, alone, on stdout.',
-    details: 'The token is shown this once; the database keeps only its hash.',
+    summary: 'Create an access token and print it.',
+    details: `The token is shown this once, alone on stdout; the database keeps only its hash.\n\n${scopesHelp()}`,
     options: {
       scopes: { type: 'string', placeholder: 'all|A,B,C', required: true, summary: 'What it may do.' },
       app: { type: 'string', placeholder: 'NAME', summary: 'The app it belongs to (default: private app).' },
@@ -46,8 +52,9 @@ export const tokenCommands: Command[] = [
   {
     name: 'token revoke',
     arguments: ['ID', 'TOKEN'],
-    summary: 'Revoke a token, named by itself or as token list shows it.',
-    details: 'Running services refuse it within 5 seconds.',
+    summary: 'Revoke a token.',
+    details:
+      'TOKEN is the token itself, or what token list shows of it. Running services refuse it within 5 seconds.',
     run: ({ config, arguments: [shopId, token] }) =>
       withDatabase(config, async (db) => {
         await requireShop(db, shopId!);
@@ -58,7 +65,3 @@ export const tokenCommands: Command[] = [
       }),
   },
 ];
-
-export async function requireShop(db: Database, shopId: string): Promise<void> {
-  if (!(await findShop(db, shopId))) throw noSuchShop(shopId);
-}

@@ -34,13 +34,12 @@ const everything = async () => [
   await service.db.many(sql`select * from counter order by shop_id, name`),
 ];
 
-/** A refusal says why, and changes nothing. */
-async function expectRefused(call: () => Promise<Answer>, status: number, text: string): Promise<void> {
+/** The status and text of a refusal; on the way it is checked that nothing has changed. */
+async function refusal(call: () => Promise<Answer>): Promise<[status: number, text: string]> {
   const before = await everything();
-  const answer = await call();
-  expect(answer.status).toBe(status);
-  expect(answer.body.message.split(', Request: ')[0]).toBe(text);
+  const { status, body } = await call();
   expect(await everything()).toEqual(before);
+  return [status, body.message.split(', Request: ')[0]];
 }
 
 async function givenCustomer(facts: object = {}): Promise<string> {
@@ -194,24 +193,21 @@ describe('creating', () => {
     ],
   ])('with %s is refused', async (_, body, problem) => {
     const headers = { 'content-type': 'application/json' };
-    await expectRefused(
-      () => service.call('POST', '/Harbour/customers', { token, body, headers }),
-      400,
-      `Create customer failed:\n\tvalidation error ${problem}`,
+    expect(await refusal(() => service.call('POST', '/Harbour/customers', { token, body, headers }))).toEqual(
+      [400, `Create customer failed:\n\tvalidation error ${problem}`],
     );
   });
 
   test('names everything that is wrong with the values', async () => {
-    await expectRefused(
-      () => post({ billingAddress: { country: 'ZZ', gender: 'other' } }),
+    expect(await refusal(() => post({ billingAddress: { country: 'ZZ', gender: 'other' } }))).toEqual([
       400,
       'Create customer failed:\n\tvalidation error UNKNOWN_VALUE on field billingAddress.country\n\tvalidation error UNKNOWN_VALUE on field billingAddress.gender',
-    );
+    ]);
   });
 });
 
 describe('numbers', () => {
-  const numberOf = async (facts: object = {}) =>
+  const numberOf = async (facts: object = {}): Promise<string> =>
     (await post({ billingAddress: ADA, ...facts })).body.customerNumber;
 
   test('are counted from 1001 in each shop', async () => {
@@ -242,20 +238,18 @@ describe('numbers', () => {
   test('that are taken are a conflict, when creating and when changing', async () => {
     await givenCustomer({ customerNumber: '0812' });
     const second = await givenCustomer();
-    await expectRefused(
-      () => post({ billingAddress: ADA, customerNumber: '0812' }),
+    expect(await refusal(() => post({ billingAddress: ADA, customerNumber: '0812' }))).toEqual([
       409,
       'This customerNumber is taken',
-    );
-    await expectRefused(
-      () =>
+    ]);
+    expect(
+      await refusal(() =>
         patch(second, [
           { op: 'add', path: '/internalNote', value: 'x' },
           { op: 'add', path: '/customerNumber', value: '0812' },
         ]),
-      409,
-      'This customerNumber is taken',
-    );
+      ),
+    ).toEqual([409, 'This customerNumber is taken']);
   });
 
   test("of another shop are free, and so is one's own", async () => {
@@ -277,8 +271,8 @@ describe('numbers', () => {
   test('given by hand 20 times at once are given once', async () => {
     const body = { billingAddress: ADA, customerNumber: '1001' };
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(body)));
-    const statuses = answers.map((answer) => answer.status).toSorted();
-    expect(statuses).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
+    expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
+    expect(answers.filter((answer) => answer.status === 409)).toHaveLength(19);
     expect(await numberOf()).toBe('1002');
   });
 });
@@ -299,8 +293,8 @@ describe('reading', () => {
     });
     const note = [{ op: 'add', path: '/internalNote', value: 'x' }];
     for (const id of [newId(new Date()), 'unknown', '1001', `${body.customerId}0`, body.customerId]) {
-      await expectRefused(() => get(`/${id}`), 404, 'HTTP 404 Not Found');
-      await expectRefused(() => patch(id, note), 404, 'HTTP 404 Not Found');
+      expect(await refusal(() => get(`/${id}`))).toEqual([404, 'HTTP 404 Not Found']);
+      expect(await refusal(() => patch(id, note))).toEqual([404, 'HTTP 404 Not Found']);
     }
   });
 
@@ -319,8 +313,11 @@ describe('reading', () => {
       ['POST', '', reader, 'customers_write'],
       ['PATCH', `/${id}`, reader, 'customers_write'],
     ] as const) {
-      await expectRefused(() => call(method, path, wrong), 403, `The token lacks the scope ${scope}`);
-      await expectRefused(() => call(method, path), 401, 'A token is needed');
+      expect(await refusal(() => call(method, path, wrong))).toEqual([
+        403,
+        `The token lacks the scope ${scope}`,
+      ]);
+      expect(await refusal(() => call(method, path))).toEqual([401, 'A token is needed']);
     }
     expect((await call('GET', '', reader)).status).toBe(200);
   });
@@ -409,36 +406,49 @@ describe('changing', () => {
     before = (await get(`/${id}`)).body;
   });
 
-  /** The answer is the customer as it is now. */
-  async function expectChanged(body: unknown, changes: object, type?: string): Promise<void> {
+  /** The customer as the answer shows it; on the way it is checked that this is what was stored. */
+  async function changed(body: unknown, type?: string): Promise<unknown> {
     const answer = await patch(id, body, type);
     expect(answer.status).toBe(200);
-    expect(answer.body).toEqual({ ...before, ...changes });
     expect((await get(`/${id}`)).text).toBe(answer.text);
+    return answer.body;
   }
 
   test('adds, overwrites and removes', async () => {
-    await expectChanged([{ op: 'add', path: '/internalNote', value: 'second' }], { internalNote: 'second' });
-    await expectChanged([{ op: 'remove', path: '/internalNote' }], { internalNote: null });
-    await expectChanged([{ op: 'replace', path: '/internalNote', value: 'third' }], {
+    expect(await changed([{ op: 'add', path: '/internalNote', value: 'second' }])).toEqual({
+      ...before,
+      internalNote: 'second',
+    });
+    expect(await changed([{ op: 'remove', path: '/internalNote' }])).toEqual({
+      ...before,
+      internalNote: null,
+    });
+    expect(await changed([{ op: 'replace', path: '/internalNote', value: 'third' }])).toEqual({
+      ...before,
       internalNote: 'third',
     });
-    await expectChanged([{ op: 'add', path: '/internalNote', value: null }], { internalNote: null });
-    await expectChanged([{ op: 'add', path: '/customerNumber', value: '0812' }], {
+    expect(await changed([{ op: 'add', path: '/internalNote', value: null }])).toEqual({
+      ...before,
+      internalNote: null,
+    });
+    expect(await changed([{ op: 'add', path: '/customerNumber', value: '0812' }])).toEqual({
+      ...before,
       customerNumber: '0812',
       internalNote: null,
     });
   });
 
   test('sets the whole address, or unsets it', async () => {
-    await expectChanged(
-      [{ op: 'add', path: '/billingAddress', value: { city: 'Hamburg', zipCode: 20457 } }],
-      {
-        billingAddress: { ...NOTHING, city: 'Hamburg', zipCode: '20457' },
-      },
+    expect(
+      await changed([{ op: 'add', path: '/billingAddress', value: { city: 'Hamburg', zipCode: 20457 } }]),
+    ).toEqual({ ...before, billingAddress: { ...NOTHING, city: 'Hamburg', zipCode: '20457' } });
+    expect(await changed([{ op: 'remove', path: '/billingAddress' }])).toEqual({
+      ...before,
+      billingAddress: null,
+    });
+    expect(await changed([{ op: 'replace', path: '/billingAddress', value: before.billingAddress }])).toEqual(
+      before,
     );
-    await expectChanged([{ op: 'remove', path: '/billingAddress' }], { billingAddress: null });
-    await expectChanged([{ op: 'replace', path: '/billingAddress', value: before.billingAddress }], {});
   });
 
   test('removes what is not set', async () => {
@@ -446,8 +456,8 @@ describe('changing', () => {
       { op: 'remove', path: '/internalNote' },
       { op: 'remove', path: '/billingAddress' },
     ];
-    await expectChanged(body, { internalNote: null, billingAddress: null });
-    await expectChanged(body, { internalNote: null, billingAddress: null });
+    expect(await changed(body)).toEqual({ ...before, internalNote: null, billingAddress: null });
+    expect(await changed(body)).toEqual({ ...before, internalNote: null, billingAddress: null });
   });
 
   test('does its entries in order', async () => {
@@ -457,7 +467,7 @@ describe('changing', () => {
       { op: 'add', path: '/customerNumber', value: 'A' },
       { op: 'add', path: '/customerNumber', value: 'B' },
     ];
-    await expectChanged(body, { customerNumber: 'B', internalNote: null });
+    expect(await changed(body)).toEqual({ ...before, customerNumber: 'B', internalNote: null });
   });
 
   test.each([
@@ -465,7 +475,10 @@ describe('changing', () => {
     'application/json',
     'application/json-patch+json; charset=utf-8',
   ])('takes %s', async (type) => {
-    await expectChanged([{ op: 'add', path: '/internalNote', value: 'x' }], { internalNote: 'x' }, type);
+    expect(await changed([{ op: 'add', path: '/internalNote', value: 'x' }], type)).toEqual({
+      ...before,
+      internalNote: 'x',
+    });
   });
 
   test('takes 500 entries, and escaped slashes', async () => {
@@ -475,7 +488,7 @@ describe('changing', () => {
       value: `note ${index}`,
     }));
     const text = JSON.stringify(body).replaceAll('/', String.raw`\/`);
-    await expectChanged(text, { internalNote: 'note 499' });
+    expect(await changed(text)).toEqual({ ...before, internalNote: 'note 499' });
   });
 
   const good = { op: 'add', path: '/internalNote', value: 'changed' };
@@ -533,15 +546,17 @@ describe('changing', () => {
     ['nothing', undefined, 'WRONG_TYPE on field body'],
     ['501 entries', Array.from({ length: 501 }, () => good), 'TOO_LONG on field body'],
   ])('with %s is refused as a whole', async (_, body, problem) => {
-    await expectRefused(() => patch(id, body), 400, `Update customer failed:\n\tvalidation error ${problem}`);
+    expect(await refusal(() => patch(id, body))).toEqual([
+      400,
+      `Update customer failed:\n\tvalidation error ${problem}`,
+    ]);
   });
 
   test('with another type of body is refused', async () => {
-    await expectRefused(
-      () => patch(id, JSON.stringify([good]), 'text/plain'),
+    expect(await refusal(() => patch(id, JSON.stringify([good]), 'text/plain'))).toEqual([
       400,
       'The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json',
-    );
+    ]);
   });
 
   test('by several at once loses no change', async () => {

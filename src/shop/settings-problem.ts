@@ -18,16 +18,18 @@ export class SettingsProblem extends Error {
   }
 }
 
-/** `taxClasses[1].rates.DE: is 190, expected at most 100`; with the line where the file is known. */
+/** `taxClasses[1].rates.DE: is 190, expected 100 or less`; with the line where the file is known. */
 export function problemLine({ path, text }: Problem, line?: number): string {
   const place = pathText(path);
   const where = line === undefined ? place : `${place} (line ${line})`;
   return where === '' ? `The file ${text}` : `${where}: ${text}`;
 }
 
-export function pathText(path: readonly (string | number)[]): string {
+function pathText(path: readonly (string | number)[]): string {
   return path
-    .map((step, index) => (typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${step}`))
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${quoted(step)}`,
+    )
     .join('');
 }
 
@@ -37,8 +39,13 @@ export function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a section';
   if (typeof value !== 'string') return `${value as number | boolean}`;
-  const text = /^\S+$/.test(value) ? value : JSON.stringify(value);
+  const text = quoted(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+/** As it is, or in quotes where blanks or control characters would blur where it ends. */
+function quoted(text: string): string {
+  return /^[\p{L}\p{N}\p{P}\p{S}]+$/u.test(text) ? text : JSON.stringify(text);
 }
 
 let compiled: ValidateFunction | undefined;
@@ -67,11 +74,9 @@ export function formProblems(value: unknown): Problem[] {
   const wrongType = new Set(
     errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath),
   );
-  const problems = errors
+  return errors
     .filter(({ keyword, instancePath }) => keyword === 'type' || !wrongType.has(instancePath))
     .map((error) => problemOf(error, value));
-  const lines = new Map(problems.map((problem) => [pathText(problem.path) + problem.text, problem]));
-  return [...lines.values()];
 }
 
 function problemOf(error: ErrorObject, document: unknown): Problem {

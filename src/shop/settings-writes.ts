@@ -147,7 +147,7 @@ export function removedCampaigns(current: Settings, next: Settings) {
   return current.newsletterCampaigns.filter(({ campaignId }) => !kept.has(campaignId));
 }
 
-/** By identifier; a campaign without subscribers is absent. */
+/** By id of the campaign; a campaign without subscribers is absent. */
 export async function countSubscribers(
   tx: Transaction,
   shopId: string,

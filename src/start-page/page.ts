@@ -25,6 +25,8 @@ export interface Page {
   footer?: Markup;
 }
 
+export const brand = html`<a class="brand" href="/">Kontor</a>`;
+
 // Ids of the page's own hold a dot, which no id of a shop does: a shop may be called `main`.
 export function pageText({ title, header, main, footer }: Page): string {
   return html`<!doctype html>

@@ -11,11 +11,16 @@ import { PAGES } from '../legal/schema.ts';
 import { countShops, findShops } from '../shop/queries.ts';
 import { shopSettings, type Settings } from '../shop/settings.ts';
 import { sendPage } from './page.ts';
-import { closedShopPage, shopPage } from './shop-view.ts';
-import { noSuchShopPage, startingPage, startPage } from './start-view.ts';
+import { closedShopPage, legalPage, shopPage } from './shop-view.ts';
+import { notFoundPage, startingPage, startPage } from './start-view.ts';
 
 const MOST_SHOWN = 100;
 const ShopQuery = Type.Object({ locale: LocaleParameter });
+
+interface ShopRequest {
+  Params: { shopId: string };
+  Querystring: Static<typeof ShopQuery>;
+}
 
 export interface StartPageDeps {
   db: Database;
@@ -23,7 +28,7 @@ export interface StartPageDeps {
   isMigrated: () => boolean;
 }
 
-/** The pages for people: the shops of this server at `/`, the front page of each at `/shop/ID`. */
+/** The pages for people: the shops of this server at `/`, each of them at `/shop/ID`. */
 export function startPageRoutes(app: FastifyInstance, { db, config, isMigrated }: StartPageDeps): void {
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
 
@@ -35,13 +40,13 @@ export function startPageRoutes(app: FastifyInstance, { db, config, isMigrated }
     return sendPage(reply, startPage(shops, count, originOf(request, publicUrl)));
   });
 
-  app.get<{ Params: { shopId: string }; Querystring: Static<typeof ShopQuery> }>(
+  app.get<ShopRequest>(
     '/shop/:shopId',
     { schema: { hide: true, querystring: ShopQuery } },
     async (request, reply) => {
       const { shopId } = request.params;
       const settings = await settingsIfAny(db, shopId);
-      if (!settings) return sendPage(reply.code(404), noSuchShopPage(shopId));
+      if (!settings) return sendPage(reply.code(404), notFoundPage(`shop “${shopId}”`));
       if (!settings.publicCatalogue) return sendPage(reply, closedShopPage(settings));
       const locale = readingLocale(request.query.locale, settings);
       const [contact, names] = await Promise.all([
@@ -51,6 +56,21 @@ export function startPageRoutes(app: FastifyInstance, { db, config, isMigrated }
       const nameOf = new Map(names.map(({ page, name }) => [page, name]));
       const inOrder = PAGES.map(({ page }) => ({ page, name: nameOf.get(page) ?? null }));
       return sendPage(reply, shopPage(settings, locale, { contact: contact ?? {}, names: inOrder }));
+    },
+  );
+
+  app.get<ShopRequest & { Params: { page: string } }>(
+    '/shop/:shopId/legal/:page',
+    { schema: { hide: true, querystring: ShopQuery } },
+    async (request, reply) => {
+      const { shopId } = request.params;
+      const settings = await settingsIfAny(db, shopId);
+      const known = PAGES.find(({ page }) => page === request.params.page);
+      if (!settings || !known) return sendPage(reply.code(404), notFoundPage('such page'));
+      if (!settings.publicCatalogue) return sendPage(reply, closedShopPage(settings));
+      const locale = readingLocale(request.query.locale, settings);
+      const content = (await findPage(db, shopId, known.page, locale)) ?? {};
+      return sendPage(reply, legalPage(settings, locale, known.page, content));
     },
   );
 }

@@ -4,7 +4,7 @@ import { textIn } from '../http/locale.ts';
 import { priceOf } from '../http/price.ts';
 import { lowestShippingPrice } from '../shipping-methods/shipping-price.ts';
 import type { Settings, ShippingMethod } from '../shop/settings.ts';
-import type { Page } from './page.ts';
+import { brand, type Page } from './page.ts';
 
 export interface LegalPages {
   /** The keys of the page contact-information that are set. */
@@ -23,11 +23,11 @@ export function shopPage(settings: Settings, locale: string, { contact, names }:
     .toSorted(byName(language));
   return {
     title: name,
-    header: html`<a class="brand" href="/shop/${shopId}">${name}</a>${languages(settings, locale)}`,
+    header: html`${brand}${languages(settings, locale, '')}`,
     main: html`
       <div class="hero" lang="${language}">
         <h1>${name}</h1>
-        ${slogan !== '' && html`<p>${slogan}</p>`}
+        ${slogan !== '' && html`<p class="lines">${slogan}</p>`}
       </div>
       <section class="grid" aria-label="About this shop">
         <div class="card">
@@ -56,10 +56,37 @@ export function shopPage(settings: Settings, locale: string, { contact, names }:
       </section>
     `,
     footer: html`<div class="row">
-      <span>This page shows what the shop has set; the storefront takes its place.</span>
+      <span>This page shows what the shop has set, until the storefront takes its place.</span>
       <a href="/rs/shops/${shopId}?locale=${locale}">This shop in the API</a>
-      <a href="/">All shops</a>
     </div>`,
+  };
+}
+
+/** A legal page as text; `content` are its keys that are set. */
+export function legalPage(
+  settings: Settings,
+  locale: string,
+  page: string,
+  content: Readonly<Record<string, string>>,
+): Page {
+  const shopName = nameOf(settings, locale);
+  const { name, navigationCaption, title } = content;
+  const heading = [name, navigationCaption, title].find((text) => text?.trim()) ?? shopName;
+  const text = plainText(`${content['shortDescription'] ?? ''}<p>${content['description'] ?? ''}`);
+  return {
+    title: `${heading} | ${shopName}`,
+    header: html`${brand}${languages(settings, locale, `/legal/${page}`)}`,
+    main: html`<article lang="${tagOf(locale)}">
+      <div class="hero">
+        <a href="/shop/${settings.shopId}?locale=${locale}">${shopName}</a>
+        <h1>${heading}</h1>
+      </div>
+      ${
+        text === ''
+          ? html`<p class="quiet">This page has no text in this language.</p>`
+          : text.split('\n').map((line) => html`<p class="prose">${line}</p>`)
+      }
+    </article>`,
   };
 }
 
@@ -68,7 +95,7 @@ export function closedShopPage(settings: Settings): Page {
   const name = nameOf(settings, settings.defaultLocale);
   return {
     title: name,
-    header: html`<a class="brand" href="/">Kontor</a>`,
+    header: brand,
     main: html`<div class="hero">
       <h1>${name}</h1>
       <p>This shop is not open to the public.</p>
@@ -81,7 +108,7 @@ function nameOf({ name, defaultLocale, shopId }: Settings, locale: string): stri
 }
 
 /** The links between the languages, each named in its own. */
-function languages({ shopId, locales }: Settings, current: string): Markup | false {
+function languages({ shopId, locales }: Settings, current: string, path: string): Markup | false {
   if (locales.length < 2) return false;
   return html`<nav aria-label="Language">
     <ul>
@@ -89,11 +116,13 @@ function languages({ shopId, locales }: Settings, current: string): Markup | fal
         const name = languageName(tagOf(locale));
         return locale === current
           ? html`<li>
-              <a href="/shop/${shopId}?locale=${locale}" lang="${tagOf(locale)}" aria-current="true"
+              <a href="/shop/${shopId}${path}?locale=${locale}" lang="${tagOf(locale)}" aria-current="true"
                 >${name}</a
               >
             </li>`
-          : html`<li><a href="/shop/${shopId}?locale=${locale}" lang="${tagOf(locale)}">${name}</a></li>`;
+          : html`<li>
+              <a href="/shop/${shopId}${path}?locale=${locale}" lang="${tagOf(locale)}">${name}</a>
+            </li>`;
       })}
     </ul>
   </nav>`;
@@ -107,7 +136,7 @@ function shippingPair(method: ShippingMethod, settings: Settings, locale: string
   const notes = [
     ...(description === '' ? [] : [description]),
     ...(method.kind === 'weight' && method.amountPerKg > 0 ? [`+ ${price(method.amountPerKg)} / kg`] : []),
-    ...(method.freeFrom === null ? [] : [`0 from ${price(method.freeFrom)}`]),
+    ...(method.freeFrom === null ? [] : [`free from ${price(method.freeFrom)}`]),
   ];
   return html`<div>
     <dt>${name}</dt>
@@ -142,10 +171,9 @@ function contactLines(
 function legalLinks(shopId: string, locale: string, names: LegalPages['names']): Markup {
   const shown = names.filter(({ name }) => name !== null);
   if (shown.length === 0) return html`<p class="quiet">No pages in this language yet.</p>`;
-  return html`<ul lang="${tagOf(locale)}">
+  return html`<ul class="links" lang="${tagOf(locale)}">
     ${shown.map(
-      ({ page, name }) =>
-        html`<li><a href="/rs/shops/${shopId}/legal/${page}?locale=${locale}">${name}</a></li>`,
+      ({ page, name }) => html`<li><a href="/shop/${shopId}/legal/${page}?locale=${locale}">${name}</a></li>`,
     )}
   </ul>`;
 }

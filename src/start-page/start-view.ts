@@ -1,14 +1,12 @@
 import { html, type Markup } from '../http/html.ts';
 import { shopUrl } from '../http/links.ts';
-import type { Page } from './page.ts';
+import { brand, type Page } from './page.ts';
 
 export interface ListedShop {
   shopId: string;
   name: string;
   createdAt: Date;
 }
-
-const brand = html`<a class="brand" href="/">Kontor</a>`;
 
 const header = html`${brand}
   <nav aria-label="This server">
@@ -20,8 +18,8 @@ const header = html`${brand}
     </ul>
   </nav>`;
 
-/** A line to copy: one click selects it, and the keyboard can scroll it. */
-const line = (text: string) => html`<code class="line" tabindex="0">${text}</code>`;
+/** A line to copy: one click selects all of it. */
+const line = (text: string) => html`<code class="line">${text}</code>`;
 
 /** The start page. `shops` are the first of all `count`; `origin` is where this server is reached. */
 export function startPage(shops: readonly ListedShop[], count: number, origin: string): Page {
@@ -109,12 +107,13 @@ export const startingPage: Page = {
   </div>`,
 };
 
-export function noSuchShopPage(shopId: string): Page {
+/** `what` there is not: a shop, or a page of it. */
+export function notFoundPage(what: string): Page {
   return {
-    title: 'No such shop',
+    title: 'Not found',
     header,
     main: html`<div class="hero">
-      <h1>There is no shop “${shopId}”</h1>
+      <h1>There is no ${what}</h1>
       <p>Ids of shops are spelled as they were created, upper and lower case included.</p>
       <div class="row"><a class="button main" href="/">All shops</a></div>
     </div>`,

@@ -43,8 +43,10 @@ a:hover { text-decoration-thickness: 2px; }
 code { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { left: 1rem; top: 0.5rem; }
-.top { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; align-items: center; padding-block: 1.1rem; }
-.top nav { margin-left: auto; }
+.top { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; align-items: center; justify-content: space-between; padding-block: 1.1rem; }
+.top li a { display: inline-block; text-decoration: none; }
+.top li a:hover { text-decoration: underline; }
+.top li a::first-letter { text-transform: uppercase; }
 .top ul, .row { display: flex; flex-wrap: wrap; gap: 0.25rem 1.1rem; }
 .brand { font-weight: 700; letter-spacing: -0.01em; color: var(--text); text-decoration: none; }
 .brand::before {
@@ -57,7 +59,7 @@ code { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospac
   background: var(--accent);
 }
 .hero { padding-block: clamp(1.5rem, 6vw, 3.5rem) clamp(1.5rem, 4vw, 2.5rem); }
-.hero p { max-width: 44rem; margin-top: 0.9rem; font-size: 1.1rem; color: var(--quiet); white-space: pre-line; }
+.hero p { max-width: 44rem; margin-top: 0.9rem; font-size: 1.1rem; color: var(--quiet); }
 .hero .row { margin-top: 1.4rem; gap: 0.75rem; font-size: 1rem; }
 .button { padding: 0.55rem 1.1rem; border: 1px solid var(--accent); border-radius: 8px; text-decoration: none; font-weight: 600; }
 .button:hover { text-decoration: underline; }
@@ -66,10 +68,11 @@ section { margin-bottom: clamp(2rem, 5vw, 3rem); }
 section > h2 { margin-bottom: 0.9rem; }
 .quiet { color: var(--quiet); }
 .small { font-size: 0.9rem; }
-.grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 1rem; align-items: start; }
-.card { display: grid; gap: 0.6rem; min-width: 0; padding: 1.15rem 1.25rem; background: var(--surface); border: 1px solid var(--line); border-radius: 12px; scroll-margin-top: 1rem; }
-.card:target { border-color: var(--accent); box-shadow: 0 0 0 3px var(--accent); }
-.line { display: block; overflow-x: auto; padding: 0.55rem 0.75rem; background: var(--sunken); border-radius: 8px; white-space: pre; user-select: all; -webkit-user-select: all; }
+.grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 1rem; }
+.card { display: grid; align-content: start; gap: 0.6rem; min-width: 0; padding: 1.15rem 1.25rem; background: var(--surface); border: 1px solid var(--line); border-radius: 12px; scroll-margin-top: 1rem; }
+.card h2:not(:first-child) { margin-top: 0.7rem; }
+.card:target { border-color: var(--accent); box-shadow: 0 0 0 2px var(--accent); }
+.line { display: block; padding: 0.55rem 0.75rem; background: var(--sunken); border-radius: 8px; white-space: pre-wrap; overflow-wrap: anywhere; user-select: all; -webkit-user-select: all; }
 .steps { counter-reset: step; display: grid; gap: 1.25rem; }
 .steps > li { counter-increment: step; display: grid; gap: 0.5rem; padding-left: 2.6rem; position: relative; min-width: 0; }
 .steps > li::before {
@@ -86,10 +89,12 @@ section > h2 { margin-bottom: 0.9rem; }
   color: var(--quiet);
 }
 .pairs { display: grid; gap: 0.7rem; }
+.links { display: grid; gap: 0.3rem; justify-items: start; }
 .pairs > div { display: grid; grid-template-columns: 1fr auto; gap: 0 1rem; }
 .pairs dd { text-align: right; font-variant-numeric: tabular-nums; }
 .pairs .small { grid-column: 1 / -1; text-align: left; }
 .lines { white-space: pre-line; overflow-wrap: anywhere; }
+.prose { max-width: 44rem; margin-bottom: 0.8rem; overflow-wrap: anywhere; }
 [aria-current] { font-weight: 700; color: var(--text); text-decoration: none; }
 footer { padding-block: 1.25rem 2rem; font-size: 0.9rem; color: var(--quiet); }
 @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../src/ids.ts';
+import { demoShop, expectRefusal, fingerprint, givenOtherShop, startDemo } from './demo.ts';
+import { OPERATIONS, validCall, type Operation, type Shop } from './operations.ts';
+import type { Service } from './service.ts';
+
+const MALFORMED = ['x', "'", '..%2f..', '%00', '%ff', 'x'.repeat(300), '%20', '*', 'null', '0', '-1'];
+
+let service: Service;
+let shop: Shop;
+let other: Shop;
+
+beforeAll(async () => {
+  service = await startDemo();
+  shop = demoShop(service);
+  other = await givenOtherShop(service);
+});
+
+afterAll(() => service.close());
+
+/** The operation with one of its ids in the path replaced. */
+function withId(operation: Operation, name: string, id: string): Operation {
+  return { ...operation, params: { ...operation.params, [name]: () => id } };
+}
+
+const addressed = OPERATIONS.flatMap((operation) =>
+  Object.keys(operation.params).map((parameter) => ({ ...operation, parameter })),
+);
+
+test('every id in a path is swept', () => {
+  const holes = OPERATIONS.flatMap(({ path }) => path.match(/\{\w+\}/g) ?? []);
+  expect(addressed).toHaveLength(holes.length);
+});
+
+describe.each(addressed)('$name with a {$parameter}', (operation) => {
+  const { parameter } = operation;
+
+  test('of another shop: it does not exist', async () => {
+    const call = await validCall(operation, shop, other);
+    const before = await fingerprint(service);
+    const answer = await service.call(call.method, call.path + call.search, call.options);
+    expect(answer.status).toBe(404);
+    expectRefusal(answer, call.method, `/rs/shops${call.path}`);
+    expect(answer.body.message).toMatch(/^HTTP 404 Not Found, /);
+    expect(await fingerprint(service)).toEqual(before);
+
+    const atHome = await validCall(operation, other);
+    const found = await service.call(atHome.method, atHome.path + atHome.search, atHome.options);
+    expect(found.status).toBe(operation.status);
+  });
+
+  test('that nobody has: 404', async () => {
+    const call = await validCall(withId(operation, parameter, newId(new Date())), shop);
+    const answer = await service.call(call.method, call.path + call.search, call.options);
+    expect(answer.status).toBe(404);
+    expectRefusal(answer, call.method, `/rs/shops${call.path}`);
+  });
+
+  test.each(MALFORMED)('of the form %s: refused', async (id) => {
+    const call = await validCall(withId(operation, parameter, id), shop);
+    const before = await fingerprint(service);
+    const answer = await service.call(call.method, call.path + call.search, call.options);
+    expect([400, 404]).toContain(answer.status);
+    expectRefusal(answer, call.method, `/rs/shops${call.path}`);
+    expect(await fingerprint(service)).toEqual(before);
+  });
+
+  test('in lower case: found', async () => {
+    const id = await operation.params[parameter]!(shop);
+    expect(id).toMatch(/^[0-9A-F-]{36}$/);
+    const call = await validCall(withId(operation, parameter, id.toLowerCase()), shop);
+    const answer = await service.call(call.method, call.path + call.search, call.options);
+    expect(answer.status, answer.text).toBe(operation.status);
+    if (operation.status !== 204) expect(answer.text).not.toContain(id.toLowerCase());
+  });
+});
+
+describe('an answer to one shop', () => {
+  test.each(OPERATIONS.filter(({ method }) => method === 'GET'))('$name: holds nothing of another', async (operation) => {
+    const { path, search, options } = await validCall(operation, other);
+    const { text } = await service.call('GET', path + search, options);
+    expect(text).not.toContain(shop.shopId);
+    const ids = text.match(/[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}/g) ?? [];
+    const ours = await service.db.pool.query<{ id: string }>(`
+      select upper(id::text) as id from (
+        select shop_id, customer_id as id from customer union all
+        select shop_id, tax_class_id from tax_class union all
+        select shop_id, shipping_method_id from shipping_method union all
+        select shop_id, campaign_id from newsletter_campaign union all
+        select shop_id, script_tag_id from script_tag
+      ) as things where shop_id = 'DemoShop'`);
+    expect(ids.filter((id) => ours.rows.some((row) => row.id === id))).toEqual([]);
+  });
+
+  test.each(OPERATIONS.filter(({ writes }) => writes))('$name: changes nothing of another', async (operation) => {
+    const rowsOf = async (shopId: string) => {
+      const tables = await service.db.pool.query<{ name: string }>(
+        `select table_name as name from information_schema.columns
+        where table_schema = 'public' and column_name = 'shop_id'`,
+      );
+      const lines = tables.rows.map(
+        ({ name }) => `select to_jsonb(entry) - 'last_used_at' as line from ${name} as entry where shop_id = $1`,
+      );
+      const { rows } = await service.db.pool.query(
+        `select md5(string_agg(line::text, ';' order by line::text)) as print from (${lines.join(' union all ')}) as all_lines`,
+        [shopId],
+      );
+      return rows[0] as { print: string };
+    };
+    const { method, path, search, options } = await validCall(operation, shop);
+    const [ours, theirs] = [await rowsOf(shop.shopId), await rowsOf(other.shopId)];
+    const { status } = await service.call(method, path + search, options);
+    expect(status).toBe(operation.status);
+    expect(await rowsOf(shop.shopId)).not.toEqual(ours);
+    expect(await rowsOf(other.shopId)).toEqual(theirs);
+  });
+});
