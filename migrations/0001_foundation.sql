@@ -142,6 +142,8 @@ create table newsletter_subscriber (
   constraint newsletter_subscriber_email check (email = lower(email))
 );
 
+create index newsletter_subscriber_created on newsletter_subscriber (shop_id, campaign_id, created_at, email);
+
 create table legal_page (
   shop_id text not null,
   page text not null,

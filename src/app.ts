@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, {
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import { apps } from './apps/routes.ts';
 import type { Config } from './config.ts';
 import { countries } from './countries/routes.ts';
@@ -58,13 +64,19 @@ export async function buildApp({
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 256 },
+    // An id of any length reaches its route, which says 404 in the contract's words; Node bounds the whole address.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
     // Against clients that trickle: headers within 10 s, the whole request within 30 s.
     http: { headersTimeout: 10_000 },
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
-    frameworkErrors: (error, request, reply) => answerFailure(error, request, reply),
+    // An address that can't be decoded passes none of the hooks below.
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(headersFor(request)).header('x-request-id', request.id);
+      answerFailure(error, request, reply);
+      logRequest(log, request, reply, 0);
+    },
     clientErrorHandler: answerBrokenRequest,
   });
 
@@ -86,8 +98,7 @@ export async function buildApp({
   });
   app.decorateRequest('caller');
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(request.url.startsWith('/rs/') ? API_HEADERS : COMMON_HEADERS);
-    reply.header('x-request-id', request.id);
+    reply.headers(headersFor(request)).header('x-request-id', request.id);
     // A path that leads nowhere ends here, before its body is read.
     if (request.is404) gate.turnAway(request, reply).catch(done);
     else if (!isMigrated() && request.url.startsWith('/rs/')) done(unavailable());
@@ -98,18 +109,7 @@ export async function buildApp({
     else done(null, payload);
   });
   app.addHook('onResponse', (request, reply, done) => {
-    // The path without its query, no headers, no bodies: no secret and no search word of a person.
-    log.info(
-      {
-        requestId: request.id,
-        method: request.method,
-        path: request.url.split('?', 1)[0],
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 100) / 100,
-        ...(request.caller?.app ? { app: request.caller.app.appId } : {}),
-      },
-      'request',
-    );
+    logRequest(log, request, reply, reply.elapsedTime);
     done();
   });
 
@@ -144,6 +144,25 @@ export async function buildApp({
     await limiter.flush();
   });
   return app;
+}
+
+function headersFor(request: FastifyRequest) {
+  return request.url.startsWith('/rs/') ? API_HEADERS : COMMON_HEADERS;
+}
+
+/** The path without its query, no headers, no bodies: no secret and no search word of a person. */
+function logRequest(log: FastifyBaseLogger, request: FastifyRequest, reply: FastifyReply, ms: number): void {
+  log.info(
+    {
+      requestId: request.id,
+      method: request.method,
+      path: request.url.split('?', 1)[0],
+      status: reply.statusCode,
+      ms: Math.round(ms * 100) / 100,
+      ...(request.caller?.app ? { app: request.caller.app.appId } : {}),
+    },
+    'request',
+  );
 }
 
 /** A request that is not HTTP, too slow or with too large headers never reaches a route. */

@@ -40,10 +40,10 @@ export function parseDecimal(value: number | string): { units: bigint; scale: nu
   return { units: match[1] ? -units : units, scale: fraction.length };
 }
 
-/** A number without an exponent: 1e-7 would not be a decimal on the wire. */
+/** A number without an exponent and without the noise of binary fractions: 0.1 + 0.2 is 0.3. */
 function decimalText(value: number): string {
   const text = String(value);
-  return text.includes('e') ? value.toFixed(10) : text;
+  return DECIMAL.test(text) ? text : value.toFixed(10);
 }
 
 /** 12.99 -> 1299; rounds half up when the amount has more decimals than the currency. */
@@ -84,6 +84,7 @@ function formatOf(locale: string, currency: string) {
     const number = new Intl.NumberFormat(tag, {
       minimumFractionDigits: digits,
       maximumFractionDigits: digits,
+      signDisplay: 'negative', // minus zero is zero
     });
     format = { number, sign };
     formats.set(key, format);
@@ -119,5 +120,5 @@ export function allocate(amount: number, weights: readonly number[]): number[] {
     entry.share += 1n;
     rest -= 1n;
   }
-  return shares.map((entry) => (amount < 0 ? -Number(entry.share) : Number(entry.share)));
+  return shares.map((entry) => Number(amount < 0 ? -entry.share : entry.share));
 }

@@ -29,7 +29,7 @@ export async function registerOpenapi(app: FastifyInstance): Promise<void> {
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new Error('This document is OpenAPI, not Swagger 2');
       const { paths } = document.openapiObject as unknown as Pick<OpenApiDocument, 'paths'>;
-      return finished(paths, factsOf) as object;
+      return finished(paths, factsOf);
     },
   });
 

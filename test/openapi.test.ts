@@ -23,8 +23,7 @@ function operations() {
       path,
       method,
       name: `${method.toUpperCase()} ${path}`,
-      // Written by openapi.ts, beside what the components know of an operation.
-      ...(operation as typeof operation & { security: object[]; description: string; summary: string }),
+      ...(operation as typeof operation & { 'x-scope': string }),
     })),
   );
 }
@@ -38,7 +37,8 @@ function resolved<Thing extends object>(thing: Thing): Thing {
 describe('openapi.json', () => {
   test('is what the code says', async () => {
     const committed = await readFile(new URL('../openapi.json', import.meta.url), 'utf8').catch(() => '');
-    expect(committed === text, 'openapi.json is stale: run npm run generate').toBe(true);
+    const state = committed === text ? 'fresh' : 'openapi.json is stale: run npm run generate';
+    expect(state).toBe('fresh');
   });
 
   test('follows the rules of OpenAPI 3.1', async () => {
@@ -77,34 +77,40 @@ describe('openapi.json', () => {
   });
 
   test('declares the parameters of every path', () => {
-    for (const { path, name, parameters = [] } of operations()) {
-      const declared = parameters
+    const declared = operations().map(({ name, parameters = [] }) => [
+      name,
+      ...parameters
         .map((parameter) => resolved(parameter) as Parameter)
-        .filter((parameter) => parameter.in === 'path');
-      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
-      expect(
-        declared.map((parameter) => parameter.name),
-        name,
-      ).toEqual(inPath);
-    }
+        .filter((parameter) => parameter.in === 'path')
+        .map((parameter) => parameter.name),
+    ]);
+    const used = operations().map(({ name, path }) => [
+      name,
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter),
+    ]);
+    expect(declared).toEqual(used);
   });
 
-  test('says of every operation who may call it', () => {
-    for (const { name, description, security, summary, tags, ...operation } of operations()) {
-      expect(summary, name).toMatch(/^[A-Z]/);
-      expect(tags, name).toHaveLength(1);
-      expect(description, name).toMatch(/Scope: (none|[a-z_]+)\./);
-      const scope = (operation as { 'x-scope'?: string })['x-scope'];
-      const anonymous = scope === 'products_read' || scope === 'legal_read';
-      expect(security, name).toEqual(
-        scope === 'none' ? [] : anonymous ? [{ token: [] }, {}] : [{ token: [] }],
-      );
+  test('says of every operation what it is and who may call it', () => {
+    const security = { none: [], anonymous: [{ token: [] }, {}], token: [{ token: [] }] };
+    for (const operation of operations()) {
+      const scope = operation['x-scope'];
+      const isAnonymous = scope === 'products_read' || scope === 'legal_read';
+      expect(operation).toMatchObject({
+        summary: expect.stringMatching(/^[A-Z]/),
+        description: expect.stringContaining(`Scope: ${scope}.`),
+        tags: [expect.any(String)],
+        'x-labels': expect.any(Array),
+        security: security[scope === 'none' ? 'none' : isAnonymous ? 'anonymous' : 'token'],
+      });
     }
   });
 
   test('describes every tag', () => {
-    const silent = document.tags.filter(({ description }) => description === '').map(({ name }) => name);
-    expect(silent, 'add them to TAGS in src/openapi.ts').toEqual([]);
+    const silent = document.tags
+      .filter(({ description }) => description === '')
+      .map(({ name }) => `add a description of ${name} to TAGS in src/openapi.ts`);
+    expect(silent).toEqual([]);
   });
 
   test('no two different schemas share a title', () => {

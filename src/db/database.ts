@@ -4,6 +4,8 @@ import { toStatement, type Sql } from './sql.ts';
 
 /** What query functions receive: a transaction, or the database itself for a single read. */
 export interface Queries {
+  /** The same object for a database and its transactions: what is kept in memory belongs to it. */
+  readonly source: object;
   /** The time of the request; SQL gets it as a parameter, so that tests can set the clock. */
   readonly now: Date;
   many<Row>(query: Sql): Promise<Row[]>;
@@ -67,6 +69,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       return client.query(named ? { name, text, values } : { text, values });
     };
     return {
+      source: pool,
       many: async <Row>(query: Sql) => (await send(query)).rows as Row[],
       one: async <Row>(query: Sql) => (await send(query)).rows[0] as Row | undefined,
       run: async (query: Sql) => (await send(query)).rowCount ?? 0,

@@ -22,11 +22,13 @@ export function answerFailure(
   const refusal = refusalOf(error, request);
   if (refusal.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
   const path = request.url.split('?', 1)[0]!;
+  const body = JSON.stringify(errorBody(refusal.status, refusal.message, request.method, path));
   void reply
     .code(refusal.status)
     .headers(refusal.headers)
     .type('application/json')
-    .send(JSON.stringify(errorBody(refusal.status, refusal.message, request.method, path)));
+    // As bytes, because Fastify adds a charset to the type of text, and not every failure passes onSend.
+    .send(Buffer.from(body));
 }
 
 function refusalOf(error: FastifyError | Error, request: FastifyRequest): HttpError {

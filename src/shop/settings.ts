@@ -115,15 +115,18 @@ export async function shopSettings(db: Queries, shopId: string): Promise<Setting
 
   const settings = await selectSettings(db, shopId);
   if (!settings) throw notFound();
-  if (memory.size >= MOST_KEPT) memory.clear();
-  memory.set(shopId, settings);
+  // A transaction may see what it has changed itself and will not commit: that is not for others.
+  if (!('inTransaction' in db)) {
+    if (memory.size >= MOST_KEPT) memory.clear();
+    memory.set(shopId, settings);
+  }
   return settings;
 }
 
-/** Per database, because tests have many in one process; a transaction reads anew what it may be changing. */
-function memoryOf(db: Queries): Map<string, Settings> {
-  let memory = kept.get(db);
-  if (!memory) kept.set(db, (memory = new Map()));
+/** Per database, because tests have many in one process. */
+function memoryOf({ source }: Queries): Map<string, Settings> {
+  let memory = kept.get(source);
+  if (!memory) kept.set(source, (memory = new Map()));
   return memory;
 }
 

@@ -46,7 +46,7 @@ export function startPageRoutes(app: FastifyInstance, { db, config, isMigrated }
     async (request, reply) => {
       const { shopId } = request.params;
       const settings = await settingsIfAny(db, shopId);
-      if (!settings) return sendPage(reply.code(404), notFoundPage(`shop “${shopId}”`));
+      if (!settings) return sendPage(reply.code(404), notFoundPage(`shop “${shopId.slice(0, 63)}”`));
       if (!settings.publicCatalogue) return sendPage(reply, closedShopPage(settings));
       const locale = readingLocale(request.query.locale, settings);
       const [contact, names] = await Promise.all([

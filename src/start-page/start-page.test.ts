@@ -1,6 +1,9 @@
+import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenShop } from '../../test/builders.ts';
 import { startService, type Service } from '../../test/service.ts';
+import { buildApp } from '../app.ts';
+import { readConfig } from '../config.ts';
 import { sql } from '../db/sql.ts';
 
 let service: Service;
@@ -45,7 +48,7 @@ describe('GET /', () => {
     expect(text).toContain('curl http://kontor.example/rs/shops/Harbour<');
     for (const path of ['/docs', '/openapi.json', '/health', '/metrics']) {
       expect(text).toContain(`href="${path}"`);
-      expect((await get(path)).status, path).toBe(200);
+      expect(await get(path)).toMatchObject({ status: 200 });
     }
   });
 
@@ -79,6 +82,20 @@ describe('GET /', () => {
     expect(text).toContain('103 shops<');
     expect(text.match(/<li class="card"/g)).toHaveLength(100);
     expect(text).toMatch(/The first 100 are shown; <code>npx kontor shop list<\/code> prints all 103\./);
+  });
+
+  test('while the schema is being made, says so and asks again', async () => {
+    const app = await buildApp({
+      config: readConfig({}),
+      db: service.db,
+      log: pino({ level: 'silent' }),
+      isMigrated: () => false,
+    });
+    const response = await app.inject({ url: '/' });
+    expect(response.statusCode).toBe(503);
+    expect(response.headers.refresh).toBe('1');
+    expect(response.body).toContain('Kontor is starting');
+    await app.close();
   });
 
   test('a host that is no host is refused', async () => {
@@ -132,13 +149,33 @@ describe('GET /shop/ID', () => {
     expect(german.text).toContain('href="mailto:shop@mail.example"');
   });
 
+  test('leads to the legal pages, as text', async () => {
+    await givenShop(service, 'Pier');
+    await service.db.run(sql`
+      insert into legal_page (shop_id, page, locale, content)
+      values ('Pier', 'privacy-policy', 'en_GB', ${{
+        name: 'Privacy <b>',
+        description: '<p>We keep <em>nothing</em>.</p><p>Really.</p><img src=x onerror=alert(1)>',
+      }})`);
+    const { status, text } = await get('/shop/Pier/legal/privacy-policy?locale=en_GB');
+    expect(status).toBe(200);
+    expect(text).toContain('<h1>Privacy &lt;b&gt;</h1>');
+    expect(text).toMatch(/<p class="prose">We keep nothing\.<\/p>\s*<p class="prose">Really\.<\/p>/);
+    expect(text).not.toContain('onerror');
+    expect((await get('/shop/Pier/legal/cookie-policy')).text).toContain('no text in this language');
+    expect((await get('/shop/Pier/legal/unknown')).status).toBe(404);
+    expect((await get('/shop/Unknown/legal/privacy-policy')).status).toBe(404);
+  });
+
   test('of a shop that is not public shows its name alone', async () => {
     await givenShop(service, 'Closed', { name: 'Closed shop', email: 'secret@mail.example' });
     await setShop('Closed', { publicCatalogue: false });
-    const { status, text } = await get('/shop/Closed');
-    expect(status).toBe(200);
-    expect(text).toContain('not open to the public');
-    expect(text).not.toContain('secret@mail.example');
+    for (const path of ['/shop/Closed', '/shop/Closed/legal/privacy-policy']) {
+      const { status, text } = await get(path);
+      expect(status).toBe(200);
+      expect(text).toContain('not open to the public');
+      expect(text).not.toContain('secret@mail.example');
+    }
   });
 
   test.each(['Unknown', 'harbour', '%3Cscript%3E', '%00', 'a%2Fb', 'x'.repeat(200)])(
