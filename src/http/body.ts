@@ -15,6 +15,15 @@ export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 export const BODY_LIMIT = 1_048_576;
 
+/** No body of the contract comes near it, and what recurses over a body (JSON.stringify) must not run out of stack. */
+const DEEPEST = 50;
+
+/** For a body in none of the types that the route takes. */
+export function wrongContentType(accepts: BodyKind = 'json') {
+  const types = accepts === 'form' ? [FORM_TYPE, JSON_TYPES[0]] : JSON_TYPES;
+  return badRequest(`The body must have one of these Content-Types: ${types.join(', ')}`);
+}
+
 /** The parsers of request bodies. Fastify refuses other types; the handler of errors turns that into a 400. */
 export function registerBodyParsers(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -22,7 +31,7 @@ export function registerBodyParsers(app: FastifyInstance): void {
     parsed(request, bytes as Buffer, parseJson, done),
   );
   app.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, (request, bytes, done) =>
-    parsed(request, bytes as Buffer, (text) => ({ ...querystring.parse(text) }), done),
+    parsed(request, bytes as Buffer, (text) => parseForm(request, text), done),
   );
 }
 
@@ -45,11 +54,33 @@ function parsed(
 }
 
 function parseJson(text: string): unknown {
+  let body: unknown;
   try {
-    return JSON.parse(text, dropPrototype(text));
+    body = JSON.parse(text, dropPrototype(text));
   } catch (error) {
     throw badRequest(`The body is not valid JSON: ${(error as Error).message.slice(0, 120)}`);
   }
+  refuseDeep(body);
+  return body;
+}
+
+/** Where JSON is asked for, the keys of a form would be taken for an object without any known key. */
+function parseForm(request: FastifyRequest, text: string): unknown {
+  const accepts = request.routeOptions.config.operation?.accepts;
+  if (accepts !== 'form') throw wrongContentType(accepts);
+  return { ...querystring.parse(text) };
+}
+
+function refuseDeep(body: unknown): void {
+  let level = [body].filter(isObject);
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > DEEPEST) throw badRequest(`The body is nested more than ${DEEPEST} levels deep`);
+    level = level.flatMap((value) => Object.values(value).filter(isObject));
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** `__proto__` as a key is an attack, never data; the reviver costs time, so only texts that hold it pay. */
@@ -67,7 +98,7 @@ function refuseUnstorableText(body: unknown, bytes: Buffer): void {
     if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
       throw badRequest('The body holds text that is not valid Unicode');
     }
-    if (typeof value === 'object' && value !== null) {
+    if (isObject(value)) {
       for (const [key, inner] of Object.entries(value)) open.push(key, inner);
     }
   }

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorObject } from 'ajv';
 import { isBadValue, isDatabaseAway, violatedConstraint } from '../db/failure.ts';
-import { BODY_LIMIT, FORM_TYPE, JSON_TYPES } from './body.ts';
+import { BODY_LIMIT, wrongContentType } from './body.ts';
 import {
   badRequest,
   conflict,
@@ -45,10 +45,8 @@ function refusalOf(error: FastifyError | Error, request: FastifyRequest): HttpEr
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return tooLarge(`The body is larger than ${BODY_LIMIT} bytes`);
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE': {
-      const types = operation?.accepts === 'form' ? [FORM_TYPE, JSON_TYPES[0]] : JSON_TYPES;
-      return badRequest(`The body must have one of these Content-Types: ${types.join(', ')}`);
-    }
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return wrongContentType(operation?.accepts);
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return badRequest('The Content-Length does not fit the body');
     case 'FST_ERR_BAD_URL':

@@ -113,16 +113,13 @@ function languages({ shopId, locales }: Settings, current: string, path: string)
   return html`<nav aria-label="Language">
     <ul>
       ${locales.map((locale) => {
-        const name = languageName(tagOf(locale));
-        return locale === current
-          ? html`<li>
-              <a href="/shop/${shopId}${path}?locale=${locale}" lang="${tagOf(locale)}" aria-current="true"
-                >${name}</a
-              >
-            </li>`
-          : html`<li>
-              <a href="/shop/${shopId}${path}?locale=${locale}" lang="${tagOf(locale)}">${name}</a>
-            </li>`;
+        const tag = tagOf(locale);
+        const href = `/shop/${shopId}${path}?locale=${locale}`;
+        return html`<li>
+          <a href="${href}" lang="${tag}" aria-current="${String(locale === current)}"
+            >${languageName(tag)}</a
+          >
+        </li>`;
       })}
     </ul>
   </nav>`;

@@ -95,7 +95,7 @@ section > h2 { margin-bottom: 0.9rem; }
 .pairs .small { grid-column: 1 / -1; text-align: left; }
 .lines { white-space: pre-line; overflow-wrap: anywhere; }
 .prose { max-width: 44rem; margin-bottom: 0.8rem; overflow-wrap: anywhere; }
-[aria-current] { font-weight: 700; color: var(--text); text-decoration: none; }
+[aria-current="true"] { font-weight: 700; color: var(--text); text-decoration: none; }
 footer { padding-block: 1.25rem 2rem; font-size: 0.9rem; color: var(--quiet); }
 @media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
 `.replaceAll(/\s*\n\s*/g, ' ');
