@@ -31,13 +31,19 @@ const STOPS_WITHIN = 5_000;
 
 const running = new Set<ChildProcess>();
 const endings: (() => Promise<unknown>)[] = [];
+let ended: Promise<void> | undefined;
 
 /** What has to be undone when the bench is over, in reverse order, also when it fails or is interrupted. */
 export function atEnd(ending: () => Promise<unknown>): void {
   endings.push(ending);
 }
 
-export async function endEverything(): Promise<void> {
+/** Once, whoever asks first: the end of the run and a signal may come together. */
+export function endEverything(): Promise<void> {
+  return (ended ??= runEndings());
+}
+
+async function runEndings(): Promise<void> {
   for (let ending = endings.pop(); ending; ending = endings.pop()) {
     await ending().catch((error: unknown) => process.stderr.write(`bench: ${String(error)}\n`));
   }
@@ -48,6 +54,7 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
 export async function startServer(command: ServerCommand): Promise<Server> {
   const { name, words, folder, environment, logFile, probe } = command;
+  if (ended) throw new Error('The bench is ending');
   const port = await freePort();
   const log = await open(logFile, 'a');
   const began = performance.now();

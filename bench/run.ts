@@ -40,11 +40,18 @@ const POOL = '10';
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
+let interrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void endEverything().then(() => process.exit(1)));
+  process.once(signal, () => {
+    interrupted = true;
+    void endEverything().then(() => process.exit(1));
+  });
 }
 try {
   await bench();
+} catch (error) {
+  // When its servers are ended, a round fails: that is no news.
+  if (!interrupted) throw error;
 } finally {
   await endEverything();
 }
@@ -64,7 +71,13 @@ async function bench(): Promise<void> {
   if (starts) say(startTable(starts.start));
 
   if (starts && loads) {
-    const results = { date: new Date().toISOString(), quick: options.quick, ...machine(), ...loads, ...starts };
+    const results = {
+      date: new Date().toISOString(),
+      quick: options.quick,
+      ...machine(),
+      ...loads,
+      ...starts,
+    };
     await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(results, null, 2)}\n`);
   }
   const judged = [...(loads?.throughput ?? []), ...(starts?.start ?? [])];
@@ -95,8 +108,9 @@ async function benchLoads(installation: string, workFolder: string) {
 
 /** The three servers, and what is asked of each of them. */
 async function startSubjects(installation: string, workFolder: string): Promise<Map<Target, Subject>> {
-  const postgres = await startEmbedded(path.join(workFolder, 'data'), { log: () => {} });
-  atEnd(() => postgres.stop());
+  const starting = startEmbedded(path.join(workFolder, 'data'), { log: () => {} });
+  atEnd(async () => (await starting).stop());
+  const postgres = await starting;
   const db = openDatabase({ connection: postgres.connection });
   await migrate(db, () => {});
   const shop = await createBenchShop(db);

@@ -212,7 +212,8 @@ create table customer (
   customer_id uuid not null,
   customer_number text not null,
   created_at timestamptz not null,
-  billing_address jsonb,
+  -- json, not jsonb: its text is the answer's text, all keys in their order, and goes out as it is.
+  billing_address json,
   internal_note text,
   constraint customer_pkey primary key (shop_id, customer_id),
   constraint customer_number unique (shop_id, customer_number),

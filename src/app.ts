@@ -66,8 +66,9 @@ export async function buildApp({
     },
     // An id of any length reaches its route, which says 404 in the contract's words; Node bounds the whole address.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
-    // Against clients that trickle: headers within 10 s, the whole request within 30 s.
-    http: { headersTimeout: 10_000 },
+    // Against clients that trickle: headers within 10 s, the whole request within 30 s. Node looks at these times
+    // every 30 s only, unless told otherwise.
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',

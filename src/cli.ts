@@ -29,7 +29,7 @@ async function run(words: string[]): Promise<number> {
       name.split(' ').every((word, index) => words[index] === word),
     );
     if (!command) {
-      process.stdout.write(overview(words.filter((word) => word !== '--help' && word !== '-h')));
+      process.stdout.write(overview(words, asksForHelp));
     } else if (asksForHelp) {
       process.stdout.write(helpOf(command));
     } else {
@@ -38,8 +38,7 @@ async function run(words: string[]): Promise<number> {
     }
     return 0;
   } catch (error) {
-    const lines = explain(error).split('\n');
-    process.stderr.write(lines.map((line) => `kontor: ${line}\n`).join(''));
+    process.stderr.write(`${explain(error)}\n`);
     return error instanceof UsageProblem ? 2 : 1;
   }
 }
@@ -51,8 +50,13 @@ function parse(command: Command, words: string[]) {
   try {
     const { positionals, values } = parseArgs({ args: words, options, allowPositionals: true });
     const wanted = command.arguments ?? [];
-    if (positionals.length !== wanted.length) {
-      throw new Error(`${command.name} takes ${wanted.length === 0 ? 'no arguments' : wanted.join(' and ')}`);
+    const missing = wanted[positionals.length];
+    if (missing !== undefined) throw new Error(`${missing} is missing`);
+    const surplus = positionals[wanted.length];
+    if (surplus !== undefined) {
+      throw new Error(
+        `${command.name} takes ${wanted.join(' and ') || 'no arguments'}; ${surplus} is too much`,
+      );
     }
     for (const [name, option] of Object.entries(command.options ?? {})) {
       if (option.required && values[name] === undefined) throw new Error(`--${name} is missing`);
@@ -66,10 +70,11 @@ function parse(command: Command, words: string[]) {
 }
 
 /** All commands, or those of a group: `kontor shop --help`. */
-function overview(words: string[]): string {
-  const group = commands.filter(({ name }) => name.startsWith(`${words[0]} `));
-  const isGroup = words.length === 1 && group.length > 0;
-  if (words.length > 0 && !isGroup) {
+function overview(words: string[], asksForHelp: boolean): string {
+  const named = words.filter((word) => !word.startsWith('-'));
+  const group = commands.filter(({ name }) => name.startsWith(`${named[0]} `));
+  const isGroup = named.length === 1 && group.length > 0;
+  if (asksForHelp ? named.length > 0 && !isGroup : words.length > 0) {
     const known = group.length > 0 ? ` There is: ${group.map(({ name }) => name).join(', ')}.` : '';
     throw new UsageProblem(`Unknown command: ${words.join(' ')}.${known} See: npx kontor --help`);
   }
@@ -104,29 +109,32 @@ function helpOf(command: Command): string {
   ].join('\n');
 }
 
-/** What an operator can act on is one line; anything else keeps its stack, because it is a defect. */
+/** What an operator can act on is one line per problem; anything else is a defect and keeps its stack. */
 function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const problem = databaseProblem(error);
-  if (problem !== undefined) {
-    const hint = process.env['DATABASE_URL'] ? 'Check DATABASE_URL.' : 'See postgres.log in KONTOR_DATA.';
-    return `The database ${problem}. ${hint}`;
-  }
-  // Thrown by us, or by the file system, with a text for people. Defects have other names: TypeError, ...
+  if (!(error instanceof Error)) return `kontor: ${String(error)}`;
+  const databaseText = databaseProblem(error);
+  if (databaseText !== undefined) return `kontor: ${databaseText}`;
+  // Thrown by us, or by the file system, with a text for people. Defects have other names: TypeError and so on.
   const isForPeople = error.name === 'Error' || /(Problem|ConfigError|InUse)$/.test(error.name);
-  return isForPeople ? error.message : (error.stack ?? error.message);
+  return isForPeople
+    ? error.message.replaceAll(/^/gm, 'kontor: ')
+    : `kontor: ${error.stack ?? error.message}`;
 }
 
 /** What keeps us from using the database, if it is that. */
 function databaseProblem(error: Error & { code?: unknown; syscall?: unknown }): string | undefined {
+  const hint = process.env['DATABASE_URL'] ? 'Check DATABASE_URL.' : 'See postgres.log in the data folder.';
   const code = String(error.code);
-  // No such server, as opposed to no such file.
-  if (isDatabaseAway(error) && !(code === 'ENOENT' && error.syscall !== 'connect')) {
-    // Several addresses were tried: the error of all of them has no text of its own.
-    const first = error instanceof AggregateError ? (error.errors[0] as Error) : error;
-    return `can not be reached (${first.message})`;
-  }
   // Wrong password, no such database, no right to create tables.
-  if (/^(28...|3D000|42501)$/.test(code)) return `refuses us (${error.message})`;
+  if (/^(28...|3D000|42501)$/.test(code)) return `The database refuses us (${error.message}). ${hint}`;
+  const isMissingFile = code === 'ENOENT' && error.syscall !== 'connect';
+  if (isDatabaseAway(error) && !isMissingFile) {
+    // Several addresses were tried: the error for all of them has no text of its own.
+    const { message } = error instanceof AggregateError ? (error.errors[0] as Error) : error;
+    return `The database can not be reached (${message}). ${hint}`;
+  }
+  if (code === 'ERR_INVALID_URL') {
+    return 'DATABASE_URL is not an address such as postgres://user:password@host/database.';
+  }
   return undefined;
 }

@@ -130,9 +130,12 @@ const LAST_REQUESTS = 10_000;
 
 /** Finishes the requests that are under way; a client that does not come to an end is cut off. */
 async function closeInTime(app: FastifyInstance): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), LAST_REQUESTS);
+  // A connection is kept for a next request, which there will not be.
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+  const limit = setTimeout(() => app.server.closeAllConnections(), LAST_REQUESTS);
   await app.close();
-  clearTimeout(timer);
+  clearInterval(sweep);
+  clearTimeout(limit);
 }
 
 const SAME_SIGNAL = 500;

@@ -8,6 +8,11 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 const DEEP = 100_000;
 
+/** Values that are no full locale. */
+const LOCALES = "en english en_GB;drop en-GB en_GBR e1_GB %20 __proto__ en_GB'-- en_GB%0a %F0%9F%98%80"
+  .split(' ')
+  .concat('', 'e'.repeat(10_000));
+
 let service: Service;
 let shop: Shop;
 
@@ -40,7 +45,7 @@ async function send(operation: Operation, changed?: CallOptions, search?: string
 /** Refused with this status, by an answer in the contract's form; its text without the request. */
 function textOf(operation: Operation, { answer, path }: { answer: Answer; path: string }, status: number) {
   expectRefusal(answer, operation.method, path);
-  expect(answer.status, answer.text).toBe(status);
+  expect(answer).toMatchObject({ status });
   return (answer.body.message as string).replace(`, Request: ${operation.method} ${path}`, '');
 }
 
@@ -63,7 +68,9 @@ const isEmptyFine = ({ request }: Operation) =>
 describe.each(withBody)('$name', (operation) => {
   /** Sends what must be refused, and gives the text of the refusal; nothing may change. */
   const refusing = (
-    work: (refused: (body: string | Buffer, headers?: Record<string, string>) => Promise<string>) => Promise<void>,
+    work: (
+      refused: (body: string | Buffer, headers?: Record<string, string>) => Promise<string>,
+    ) => Promise<void>,
   ) =>
     changesNothing(operation, (send) =>
       work(async (body, headers = JSON_TYPE) => textOf(operation, await send({ body, headers }), 400)),
@@ -71,8 +78,18 @@ describe.each(withBody)('$name', (operation) => {
 
   test('malformed JSON', async () => {
     await refusing(async (refused) => {
-      for (const text of ['{', '{"a":', 'nope', '{"a":1}}', "{'a':1}", '\ufeff{', '{"a":NaN}', '[1,]', '{"__proto__":']) {
-        expect(await refused(text), text).toMatch(/^The body is not valid JSON: /);
+      for (const text of [
+        '{',
+        '{"a":',
+        'nope',
+        '{"a":1}}',
+        "{'a':1}",
+        '\ufeff{',
+        '{"a":NaN}',
+        '[1,]',
+        '{"__proto__":',
+      ]) {
+        expect(await refused(text)).toMatch(/^The body is not valid JSON: /);
       }
     });
   });
@@ -81,7 +98,7 @@ describe.each(withBody)('$name', (operation) => {
     const call = await validCall(operation, shop);
     await refusing(async (refused) => {
       for (const text of ['', 'null', '"text"', '123', 'true', '[]']) {
-        expect(await refused(text), text).toMatch(/ failed:\n\tvalidation error [A-Z_]+ on field body$/);
+        expect(await refused(text)).toMatch(/ failed:\n\tvalidation error [A-Z_]+ on field body$/);
       }
       const answer = await service.call(operation.method, call.path + call.search, { token: shop.token });
       textOf(operation, { answer, path: `/rs/shops${call.path}` }, 400);
@@ -114,7 +131,7 @@ describe.each(withBody)('$name', (operation) => {
     const attack =
       '"__proto__":{"polluted":1},"\\u005f_proto__":{"polluted":2},"constructor":{"prototype":{"polluted":3}},';
     const { answer } = await send(operation, { body: valid.replace('{', `{${attack}`), headers: JSON_TYPE });
-    expect(answer.status, answer.text).toBe(operation.status);
+    expect(answer).toMatchObject({ status: operation.status });
     expect(answer.text).not.toContain('polluted');
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
     await refusing(async (refused) => {
@@ -149,7 +166,7 @@ describe.each(withBody)('$name', (operation) => {
     ];
     await refusing(async (refused) => {
       for (const headers of others) {
-        expect(await refused(valid, headers), JSON.stringify(headers)).toBe(
+        expect(await refused(valid, headers)).toBe(
           `The body must have one of these Content-Types: ${accepted}`,
         );
       }
@@ -166,7 +183,7 @@ describe.each(withBody)('$name', (operation) => {
     ]) {
       const body = await validText(operation);
       const { answer } = await send(operation, { body, headers: { 'content-type': type } });
-      expect(answer.status, `${type}: ${answer.text}`).toBe(operation.status);
+      expect(answer).toMatchObject({ status: operation.status });
     }
   });
 
@@ -221,7 +238,7 @@ describe.each(withBody)('$name', (operation) => {
         const wrong = VALUES.filter((value) => !typesOf(value).some((type) => types.includes(type)));
         for (const value of wrong) {
           const text = await refused(JSON.stringify(body(value)));
-          expect(text, JSON.stringify(value)).toMatch(/ failed:\n\tvalidation error [A-Z_]+ on field [^\n]+$/);
+          expect(text).toMatch(/ failed:\n\tvalidation error [A-Z_]+ on field [^\n]+$/);
           expect(text.split(' on field ')[1]).toBe(field);
         }
       }
@@ -240,7 +257,9 @@ describe.each(withBody)('$name', (operation) => {
   });
 
   test('numbers that JSON has, but no column', async () => {
-    const numeric = (await keys()).filter(({ types, path }) => types.includes('number') && path !== '[].value');
+    const numeric = (await keys()).filter(
+      ({ types, path }) => types.includes('number') && path !== '[].value',
+    );
     await refusing(async (refused) => {
       for (const { body, field } of numeric) {
         for (const number of ['1e999', '-1e999']) {
@@ -271,20 +290,21 @@ describe.each(withoutBody)('$name', (operation) => {
   test.each(['', '{}', '[]'])('a useless body %j does no harm', async (body) => {
     for (const headers of [JSON_TYPE, { 'content-type': 'application/json; charset=utf-8' }]) {
       const { answer } = await send(operation, { body, headers });
-      expect(answer.status, answer.text).toBe(operation.status);
+      expect(answer).toMatchObject({ status: operation.status });
     }
   });
 
   test('nor does one that is no JSON', async () => {
     for (const body of ['{', '\ufeff', '__proto__', '['.repeat(DEEP)]) {
       const { answer } = await send(operation, { body, headers: JSON_TYPE });
-      expect(answer.status, answer.text).toBe(operation.status);
+      expect(answer).toMatchObject({ status: operation.status });
     }
   });
 });
 
 describe.each(OPERATIONS)('$name', (operation) => {
-  const join = (search: string) => (operation.search === '' ? `?${search}` : `?${operation.search}&${search}`);
+  const join = (search: string) =>
+    operation.search === '' ? `?${search}` : `?${operation.search}&${search}`;
 
   test('unknown parameters are ignored, also odd ones', async () => {
     for (const search of [
@@ -299,7 +319,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
       Array.from({ length: 1_500 }, (_, index) => `p${index}`).join('&'),
     ]) {
       const { answer } = await send(operation, {}, join(search));
-      expect(answer.status, `${search.slice(0, 40)}: ${answer.text}`).toBe(operation.status);
+      expect(answer).toMatchObject({ status: operation.status });
     }
   });
 
@@ -327,7 +347,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
         ...call.options,
         headers: { ...options.headers, ...odd },
       });
-      expect(status, JSON.stringify(odd).slice(0, 60)).toBe(operation.status);
+      expect({ odd, status }).toEqual({ odd, status: operation.status });
     }
   });
 });
@@ -337,15 +357,29 @@ describe.each(OPERATIONS.filter(({ query }) => query.includes('page')))('the pag
 
   test('odd values are refused', async () => {
     for (const name of ['page', 'resultsPerPage']) {
-      for (const value of ['0', '-1', '1.5', 'x', '', '%20', 'NaN', '-Infinity', '1,5', 'null', 'true', '1;', '%27']) {
-        expect(await refused(`${name}=${value}`), value).toMatch(
+      for (const value of [
+        '0',
+        '-1',
+        '1.5',
+        'x',
+        '',
+        '%20',
+        'NaN',
+        '-Infinity',
+        '1,5',
+        'null',
+        'true',
+        '1;',
+        '%27',
+      ]) {
+        expect(await refused(`${name}=${value}`)).toMatch(
           new RegExp(` failed:\\n\\tvalidation error (WRONG_TYPE|OUT_OF_RANGE) on field ${name}$`),
         );
       }
       expect(await refused(`${name}=1&${name}=2`)).toContain(`WRONG_TYPE on field ${name}`);
     }
     for (const value of ['1e999', 'Infinity', '2147483648', '99999999999999999999999']) {
-      expect(await refused(`page=${value}`), value).toContain('OUT_OF_RANGE on field page');
+      expect(await refused(`page=${value}`)).toContain('OUT_OF_RANGE on field page');
     }
   });
 
@@ -360,26 +394,26 @@ describe.each(OPERATIONS.filter(({ query }) => query.includes('page')))('the pag
   });
 });
 
-describe.each(OPERATIONS.filter(({ query }) => query.includes('locale')))('the locale of $name', (operation) => {
-  test('odd values are refused', async () => {
-    await changesNothing(operation, async (send) => {
-      for (const value of [
-        ...['en', 'english', 'en_GB;drop', 'en-GB', 'en_GBR', 'e1_GB', '', '%20', '__proto__', "en_GB'--"],
-        ...['e'.repeat(10_000), 'en_GB%0a', '%F0%9F%98%80'],
-      ]) {
-        const text = textOf(operation, await send({}, `?locale=${value}`), 400);
-        expect(text, value.slice(0, 40)).toBe('expected full locale for example en_US');
-      }
-      const twice = textOf(operation, await send({}, '?locale=en_GB&locale=de_DE'), 400);
-      expect(twice).toMatch(/ failed:\n\tvalidation error WRONG_TYPE on field locale$/);
+describe.each(OPERATIONS.filter(({ query }) => query.includes('locale')))(
+  'the locale of $name',
+  (operation) => {
+    test('odd values are refused', async () => {
+      await changesNothing(operation, async (send) => {
+        for (const value of LOCALES) {
+          const text = textOf(operation, await send({}, `?locale=${value}`), 400);
+          expect(text).toBe('expected full locale for example en_US');
+        }
+        const twice = textOf(operation, await send({}, '?locale=en_GB&locale=de_DE'), 400);
+        expect(twice).toMatch(/ failed:\n\tvalidation error WRONG_TYPE on field locale$/);
+      });
     });
-  });
 
-  test('one that the shop lacks is its default for reading, and refused for writing', async () => {
-    const { answer } = await send(operation, {}, '?locale=xx_XX');
-    expect(answer.status).toBe(operation.writes ? 400 : 200);
-  });
-});
+    test('one that the shop lacks is its default for reading, and refused for writing', async () => {
+      const { answer } = await send(operation, {}, '?locale=xx_XX');
+      expect(answer.status).toBe(operation.writes ? 400 : 200);
+    });
+  },
+);
 
 test.each(['yes', '2', '', 'TRUE', '%27', 'true&myScriptTagsOnly=false'])('no boolean: %s', async (value) => {
   const operation = OPERATIONS.find(({ query }) => query.includes('myScriptTagsOnly'))!;
@@ -401,82 +435,103 @@ test.each(OPERATIONS.filter(({ writes, secret }) => writes && !secret))(
   },
 );
 
-test('whatever comes, the answer is no 5xx, and a refusal has the body of the contract', { timeout: 60_000 }, async () => {
-  const segments = [...new Set(OPERATIONS.flatMap(({ path }) => path.split('/')))].filter(
-    (segment) => segment !== '' && !segment.startsWith('{'),
-  );
-  const id = await OPERATIONS.find(({ params }) => params['customerId'])!.params['customerId']!(shop);
-  const segment = fc.oneof(
-    { weight: 6, arbitrary: fc.constantFrom(...segments, 'DemoShop', 'EmptyShop', id, id.toLowerCase()) },
-    fc.webSegment({ size: 'small' }),
-    fc.constantFrom('%', '%00', '%ff', '%2f', ';x=1', ':', '~', '%0d%0a', '%5c'),
-  );
-  const path = fc.oneof(
-    { weight: 3, arbitrary: fc.constantFrom(...OPERATIONS.map((one) => one.path.replaceAll(/\{\w+\}/g, id))) },
-    fc.array(segment, { maxLength: 5 }).map((parts) => parts.map((part) => `/${part}`).join('')),
-  );
-  const query = fc.oneof(
-    fc.constant(''),
-    fc.webQueryParameters({ size: 'small' }),
-    fc
-      .array(fc.tuple(fc.constantFrom('page', 'resultsPerPage', 'locale', 'x'), fc.webQueryParameters()))
-      .map((pairs) => pairs.map(([name, value]) => `${name}=${value}`).join('&')),
-  );
-  const keys = [...new Set(OPERATIONS.flatMap(({ request }) => request.match(/\w+(?=\??:)/g) ?? []))];
-  const json = fc.letrec<{ value: unknown }>((tie) => ({
-    value: fc.oneof(
-      { maxDepth: 3 },
-      fc.string({ unit: 'binary', maxLength: 10 }),
-      fc.double(),
-      fc.constantFrom(null, true, 0, '', 'add', 'remove', '/billingAddress', '/internalNote', '/customerNumber'),
-      fc.array(tie('value'), { maxLength: 3 }),
-      fc.dictionary(fc.oneof(fc.constantFrom(...keys), fc.string({ maxLength: 5 })), tie('value'), {
-        maxKeys: 5,
-      }),
-    ),
-  })).value;
-  const body = fc.oneof(
-    fc.constant(undefined),
-    json.map((value) => JSON.stringify(value)),
-    fc.string({ maxLength: 50 }),
-    fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes)),
-  );
-  const type = fc.oneof(
-    { weight: 5, arbitrary: fc.constant('application/json') },
-    fc.constantFrom('application/json-patch+json', 'application/x-www-form-urlencoded', 'text/xml', ''),
-  );
-  const token = fc.constantFrom('demo-all', 'demo-all', 'demo-all', 'demo-none', 'x', undefined);
-  const shopId = fc.oneof({ weight: 5, arbitrary: fc.constant('DemoShop') }, fc.constant('EmptyShop'), segment);
-
-  await fc.assert(
-    fc.asyncProperty(
-      fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'),
-      shopId,
-      path,
-      query,
-      body,
-      type,
-      token,
-      async (method, shopId, path, query, body, type, token) => {
-        const response = await service.app.inject({
-          method: method as 'GET',
-          url: `/rs/shops/${shopId}${path}${query === '' ? '' : `?${query}`}`,
-          headers: {
-            ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-            ...(body === undefined ? {} : { 'content-type': type }),
-          },
-          ...(body === undefined ? {} : { payload: body }),
-        });
-        const { statusCode, headers } = response;
-        expect(statusCode, response.body).toBeLessThan(500);
-        if (method === 'HEAD' || method === 'OPTIONS' || statusCode === 204) return;
-        expect(headers['content-type']).toBe('application/json');
-        const answer: unknown = response.json();
-        if (statusCode < 400) return;
-        expect(answer).toEqual({ message: expect.any(String), status: expect.any(String) });
-        expect((answer as { message: string }).message).toContain(`, Request: ${method} /rs/shops/`);
+test(
+  'whatever comes, the answer is no 5xx, and a refusal has the body of the contract',
+  { timeout: 60_000 },
+  async () => {
+    const segments = [...new Set(OPERATIONS.flatMap(({ path }) => path.split('/')))].filter(
+      (segment) => segment !== '' && !segment.startsWith('{'),
+    );
+    const id = await OPERATIONS.find(({ params }) => params['customerId'])!.params['customerId']!(shop);
+    const segment = fc.oneof(
+      { weight: 6, arbitrary: fc.constantFrom(...segments, 'DemoShop', 'EmptyShop', id, id.toLowerCase()) },
+      fc.webSegment({ size: 'small' }),
+      fc.constantFrom('%', '%00', '%ff', '%2f', ';x=1', ':', '~', '%0d%0a', '%5c'),
+    );
+    const path = fc.oneof(
+      {
+        weight: 3,
+        arbitrary: fc.constantFrom(...OPERATIONS.map((one) => one.path.replaceAll(/\{\w+\}/g, id))),
       },
-    ),
-    { numRuns: 600, seed: 20261115, interruptAfterTimeLimit: 10_000 },
-  );
-});
+      fc.array(segment, { maxLength: 5 }).map((parts) => parts.map((part) => `/${part}`).join('')),
+    );
+    const query = fc.oneof(
+      fc.constant(''),
+      fc.webQueryParameters({ size: 'small' }),
+      fc
+        .array(fc.tuple(fc.constantFrom('page', 'resultsPerPage', 'locale', 'x'), fc.webQueryParameters()))
+        .map((pairs) => pairs.map(([name, value]) => `${name}=${value}`).join('&')),
+    );
+    const keys = [...new Set(OPERATIONS.flatMap(({ request }) => request.match(/\w+(?=\??:)/g) ?? []))];
+    const json = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 3 },
+        fc.string({ unit: 'binary', maxLength: 10 }),
+        fc.double(),
+        fc.constantFrom(
+          null,
+          true,
+          0,
+          '',
+          'add',
+          'remove',
+          '/billingAddress',
+          '/internalNote',
+          '/customerNumber',
+        ),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(fc.oneof(fc.constantFrom(...keys), fc.string({ maxLength: 5 })), tie('value'), {
+          maxKeys: 5,
+        }),
+      ),
+    })).value;
+    const body = fc.oneof(
+      fc.constant(undefined),
+      json.map((value) => JSON.stringify(value)),
+      fc.string({ maxLength: 50 }),
+      fc.uint8Array({ maxLength: 50 }).map((bytes) => Buffer.from(bytes)),
+    );
+    const type = fc.oneof(
+      { weight: 5, arbitrary: fc.constant('application/json') },
+      fc.constantFrom('application/json-patch+json', 'application/x-www-form-urlencoded', 'text/xml', ''),
+    );
+    const token = fc.constantFrom('demo-all', 'demo-all', 'demo-all', 'demo-none', 'x', undefined);
+    const shopId = fc.oneof(
+      { weight: 5, arbitrary: fc.constant('DemoShop') },
+      fc.constant('EmptyShop'),
+      segment,
+    );
+
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'),
+        shopId,
+        path,
+        query,
+        body,
+        type,
+        token,
+        async (method, shopId, path, query, body, type, token) => {
+          const response = await service.app.inject({
+            method: method as 'GET',
+            url: `/rs/shops/${shopId}${path}${query === '' ? '' : `?${query}`}`,
+            headers: {
+              ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+              ...(body === undefined ? {} : { 'content-type': type }),
+            },
+            ...(body === undefined ? {} : { payload: body }),
+          });
+          const { statusCode, headers } = response;
+          expect(statusCode).toBeLessThan(500);
+          if (method === 'HEAD' || method === 'OPTIONS' || statusCode === 204) return;
+          expect(headers['content-type']).toBe('application/json');
+          const answer: unknown = response.json();
+          if (statusCode < 400) return;
+          expect(answer).toEqual({ message: expect.any(String), status: expect.any(String) });
+          expect((answer as { message: string }).message).toContain(`, Request: ${method} /rs/shops/`);
+        },
+      ),
+      { numRuns: 600, seed: 20261115, interruptAfterTimeLimit: 10_000 },
+    );
+  },
+);

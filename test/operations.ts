@@ -96,13 +96,13 @@ const paged = (item: string) =>
 
 const list = (item: string) => under('[]', item);
 
-const ADDRESS_KEYS = [
-  ...['company', 'salutation', 'firstName', 'lastName', 'street', 'streetDetails', 'zipCode', 'city', 'state'],
-  ...['country', 'title', 'vatId', 'birthday', 'emailAddress', 'addressExtension', 'bankAccountHolder'],
-  ...['bankAccountNumber', 'bankName', 'bankSortCode', 'businessEmailAddress', 'businessPhoneNumber'],
-  ...['department', 'displayName', 'doorCode', 'faxNumber', 'fiscalCode', 'gender', 'jobTitle', 'middleName'],
-  ...['mobilePhoneNumber', 'phoneNumber', 'privateEmailAddress', 'privatePhoneNumber', 'websiteUrl'],
-];
+const words = (text: string) => text.trim().split(/\s+/);
+
+const ADDRESS_KEYS = words(`
+  company salutation firstName lastName street streetDetails zipCode city state country title vatId birthday
+  emailAddress addressExtension bankAccountHolder bankAccountNumber bankName bankSortCode businessEmailAddress
+  businessPhoneNumber department displayName doorCode faxNumber fiscalCode gender jobTitle middleName
+  mobilePhoneNumber phoneNumber privateEmailAddress privatePhoneNumber websiteUrl`);
 
 const address = ADDRESS_KEYS.map((key) => `${key}: string|null`).join('\n');
 
@@ -162,10 +162,9 @@ const contact = shape(`
   email: string`);
 
 const summary = shape(
-  ...[
-    ...['contactInformation', 'privacyPolicy', 'termsAndConditions', 'rightsOfWithdrawal'],
-    ...['shippingInformation', 'cookiePolicy'],
-  ].map((key) => `${key}: object|null\n${key}.name: string`),
+  ...words(`
+    contactInformation privacyPolicy termsAndConditions rightsOfWithdrawal shippingInformation
+    cookiePolicy`).map((key) => `${key}: object|null\n${key}.name: string`),
   links,
 );
 
@@ -214,7 +213,8 @@ const idOf =
     (await service.db.one<{ id: string }>(select(shopId)))!.id.toUpperCase();
 
 const customerId = idOf(
-  (shopId) => sql`select customer_id as id from customer where shop_id = ${shopId} order by created_at limit 1`,
+  (shopId) =>
+    sql`select customer_id as id from customer where shop_id = ${shopId} order by created_at limit 1`,
 );
 const campaignId = idOf(
   (shopId) =>
@@ -225,7 +225,8 @@ const shippingMethodId = idOf(
     sql`select shipping_method_id as id from shipping_method where shop_id = ${shopId} order by position limit 1`,
 );
 const taxClassId = idOf(
-  (shopId) => sql`select tax_class_id as id from tax_class where shop_id = ${shopId} order by position limit 1`,
+  (shopId) =>
+    sql`select tax_class_id as id from tax_class where shop_id = ${shopId} order by position limit 1`,
 );
 
 /** A script tag that the calling app may delete. */
@@ -255,14 +256,9 @@ const installation: Fact<unknown> = ({ service, shopId }) =>
 /** A number that nobody has. */
 const freeNumber = () => `T-${newSecret(24)}`;
 
-const legalPages = [
-  'contact-information',
-  'privacy-policy',
-  'terms-and-conditions',
-  'rights-of-withdrawal',
-  'shipping-information',
-  'cookie-policy',
-].flatMap((name) => {
+const legalPages = words(`
+  contact-information privacy-policy terms-and-conditions rights-of-withdrawal shipping-information
+  cookie-policy`).flatMap((name) => {
   const answer = name === 'contact-information' ? contact : page;
   const keys = answer.split('\n').map((line) => line.split(/[?:]/)[0]!);
   const labels: readonly Label[] = name === 'cookie-policy' ? ['Now'] : ['Base', 'Now'];
@@ -404,7 +400,8 @@ export async function validCall(
   idsFrom: Shop = shop,
 ): Promise<ValidCall> {
   let filled = path;
-  for (const [name, fact] of Object.entries(params)) filled = filled.replace(`{${name}}`, await fact(idsFrom));
+  for (const [name, fact] of Object.entries(params))
+    filled = filled.replace(`{${name}}`, await fact(idsFrom));
   const sent = await body?.(shop);
   return {
     method,

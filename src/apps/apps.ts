@@ -156,7 +156,7 @@ export async function authorise(
   return address.href;
 }
 
-/** With this an app can tell that a code comes from the service (conventions.md 18). */
+/** With this an app can tell that a code comes from the service: the contract fixes what is signed. */
 export function installSignature(clientSecret: string, code: string, accessTokenUrl: string): string {
   return createHmac('sha256', clientSecret).update(`${code}:${accessTokenUrl}`).digest('base64');
 }

@@ -8,6 +8,7 @@ import {
   printTable,
   requireShop,
   scopesHelp,
+  scopesText,
   withDatabase,
   type Command,
 } from './command.ts';
@@ -73,7 +74,7 @@ export const appCommands: Command[] = [
             clientId,
             name,
             createdAt.toISOString(),
-            scopes.length === 0 ? 'none' : scopes.join(','),
+            scopesText(scopes),
           ]),
         );
       }),

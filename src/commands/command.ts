@@ -100,6 +100,12 @@ export function parseScopes(text: string): Scope[] {
   return names.filter(isScope);
 }
 
+/** The opposite, for tables. */
+export function scopesText(scopes: readonly string[]): string {
+  if (SCOPES.every((scope) => scopes.includes(scope))) return 'all';
+  return scopes.length === 0 ? 'none' : scopes.join(',');
+}
+
 /** For the help of the commands that take scopes. */
 export function scopesHelp(): string {
   const perLine = 4;

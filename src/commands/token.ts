@@ -6,6 +6,7 @@ import {
   printTable,
   requireShop,
   scopesHelp,
+  scopesText,
   withDatabase,
   type Command,
 } from './command.ts';
@@ -44,7 +45,7 @@ export const tokenCommands: Command[] = [
             app,
             createdAt.toISOString(),
             lastUsedAt?.toISOString() ?? 'never',
-            scopes.length === 0 ? 'none' : scopes.join(','),
+            scopesText(scopes),
           ]),
         );
       }),

@@ -7,13 +7,14 @@ export interface CustomerRow {
   customerId: string;
   customerNumber: string;
   createdAt: Date;
-  billingAddress: Address | null;
+  /** The address as JSON text. */
+  billingAddress: string | null;
   internalNote: string | null;
 }
 
 const columns = sql`
   customer_id as "customerId", customer_number as "customerNumber", created_at as "createdAt",
-  billing_address as "billingAddress", internal_note as "internalNote"`;
+  billing_address::text as "billingAddress", internal_note as "internalNote"`;
 
 export function findCustomer(db: Queries, shopId: string, customerId: string) {
   return db.one<CustomerRow>(

@@ -36,10 +36,10 @@ const AWAY = new Set([
   'EAI_AGAIN',
 ]);
 
-/** The database can't be reached, is starting, stopping, or has no connection left. */
+/** The database can't be reached, is starting, stopping, was dropped, or has no connection left. */
 export function isDatabaseAway(error: unknown): boolean {
   const { code, message } = error as PostgresError;
-  if (typeof code === 'string') return AWAY.has(code) || /^(08...|57P0.|53300)$/.test(code);
+  if (typeof code === 'string') return AWAY.has(code) || /^(08...|57P0.|53300|3D000)$/.test(code);
   return /timeout exceeded when trying to connect|Connection terminated|not queryable|pool after calling end/.test(
     String(message),
   );

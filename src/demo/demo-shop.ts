@@ -101,8 +101,8 @@ async function insertCustomers(tx: Transaction, shopId: string): Promise<void> {
   await tx.run(sql`
     insert into customer (shop_id, customer_id, customer_number, created_at, billing_address, internal_note)
     select ${shopId}, customer_id, customer_number, created_at, billing_address, internal_note
-    from jsonb_to_recordset(${JSON.stringify(rows)}) as row (customer_id uuid, customer_number text,
-      created_at timestamptz, billing_address jsonb, internal_note text)`);
+    from json_to_recordset(${JSON.stringify(rows)}) as row (customer_id uuid, customer_number text,
+      created_at timestamptz, billing_address json, internal_note text)`);
   await tx.run(sql`
     update counter set value = ${1000 + rows.length} where shop_id = ${shopId} and name = 'customer'`);
 }

@@ -15,7 +15,7 @@ export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.app?.scopes.has(scope) ?? false;
 }
 
-/** How long another process's revocation may go unnoticed (decisions.md: within 5 s). */
+/** How long another process's revocation may go unnoticed; the contract allows 5 s. */
 export const FRESH_FOR = 4_000;
 const MOST_KEPT = 20_000;
 

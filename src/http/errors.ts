@@ -14,7 +14,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Only codes that old clients know (conventions.md 25). */
+/** Only codes that old clients know: others confuse them. */
 const REASONS: Record<number, string> = {
   400: 'Bad Request',
   401: 'Unauthorized',

@@ -11,6 +11,7 @@ import type { Gate, Produces } from './gate.ts';
 import { checkKey, onceOnly, type Answer } from './idempotency.ts';
 import { originOf, shopUrl } from './links.ts';
 import { addressCaller } from './rate-limit.ts';
+import { Rendered } from './rendered.ts';
 import { ErrorBody, Id } from './schemas.ts';
 import type { Access } from './scopes.ts';
 
@@ -174,20 +175,23 @@ export function operations(app: FastifyInstance, deps: Deps) {
     /** An operation that changes nothing. */
     read<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
       operation: Operation<P, Q, B, A>,
-      handler: (call: ReadCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A>>,
+      handler: (call: ReadCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A> | Rendered>,
     ): void {
       const idNames = idNamesOf(operation.params);
       register(operation, false, async (request, reply) => {
         const { call, headers } = callOf(request, idNames);
         const answer = await handler({ ...call, db });
-        return reply.headers(headers).send(answer);
+        reply.headers(headers);
+        return answer instanceof Rendered
+          ? reply.type('application/json').send(answer.json)
+          : reply.send(answer);
       });
     },
 
     /** An operation that writes: one transaction, and one effect per Idempotency-Key. */
     write<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
       operation: Operation<P, Q, B, A>,
-      handler: (call: WriteCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A> | void>,
+      handler: (call: WriteCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A> | Rendered | void>,
     ): void {
       const idNames = idNamesOf(operation.params);
       const status = operation.status ?? 200;
@@ -201,7 +205,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
             tx,
             afterCommit: (effect) => void effects.push(effect),
           });
-          return { status, headers, body: answer === undefined ? null : (reply.serialize(answer) as string) };
+          return { status, headers, body: textOf(answer, reply) };
         };
         const key = operation.secretAnswer ? undefined : request.headers['idempotency-key'];
         const { answer, replayed } = await db.transaction(async (tx) => {
@@ -271,6 +275,11 @@ const PREFLIGHT = {
 
 function bodyTypes(method: string): string[] {
   return method === 'PATCH' ? [JSON_TYPES[1], JSON_TYPES[0]] : [JSON_TYPES[0]];
+}
+
+function textOf(answer: unknown, reply: FastifyReply): string | null {
+  if (answer === undefined) return null;
+  return answer instanceof Rendered ? answer.json : (reply.serialize(answer) as string);
 }
 
 function keyedRequest(request: FastifyRequest, key: string) {

@@ -1,0 +1,415 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { SCOPES } from '../src/http/scopes.ts';
+import { cleanUp, kontor, newFolder, postmasterOf, startKontor, type Running } from './process.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+afterAll(cleanUp);
+
+const root = path.join(import.meta.dirname, '..');
+const germanShop = path.join(root, 'examples/german-shop.yaml');
+const SECRET = /^[A-Za-z0-9]{32}\n$/;
+
+const done = (stdout: string) => ({ code: 0, stdout, stderr: '' });
+const refused = (stderr: string) => ({ code: 1, stdout: '', stderr: `kontor: ${stderr}\n` });
+const misused = (stderr: string) => ({ code: 2, stdout: '', stderr: `kontor: ${stderr}\n` });
+
+describe('without a database', () => {
+  // Nothing may be created for a command that only explains, or that is called wrongly.
+  const run = async (...words: string[]) => {
+    const folder = path.join(await newFolder(), 'data');
+    const ended = await kontor(words, { KONTOR_DATA: folder });
+    await expect(readdir(folder)).rejects.toThrow('ENOENT');
+    return ended;
+  };
+
+  const commands = [
+    'serve',
+    'shop create ID',
+    'shop list',
+    'shop delete ID',
+    'shop apply ID FILE.yaml',
+    'shop export-settings ID',
+    'token create ID',
+    'token list ID',
+    'token revoke ID TOKEN',
+    'app create ID',
+    'app install ID CLIENT_ID',
+    'app list ID',
+    'app delete ID APP',
+    'db migrate',
+    'db status',
+  ];
+
+  test('the overview names every command and fits a terminal', async () => {
+    const { code, stdout, stderr } = await run('--help');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const rows = stdout.split('\n').filter((line) => line.startsWith('  '));
+    expect(rows.map((row) => row.trim().split(/ {2,}/)[0])).toEqual(commands);
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    expect(await run()).toEqual(done(stdout));
+  });
+
+  test('a group shows its own commands', async () => {
+    for (const group of ['shop', 'token', 'app', 'db']) {
+      const { code, stdout } = await run(group, '--help');
+      expect(code).toBe(0);
+      const rows = stdout.split('\n').filter((line) => line.startsWith('  '));
+      expect(rows.map((row) => row.trim().split(/ {2,}/)[0])).toEqual(
+        commands.filter((command) => command.startsWith(`${group} `)),
+      );
+    }
+  });
+
+  test('every command explains itself', async () => {
+    const texts = await Promise.all(
+      commands.map(async (command) => {
+        const name = command.replaceAll(/ [A-Z]\S*/g, '');
+        const { code, stdout, stderr } = await run(...name.split(' '), '--help');
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+        expect(stdout).toContain(`Usage: npx kontor ${command}`);
+        return [name, stdout] as const;
+      }),
+    );
+    const help = new Map(texts);
+    expect(help.get('shop create')).toContain('--demo');
+    for (const flag of ['--scopes', '--app']) expect(help.get('token create')).toContain(flag);
+    for (const flag of ['--name', '--callback', '--scopes']) expect(help.get('app create')).toContain(flag);
+    for (const scope of SCOPES) expect(help.get('token create')).toContain(scope);
+  });
+
+  test.each([
+    [['frobnicate'], 'Unknown command: frobnicate. See: npx kontor --help'],
+    [['db', '-x'], 'Unknown command: db -x. There is: db migrate, db status. See: npx kontor --help'],
+    [['shop', 'apply', 'A'], 'FILE.yaml is missing. See: npx kontor shop apply --help'],
+    [['shop', 'list', 'A'], 'shop list takes no arguments; A is too much. See: npx kontor shop list --help'],
+    [['shop', 'list', '--all'], "Unknown option '--all'. See: npx kontor shop list --help"],
+    [['token', 'create', 'A'], '--scopes is missing. See: npx kontor token create --help'],
+    [
+      ['token', 'create', 'A', '--scopes', '--app', 'x'],
+      "Option '--scopes' argument is ambiguous. See: npx kontor token create --help",
+    ],
+  ])('wrong usage: kontor %j', async (words, line) => {
+    expect(await run(...words)).toEqual(misused(line));
+  });
+
+  test('a scope that does not exist', async () => {
+    const line = `Unknown scope "orders". The scopes are: ${SCOPES.join(', ')}`;
+    expect(await run('token', 'create', 'A', '--scopes', 'orders_read,orders')).toEqual(refused(line));
+  });
+
+  test('a settings file that can not be used', async () => {
+    const folder = await newFolder();
+    const file = path.join(folder, 'shop.yaml');
+    const apply = (name: string) => run('shop', 'apply', 'A', name);
+    expect(await apply(path.join(folder, 'nowhere.yaml'))).toEqual(
+      refused(
+        `Can not read ${folder}/nowhere.yaml: ENOENT: no such file or directory, open '${folder}/nowhere.yaml'`,
+      ),
+    );
+    expect(await apply(folder)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^kontor: Can not read .*\n$/),
+    });
+
+    await writeFile(file, 'locales: [\n');
+    expect(await apply(file)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^kontor: \S+shop\.yaml: line 2: .+\n$/),
+    });
+
+    await writeFile(
+      file,
+      'locales:\n  default: en_GB\n  items: [en_GB]\ncurrencies:\n  default: Euro\n  itens: []\n',
+    );
+    const { code, stdout, stderr } = await apply(file);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines.every((line) => line.startsWith(`kontor: ${file}: currencies`))).toBe(true);
+    expect(stderr).toContain('currencies.default (line 5): is Euro, expected');
+    expect(stderr).toContain('did you mean items?');
+  });
+
+  test('a wrong variable of the environment is named', async () => {
+    const folder = path.join(await newFolder(), 'data');
+    const list = (environment: Record<string, string>) =>
+      kontor(['shop', 'list'], { KONTOR_DATA: folder, ...environment });
+    expect(await list({ PORT: 'abc' })).toEqual(
+      refused('PORT must be integer (it is "abc"): Port to listen on.'),
+    );
+    const { code, stdout, stderr } = await list({ PORT: '70000', LOG_LEVEL: 'loud' });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^kontor: PORT /),
+      expect.stringMatching(/^kontor: LOG_LEVEL /),
+    ]);
+    // It may hold a password.
+    const url = await list({ DATABASE_URL: 'mysql://me:secret@host/db' });
+    expect(url).toMatchObject({ code: 1, stderr: expect.stringMatching(/^kontor: DATABASE_URL .*\n$/) });
+    expect(url.stderr).not.toContain('secret');
+    expect(await list({ DATABASE_URL: 'postgres://me:secret@host:port/db' })).toEqual(
+      refused('DATABASE_URL is not an address such as postgres://user:password@host/database.'),
+    );
+  });
+
+  test('a data folder that can not be one', async () => {
+    const file = path.join(await newFolder(), 'file');
+    await writeFile(file, '');
+    expect(await kontor(['shop', 'list'], { KONTOR_DATA: file })).toEqual(
+      refused(`The data folder ${file} cannot be used (EEXIST): choose another one with KONTOR_DATA.`),
+    );
+  });
+});
+
+describe('without the service', () => {
+  let data: string;
+  const run = (...words: string[]) => kontor(words, { KONTOR_DATA: data });
+  beforeAll(async () => {
+    data = await newFolder();
+  });
+
+  test('the database is made when it is needed first, and nothing is left running', async () => {
+    const created = await run('shop', 'create', 'Tea');
+    expect(created).toEqual({
+      code: 0,
+      stdout: 'Shop Tea created. Next: npx kontor shop apply Tea FILE.yaml\n',
+      stderr: `Creating the database in ${data}/postgres.\n`,
+    });
+    expect(await postmasterOf(data)).toBeUndefined();
+  });
+
+  test('db status and db migrate', async () => {
+    const files = (await readdir(path.join(root, 'migrations')))
+      .filter((name) => name.endsWith('.sql'))
+      .toSorted();
+    const status = await run('db', 'status');
+    expect(status).toMatchObject({ code: 0, stderr: '' });
+    const [header, ...rows] = status.stdout.trimEnd().split('\n');
+    expect(header).toMatch(/^MIGRATION +APPLIED$/);
+    expect(rows).toEqual(
+      files.map((name) => expect.stringMatching(new RegExp(`^${name} +\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$`))),
+    );
+    expect(await run('db', 'migrate')).toEqual(done('The schema is up to date.\n'));
+
+    const empty = { KONTOR_DATA: await newFolder() };
+    const before = await kontor(['db', 'status'], empty);
+    expect(before.stdout).toContain('no, run: npx kontor db migrate');
+    expect(await kontor(['db', 'migrate'], empty)).toEqual(
+      done([...files.map((name) => `migration ${name} applied`), 'The schema is up to date.', ''].join('\n')),
+    );
+    expect(await kontor(['shop', 'list'], empty)).toEqual(
+      done('No shops yet. Create one: npx kontor shop create ID\n'),
+    );
+  });
+
+  test('a shop is created once, listed, and deleted', async () => {
+    expect(await run('shop', 'create', 'Tea')).toEqual(refused('There is a shop Tea already.'));
+    for (const id of ['Tea house', 'x'.repeat(64)]) {
+      expect(await run('shop', 'create', id)).toEqual(
+        refused(`${JSON.stringify(id)} can not be the id of a shop: use 1 to 63 letters, digits, - or _.`),
+      );
+    }
+    const demo = await run('shop', 'create', 'Demo_2', '--demo');
+    expect(demo).toMatchObject({ code: 0, stderr: '' });
+    expect(demo.stdout).toMatch(/^Shop Demo_2 created with demo data\. Access token: [A-Za-z0-9]{32}\n$/);
+    const { stdout } = await run('shop', 'list');
+    expect(stdout).toMatch(/^ID +NAME +CREATED\nDemo_2 +Harbour & Hearth +\d{4}\S+Z\nTea +Tea +\d{4}\S+Z\n$/);
+    expect(await run('shop', 'delete', 'Demo_2')).toEqual(done('Shop Demo_2 deleted.\n'));
+    expect(await run('shop', 'delete', 'Demo_2')).toEqual(
+      refused('There is no shop "Demo_2". See: npx kontor shop list'),
+    );
+  });
+
+  test('a token and an app, while nobody listens', async () => {
+    const created = await run('token', 'create', 'Tea', '--scopes', 'orders_read');
+    expect(created).toEqual(done(expect.stringMatching(SECRET) as string));
+    expect((await run('token', 'list', 'Tea')).stdout).toMatch(/^[0-9a-f]{12} +private app +/m);
+    expect(await run('token', 'revoke', 'Tea', created.stdout.trimEnd())).toEqual(done('Revoked.\n'));
+    const app = ['--name', 'Till', '--callback', 'http://localhost:9000/', '--scopes', 'all'];
+    expect((await run('app', 'create', 'Tea', ...app)).stdout).toMatch(/^client_id {6}/);
+    expect(await run('app', 'delete', 'Tea', 'Till')).toEqual(done('Uninstalled.\n'));
+  });
+
+  test('several commands at once do not get into each other’s way', async () => {
+    const ids = ['One', 'Two', 'Three', 'Four'];
+    const ended = await Promise.all(ids.map((id) => run('shop', 'create', id)));
+    expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+      ids.map(() => ({ code: 0, stderr: '' })),
+    );
+    const { stdout } = await run('shop', 'list');
+    for (const id of ids) expect(stdout).toMatch(new RegExp(`^${id} `, 'm'));
+    expect(await postmasterOf(data)).toBeUndefined();
+  });
+});
+
+describe('while the service runs', () => {
+  let data: string;
+  let service: Running;
+  const run = (...words: string[]) => kontor(words, { KONTOR_DATA: data });
+  const get = async (path: string, token: string) => {
+    const response = await fetch(`${service.address}/rs/shops${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  beforeAll(async () => {
+    data = await newFolder();
+    service = await startKontor({ KONTOR_DATA: data });
+  });
+
+  /** Returns a token that may do all. */
+  const givenShop = async (shopId: string) => {
+    expect((await run('shop', 'create', shopId)).code).toBe(0);
+    return (await run('token', 'create', shopId, '--scopes', 'all')).stdout.trimEnd();
+  };
+
+  test('a new shop and a new token work at once, also after they were asked for in vain', async () => {
+    expect((await get('/Tea', 'nothing')).status).toBe(404);
+    expect((await run('shop', 'create', 'Tea')).code).toBe(0);
+    const created = await run('token', 'create', 'Tea', '--scopes', 'customers_read');
+    expect(created).toEqual(done(expect.stringMatching(SECRET) as string));
+    expect(await get('/Tea/customers', created.stdout.trimEnd())).toMatchObject({
+      status: 200,
+      body: { results: 0 },
+    });
+    expect((await get('/DemoShop/customers', created.stdout.trimEnd())).status).toBe(401);
+  });
+
+  test('a revoked token is refused within 5 seconds', async () => {
+    const created = await run('token', 'create', 'DemoShop', '--scopes', 'customers_read');
+    const token = created.stdout.trimEnd();
+    expect((await get('/DemoShop/customers', token)).status).toBe(200);
+    expect(await run('token', 'revoke', 'DemoShop', token)).toEqual(done('Revoked.\n'));
+    const revokedAt = Date.now();
+    await expect
+      .poll(() => get('/DemoShop/customers', token), { timeout: 5_000 })
+      .toMatchObject({ status: 401 });
+    expect(Date.now() - revokedAt).toBeLessThan(5_000);
+  });
+
+  test('a shop that is not there', async () => {
+    const calls = [
+      ['shop', 'apply', 'Nope', germanShop],
+      ['shop', 'export-settings', 'Nope'],
+      ['shop', 'delete', 'Nope'],
+      ['token', 'create', 'Nope', '--scopes', 'all'],
+      ['token', 'list', 'Nope'],
+      ['token', 'revoke', 'Nope', 'x'],
+      ['app', 'create', 'Nope', '--name', 'x', '--callback', 'https://x.example', '--scopes', 'all'],
+      ['app', 'install', 'Nope', 'x'],
+      ['app', 'list', 'Nope'],
+      ['app', 'delete', 'Nope', 'x'],
+    ];
+    const ended = await Promise.all(calls.map((words) => run(...words)));
+    expect(ended).toEqual(calls.map(() => refused('There is no shop "Nope". See: npx kontor shop list')));
+  });
+
+  test('settings: applied, served, a second time nothing, and back through a file', async () => {
+    const token = await givenShop('Coffee');
+    expect((await get('/Coffee', token)).body['name']).toBe('Coffee');
+    const first = await run('shop', 'apply', 'Coffee', germanShop);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    const lines = first.stdout.trimEnd().split('\n');
+    expect(lines).toContain('+ shippingMethods.parcel');
+    expect(lines.at(-1)).toBe(`${lines.length - 1} changes applied to Coffee.`);
+    expect((await get('/Coffee', token)).body['name']).toBe('Kaffeerösterei Nordlicht');
+    expect(await run('shop', 'apply', 'Coffee', germanShop)).toEqual(done('Nothing to change.\n'));
+
+    const exported = await run('shop', 'export-settings', 'Coffee');
+    expect(exported).toMatchObject({ code: 0, stderr: '' });
+    const file = path.join(await newFolder(), 'coffee.yaml');
+    await writeFile(file, exported.stdout);
+    expect(await run('shop', 'apply', 'Coffee', file)).toEqual(done('Nothing to change.\n'));
+    expect((await run('shop', 'apply', 'EmptyShop', file)).code).toBe(0);
+    expect(await run('shop', 'export-settings', 'EmptyShop')).toEqual(done(exported.stdout));
+
+    await writeFile(file, exported.stdout.replace(/^email: .*$/m, 'email: coffee@mail.example'));
+    expect(await run('shop', 'apply', 'Coffee', file)).toEqual(
+      done('~ email: moin@kaffee-nordlicht.example -> coffee@mail.example\n1 change applied to Coffee.\n'),
+    );
+  });
+
+  test('apps are registered, listed and uninstalled', async () => {
+    const create = (name: string, callback: string) =>
+      run('app', 'create', 'DemoShop', '--name', name, '--callback', callback, '--scopes', 'orders_read');
+    const created = await create('Labels', 'https://labels.example/install');
+    expect(created).toMatchObject({ code: 0, stderr: '' });
+    const [, clientId, secret] = /^client_id {6}(\S+)\nclient_secret {2}([A-Za-z0-9]{32})\n$/.exec(
+      created.stdout,
+    )!;
+    // The key that seals the secret is in the data folder, and nobody else reads it.
+    expect(await readdir(data)).toContain('secret.key');
+
+    expect(await create('Labels', 'https://labels.example/install')).toEqual(
+      refused('The shop DemoShop has an app named "Labels" already.'),
+    );
+    expect(await create('Other', 'ftp://labels.example')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^kontor: The callback must be an https address .*\n$/),
+    });
+
+    const listed = await run('app', 'list', 'DemoShop');
+    expect(listed.stdout).toMatch(/^CLIENT ID +NAME +CREATED +SCOPES\n/);
+    expect(listed.stdout).toMatch(new RegExp(`^${clientId} +Labels +\\S+Z +orders_read$`, 'm'));
+    expect(listed.stdout).not.toContain(secret);
+
+    const installed = await kontor(['app', 'install', 'DemoShop', clientId!], {
+      KONTOR_DATA: data,
+      PUBLIC_URL: 'https://shops.example/',
+    });
+    expect(installed).toMatchObject({ code: 0, stderr: '' });
+    const address = new URL(installed.stdout.trimEnd());
+    expect(address.origin + address.pathname).toBe('https://labels.example/install');
+    expect(address.searchParams.get('code')).toMatch(/^[A-Za-z0-9]{32}$/);
+    expect(address.searchParams.get('api_url')).toBe('https://shops.example/rs/shops/DemoShop');
+    expect(await run('app', 'install', 'DemoShop', 'Nope')).toEqual(
+      refused('The shop DemoShop has no app "Nope".'),
+    );
+
+    expect(await run('app', 'delete', 'DemoShop', 'Labels')).toEqual(done('Uninstalled.\n'));
+    expect(await run('app', 'delete', 'DemoShop', clientId!)).toEqual(
+      refused('DemoShop has no such app. See: npx kontor app list DemoShop'),
+    );
+  });
+
+  test('tokens are shown once, listed without being told, and revoked', async () => {
+    const all = await givenShop('Cocoa');
+    const few = ['--scopes', 'orders_read, customers_read', '--app', 'Till'];
+    const created = await run('token', 'create', 'Cocoa', ...few);
+    expect(created).toEqual(done(expect.stringMatching(SECRET) as string));
+    const token = created.stdout.trimEnd();
+
+    const { stdout } = await run('token', 'list', 'Cocoa');
+    expect(stdout).not.toContain(token);
+    expect(stdout).toMatch(/^TOKEN +APP +CREATED +LAST USE +SCOPES\n/);
+    expect(stdout).toMatch(/^[0-9a-f]{12} +private app +\S+Z +never +all$/m);
+    const [, id] = /^([0-9a-f]{12}) +Till +\S+Z +never +orders_read,customers_read$/m.exec(stdout)!;
+
+    expect(await run('token', 'revoke', 'Cocoa', id!)).toEqual(done('Revoked.\n'));
+    expect(await run('token', 'revoke', 'Cocoa', token)).toEqual(
+      refused('Cocoa has no such token. See: npx kontor token list Cocoa'),
+    );
+    expect(await run('token', 'revoke', 'Cocoa', all)).toEqual(done('Revoked.\n'));
+    expect(await run('token', 'list', 'Cocoa')).toEqual(done('TOKEN  APP  CREATED  LAST USE  SCOPES\n'));
+  });
+
+  test('a deleted shop is gone within 5 seconds', async () => {
+    const token = await givenShop('Closing');
+    expect((await get('/Closing/customers', token)).status).toBe(200);
+    expect((await run('shop', 'delete', 'Closing')).code).toBe(0);
+    await expect.poll(() => get('/Closing', token), { timeout: 5_000 }).toMatchObject({ status: 404 });
+  });
+
+  test('every command leaves the service and its database as they are', async () => {
+    const postmaster = await postmasterOf(data);
+    expect((await run('db', 'status')).code).toBe(0);
+    expect((await run('db', 'migrate')).stdout).toBe('The schema is up to date.\n');
+    expect((await run('shop', 'list')).stdout).toMatch(/^DemoShop +Harbour & Hearth /m);
+    expect(await postmasterOf(data)).toBe(postmaster);
+    expect((await fetch(`${service.address}/ready`)).status).toBe(200);
+    expect(service.stderr()).toBe('');
+    expect((await service.stop()).code).toBe(0);
+  });
+});

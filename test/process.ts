@@ -1,0 +1,145 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive } from '../src/db/embedded-init.ts';
+import { readPidFile } from '../src/db/embedded-postmaster.ts';
+
+/** The kontor command as a person runs it: a process of its own, on a folder of its own. */
+
+const BIN = path.join(import.meta.dirname, '../bin/kontor.js');
+const PATIENCE = 60_000;
+
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Running {
+  pid: number;
+  /** `http://localhost:12345`, as printed. */
+  address: string;
+  stdout: () => string;
+  stderr: () => string;
+  /** Resolves when the process is gone. */
+  ended: Promise<Ended>;
+  kill: (signal: NodeJS.Signals) => void;
+  /** SIGTERM, and waits. */
+  stop: () => Promise<Ended>;
+}
+
+const children: ChildProcess[] = [];
+const folders: string[] = [];
+
+/** Open to all, as a project folder is: as root PostgreSQL runs as another user. */
+export async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'kontor-process-'));
+  await chmod(folder, 0o755);
+  folders.push(folder);
+  return folder;
+}
+
+/** Runs a command to its end. */
+export function kontor(words: string[], environment: Record<string, string>): Promise<Ended> {
+  return launch(words, environment).ended;
+}
+
+/** Starts the service on a free port and waits until it says where it is; `meanwhile` can disturb it. */
+export async function startKontor(
+  environment: Record<string, string>,
+  meanwhile: (kill: Running['kill']) => Promise<void> = async () => {},
+): Promise<Running> {
+  const { child, stdout, stderr, ended } = launch(['serve'], {
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    ...environment,
+  });
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal);
+  await meanwhile(kill);
+  const address = () => /Kontor is running +(\S+)\n[^]*\n\n/.exec(stdout())?.[1];
+  await waitFor(() => address() !== undefined || child.exitCode !== null || child.signalCode !== null);
+  const found = address();
+  if (found === undefined) throw new Error(`did not start: ${stdout()}${stderr()}`);
+  const stop = () => {
+    kill('SIGTERM');
+    return ended;
+  };
+  return { pid: child.pid!, address: found, stdout, stderr, ended, kill, stop };
+}
+
+function launch(words: string[], environment: Record<string, string>) {
+  // Not our whole environment: a DATABASE_URL or PORT of the one who runs the tests is not meant.
+  const { PATH = '', HOME = '', TMPDIR = '' } = process.env;
+  const child = spawn(process.execPath, [BIN, ...words], {
+    env: { PATH, HOME, ...(TMPDIR === '' ? {} : { TMPDIR }), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  const ended = once(child, 'close').then(([code]): Ended => ({ code: code as number | null, ...output }));
+  return { child, ended, stdout: () => output.stdout, stderr: () => output.stderr };
+}
+
+export async function waitFor(
+  condition: () => boolean | Promise<boolean>,
+  within = PATIENCE,
+  pause = 20,
+): Promise<void> {
+  for (const deadline = Date.now() + within; !(await condition()); await sleep(pause)) {
+    if (Date.now() > deadline) throw new Error(`waited ${within} ms in vain for ${condition.toString()}`);
+  }
+}
+
+/** The process id of the PostgreSQL of a data folder; undefined when there is none. */
+export async function postmasterOf(dataFolder: string): Promise<number | undefined> {
+  const pid = (await readPidFile(path.join(dataFolder, 'postgres')))?.pid;
+  return pid !== undefined && isAlive(pid) ? pid : undefined;
+}
+
+/** `kill -9` for PostgreSQL and all of its processes; waits until they are gone. */
+export async function killPostgres(dataFolder: string): Promise<void> {
+  const postmaster = await postmasterOf(dataFolder);
+  if (postmaster === undefined) throw new Error(`no PostgreSQL runs in ${dataFolder}`);
+  const all = [postmaster, ...(await childrenOf(postmaster))];
+  for (const pid of all) killIfThere(pid);
+  await waitFor(() => !all.some(isAlive));
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Where there is no /proc the children are left to themselves: they end when their postmaster has gone. */
+async function childrenOf(parent: number): Promise<number[]> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).map(Number);
+  const parents = await Promise.all(pids.map(parentOf));
+  return pids.filter((_, index) => parents[index] === parent);
+}
+
+async function parentOf(pid: number): Promise<number | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const parent = /^PPid:\s+(\d+)$/m.exec(status)?.[1];
+  return parent === undefined ? undefined : Number(parent);
+}
+
+/** Ends what these functions have started, whatever state a test left it in, and removes the folders. */
+export async function cleanUp(): Promise<void> {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  for (const folder of folders.splice(0)) {
+    const postmaster = await postmasterOf(folder).catch(() => undefined);
+    if (postmaster !== undefined) {
+      process.kill(postmaster, 'SIGQUIT');
+      await waitFor(() => !isAlive(postmaster));
+    }
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+}
