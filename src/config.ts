@@ -1,5 +1,5 @@
+import { Ajv } from 'ajv';
 import { Type, type Static } from 'typebox';
-import { Value } from 'typebox/value';
 
 /**
  * The environment, typed. This is the only place that reads it, and the README's table of settings lists the
@@ -69,18 +69,21 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false });
+
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const given = Object.entries(environment).filter(([, value]) => value !== undefined && value !== '');
   const known = Object.fromEntries(given.filter(([name]) => name in Environment.properties));
-  const values = Value.Default(Environment, Value.Convert(Environment, known));
-  if (Value.Check(Environment, values)) return values;
+  const values: unknown = { ...known };
+  const validate = ajv.compile<Config>(Environment);
+  if (validate(values)) return values;
 
-  const problems = Value.Errors(Environment, values).map((problem) => {
-    const name = problem.instancePath.slice(1) as keyof Config;
-    const shown =
-      name === 'KONTOR_SECRET' || name === 'DATABASE_URL' ? '' : ` (it is ${JSON.stringify(known[name])})`;
+  const problems = validate.errors!.map(({ instancePath, message }) => {
+    const name = instancePath.slice(1) as keyof Config;
+    const isSecret = name === 'KONTOR_SECRET' || name === 'DATABASE_URL';
+    const shown = isSecret ? '' : ` (it is ${JSON.stringify(known[name])})`;
     const { description } = Environment.properties[name] as { description?: string };
-    return `${name} ${problem.message}${shown}: ${description}`;
+    return `${name} ${message}${shown}: ${description}`;
   });
   throw new ConfigError([...new Set(problems)].join('\n'));
 }
