@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -71,15 +71,20 @@ export async function startServer(command: ServerCommand): Promise<Server> {
   const origin = `http://127.0.0.1:${port}`;
   while (!(await answers(origin + probe))) {
     if (child.exitCode !== null || child.signalCode !== null) {
-      throw new Error(`${name} ended (${child.exitCode ?? child.signalCode}); its output is in ${logFile}`);
+      throw new Error(`${name} ended (${child.exitCode ?? child.signalCode}): ${await lastWords(logFile)}`);
     }
     if (performance.now() - began > STARTS_WITHIN) {
-      throw new Error(`${name} did not answer ${probe} in time; its output is in ${logFile}`);
+      throw new Error(`${name} did not answer ${probe} in time: ${await lastWords(logFile)}`);
     }
     await sleep(10);
   }
   const startMs = Math.round(performance.now() - began);
   return { name, pid: child.pid!, origin, startMs, stop: () => stopProcess(child) };
+}
+
+/** The folder of the logs goes with the bench, so what matters of them has to be said. */
+async function lastWords(logFile: string): Promise<string> {
+  return (await readFile(logFile, 'utf8')).slice(-2_000);
 }
 
 async function answers(url: string): Promise<boolean> {

@@ -9,6 +9,7 @@ import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { createDemoShops, isLoopback } from './demo/demo-shop.ts';
+import { createLog } from './operation/log.ts';
 import { countShops, findShop, findShops } from './shop/queries.ts';
 
 /** A problem that the operator can solve: shown as one line, without a stack. */
@@ -23,7 +24,7 @@ export async function serve(config: Config): Promise<void> {
   const destination = pino.destination({ fd: 2, sync: false, minLength: 4096 });
   // A terminal that was closed takes no more lines; what is left to do is to stop in order.
   destination.on('error', () => {});
-  const log = pino({ level: config.LOG_LEVEL, base: null }, destination);
+  const log = createLog(config.LOG_LEVEL, destination);
   setInterval(() => destination.flush(), 500).unref();
 
   let ready = false;

@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import pino from 'pino';
+import { createLog } from '../src/operation/log.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { buildApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
@@ -509,7 +510,7 @@ describe('what is left behind', () => {
     const app = await buildApp({
       config: readConfig({}),
       db: service.db,
-      log: pino({ level: 'info' }, stream),
+      log: createLog('info', stream),
     });
     at = await listen({ app });
     lines.length = 0;
