@@ -14,7 +14,7 @@ import { currencies } from './currencies/routes.ts';
 import { customers } from './customers/routes.ts';
 import type { Database } from './db/database.ts';
 import { docsRoutes } from './docs/routes.ts';
-import { API_HEADERS, COMMON_HEADERS, finishAnswer } from './http/answer-headers.ts';
+import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from './http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
 import { callerDirectory } from './http/callers.ts';
 import { errorBody, unavailable } from './http/errors.ts';
@@ -57,6 +57,8 @@ export async function buildApp({
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
+    // Every line names its request itself; a child logger per request would be made for nothing.
+    childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     trustProxy: config.TRUST_PROXY ?? false,
     requestIdHeader: false,
@@ -75,6 +77,8 @@ export async function buildApp({
     // An address that can't be decoded passes none of the hooks below.
     frameworkErrors: (error, request, reply) => {
       reply.headers(headersFor(request)).header('x-request-id', request.id);
+      if (request.headers.origin !== undefined)
+        reply.header('access-control-expose-headers', EXPOSED_HEADERS);
       answerFailure(error, request, reply);
       logRequest(log, request, reply, 0);
     },
@@ -100,6 +104,7 @@ export async function buildApp({
   app.decorateRequest('caller');
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headersFor(request)).header('x-request-id', request.id);
+    if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED_HEADERS);
     // A path that leads nowhere ends here, before its body is read.
     if (request.is404) gate.turnAway(request, reply).catch(done);
     else if (!isMigrated() && request.url.startsWith('/rs/')) done(unavailable());
@@ -160,7 +165,7 @@ function logRequest(log: FastifyBaseLogger, request: FastifyRequest, reply: Fast
       path: request.url.split('?', 1)[0],
       status: reply.statusCode,
       ms: Math.round(ms * 100) / 100,
-      ...(request.caller?.app ? { app: request.caller.app.appId } : {}),
+      app: request.caller?.app?.appId,
     },
     'request',
   );

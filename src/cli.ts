@@ -1,11 +1,11 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { appCommands } from './commands/app.ts';
-import { UsageProblem, type Command } from './commands/command.ts';
+import { CommandProblem, UsageProblem, type Command } from './commands/command.ts';
 import { dbCommands } from './commands/db.ts';
 import { serveCommands } from './commands/serve.ts';
 import { shopCommands } from './commands/shop.ts';
 import { tokenCommands } from './commands/token.ts';
-import { readConfig } from './config.ts';
+import { readConfig, type Config } from './config.ts';
 import { isDatabaseAway } from './db/failure.ts';
 
 const commands: Command[] = [
@@ -23,6 +23,7 @@ process.exitCode = await run(process.argv.slice(2));
 
 /** 0: done, 1: it could not be done (stderr says why), 2: the command was called wrongly. */
 async function run(words: string[]): Promise<number> {
+  let config: Config | undefined;
   try {
     const asksForHelp = words.some((word) => word === '--help' || word === '-h');
     const command = commands.find(({ name }) =>
@@ -34,11 +35,12 @@ async function run(words: string[]): Promise<number> {
       process.stdout.write(helpOf(command));
     } else {
       const { positionals, values } = parse(command, words.slice(command.name.split(' ').length));
-      await command.run({ config: readConfig(process.env), arguments: positionals, options: values });
+      config = readConfig(process.env);
+      await command.run({ config, arguments: positionals, options: values });
     }
     return 0;
   } catch (error) {
-    process.stderr.write(`${explain(error)}\n`);
+    process.stderr.write(`${explain(error, config)}\n`);
     return error instanceof UsageProblem ? 2 : 1;
   }
 }
@@ -76,7 +78,7 @@ function overview(words: string[], asksForHelp: boolean): string {
   const isGroup = named.length === 1 && group.length > 0;
   if (asksForHelp ? named.length > 0 && !isGroup : words.length > 0) {
     const known = group.length > 0 ? ` There is: ${group.map(({ name }) => name).join(', ')}.` : '';
-    throw new UsageProblem(`Unknown command: ${words.join(' ')}.${known} See: npx kontor --help`);
+    throw new CommandProblem(`Unknown command: ${words.join(' ')}.${known} See: npx kontor --help`);
   }
   const shown = (isGroup ? group : commands).map((command) => ({
     call: [command.name, ...(command.arguments ?? [])].join(' '),
@@ -110,10 +112,13 @@ function helpOf(command: Command): string {
 }
 
 /** What an operator can act on is one line per problem; anything else is a defect and keeps its stack. */
-function explain(error: unknown): string {
+function explain(error: unknown, config: Config | undefined): string {
   if (!(error instanceof Error)) return `kontor: ${String(error)}`;
   const databaseText = databaseProblem(error);
-  if (databaseText !== undefined) return `kontor: ${databaseText}`;
+  if (databaseText !== undefined) {
+    const isEmbedded = config?.DATABASE_URL === undefined;
+    return `kontor: ${databaseText} ${isEmbedded ? 'See postgres.log in the data folder.' : 'Check DATABASE_URL.'}`;
+  }
   // Thrown by us, or by the file system, with a text for people. Defects have other names: TypeError and so on.
   const isForPeople = error.name === 'Error' || /(Problem|ConfigError|InUse)$/.test(error.name);
   return isForPeople
@@ -123,18 +128,17 @@ function explain(error: unknown): string {
 
 /** What keeps us from using the database, if it is that. */
 function databaseProblem(error: Error & { code?: unknown; syscall?: unknown }): string | undefined {
-  const hint = process.env['DATABASE_URL'] ? 'Check DATABASE_URL.' : 'See postgres.log in the data folder.';
   const code = String(error.code);
   // Wrong password, no such database, no right to create tables.
-  if (/^(28...|3D000|42501)$/.test(code)) return `The database refuses us (${error.message}). ${hint}`;
+  if (/^(28...|3D000|42501)$/.test(code)) return `The database refuses us (${error.message}).`;
   const isMissingFile = code === 'ENOENT' && error.syscall !== 'connect';
   if (isDatabaseAway(error) && !isMissingFile) {
     // Several addresses were tried: the error for all of them has no text of its own.
     const { message } = error instanceof AggregateError ? (error.errors[0] as Error) : error;
-    return `The database can not be reached (${message}). ${hint}`;
+    return `The database can not be reached (${message}).`;
   }
   if (code === 'ERR_INVALID_URL') {
-    return 'DATABASE_URL is not an address such as postgres://user:password@host/database.';
+    return 'The address of the database is not one such as postgres://user:password@host/database.';
   }
   return undefined;
 }

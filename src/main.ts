@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
-import pino from 'pino';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
@@ -20,12 +20,8 @@ export class StartProblem extends Error {
 /** Runs the service until a signal ends it: config, database, app, listen. */
 export async function serve(config: Config): Promise<void> {
   const signals = stopSignals();
-  // Lines for machines go to stderr, lines for people to stdout. Buffered, because one write per request is slow.
-  const destination = pino.destination({ fd: 2, sync: false, minLength: 4096 });
-  // A terminal that was closed takes no more lines; what is left to do is to stop in order.
-  destination.on('error', () => {});
-  const log = createLog(config.LOG_LEVEL, destination);
-  setInterval(() => destination.flush(), 500).unref();
+  const lines = bufferedLines();
+  const log = createLog(config.LOG_LEVEL, lines);
 
   let ready = false;
   const embedded =
@@ -50,8 +46,10 @@ export async function serve(config: Config): Promise<void> {
       await migrate(db, (line) => log.info(line));
       const text = welcome(address, config, await nextStep(db, config, address));
       ready = true;
-      destination.flushSync();
+      lines.flush();
       process.stdout.write(text);
+      // bin/kontor.js kept the young generation small while everything was loaded; under load it may grow.
+      setFlagsFromString('--semi-space-growth-factor=2');
       await signals.first;
       log.info('stopping');
     } finally {
@@ -61,8 +59,31 @@ export async function serve(config: Config): Promise<void> {
   } finally {
     await db.close();
     await embedded?.stop();
-    destination.flushSync();
+    lines.flush();
   }
+}
+
+/**
+ * Lines for machines go to stderr, lines for people to stdout. Many lines are written at once, because a write per
+ * request is slow. pino's own buffer measures all it holds anew with every line, which is slower still, and it
+ * tries for ever to write to a terminal that was closed.
+ */
+function bufferedLines() {
+  let text = '';
+  const flush = () => {
+    if (text === '') return;
+    process.stderr.write(text);
+    text = '';
+  };
+  setInterval(flush, 500).unref();
+  process.once('exit', flush);
+  return {
+    write: (line: string) => {
+      text += line;
+      if (text.length >= 16_384) flush();
+    },
+    flush,
+  };
 }
 
 async function listen(app: FastifyInstance, { HOST, PORT }: Config): Promise<string> {
@@ -158,5 +179,19 @@ function stopSignals() {
     step();
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, hear);
+  onceLeftByNpm(() => {
+    if (heardAt === -Infinity) hear();
+  });
   return { first, onNext: (step: () => void) => void steps.push(step) };
+}
+
+/** npm runs us through a shell, which ends at a SIGTERM to npm without passing it on: we would go on unseen. */
+function onceLeftByNpm(stop: () => void): void {
+  if (process.env['npm_lifecycle_event'] === undefined) return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    stop();
+  }, 250).unref();
 }

@@ -82,6 +82,11 @@ describe('without a database', () => {
   test.each([
     [['frobnicate'], 'Unknown command: frobnicate. See: npx kontor --help'],
     [['db', '-x'], 'Unknown command: db -x. There is: db migrate, db status. See: npx kontor --help'],
+  ])('an unknown command: kontor %j', async (words, line) => {
+    expect(await run(...words)).toEqual(refused(line));
+  });
+
+  test.each([
     [['shop', 'apply', 'A'], 'FILE.yaml is missing. See: npx kontor shop apply --help'],
     [['shop', 'list', 'A'], 'shop list takes no arguments; A is too much. See: npx kontor shop list --help'],
     [['shop', 'list', '--all'], "Unknown option '--all'. See: npx kontor shop list --help"],
@@ -150,7 +155,9 @@ describe('without a database', () => {
     expect(url).toMatchObject({ code: 1, stderr: expect.stringMatching(/^kontor: DATABASE_URL .*\n$/) });
     expect(url.stderr).not.toContain('secret');
     expect(await list({ DATABASE_URL: 'postgres://me:secret@host:port/db' })).toEqual(
-      refused('DATABASE_URL is not an address such as postgres://user:password@host/database.'),
+      refused(
+        'The address of the database is not one such as postgres://user:password@host/database. Check DATABASE_URL.',
+      ),
     );
   });
 

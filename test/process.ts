@@ -24,6 +24,8 @@ export interface Running {
   address: string;
   stdout: () => string;
   stderr: () => string;
+  /** Nobody reads what it says any more, as when a terminal is closed. */
+  deafen: () => void;
   /** Resolves when the process is gone. */
   ended: Promise<Ended>;
   kill: (signal: NodeJS.Signals) => void;
@@ -32,6 +34,8 @@ export interface Running {
 }
 
 const children: ChildProcess[] = [];
+/** Of services, which are not always our own children. */
+const pids: number[] = [];
 const folders: string[] = [];
 
 /** Open to all, as a project folder is: as root PostgreSQL runs as another user. */
@@ -47,16 +51,20 @@ export function kontor(words: string[], environment: Record<string, string>): Pr
   return launch(words, environment).ended;
 }
 
-/** Starts the service on a free port and waits until it says where it is; `meanwhile` can disturb it. */
+export interface StartOptions {
+  /** What happens to it while it starts. */
+  meanwhile?: (kill: Running['kill']) => Promise<void>;
+  /** As npm does it: `kill` and `stop` then reach the shell only. */
+  throughShell?: boolean;
+}
+
+/** Starts the service on a free port and waits until it says where it is. */
 export async function startKontor(
   environment: Record<string, string>,
-  meanwhile: (kill: Running['kill']) => Promise<void> = async () => {},
+  { meanwhile = async () => {}, throughShell = false }: StartOptions = {},
 ): Promise<Running> {
-  const { child, stdout, stderr, ended } = launch(['serve'], {
-    PORT: '0',
-    LOG_LEVEL: 'warn',
-    ...environment,
-  });
+  const launched = launch(['serve'], { PORT: '0', LOG_LEVEL: 'warn', ...environment }, throughShell);
+  const { child, stdout, stderr, ended } = launched;
   const kill = (signal: NodeJS.Signals) => void child.kill(signal);
   await meanwhile(kill);
   const address = () => /Kontor is running +(\S+)\n[^]*\n\n/.exec(stdout())?.[1];
@@ -67,13 +75,22 @@ export async function startKontor(
     kill('SIGTERM');
     return ended;
   };
-  return { pid: child.pid!, address: found, stdout, stderr, ended, kill, stop };
+  const deafen = () => {
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
+  const pid = throughShell ? (await childrenOf(child.pid!))[0]! : child.pid!;
+  pids.push(pid);
+  return { pid, address: found, stdout, stderr, ended, kill, stop, deafen };
 }
 
-function launch(words: string[], environment: Record<string, string>) {
+function launch(words: string[], environment: Record<string, string>, throughShell = false) {
   // Not our whole environment: a DATABASE_URL or PORT of the one who runs the tests is not meant.
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env;
-  const child = spawn(process.execPath, [BIN, ...words], {
+  const command = [process.execPath, BIN, ...words];
+  // More than one command, so that the shell stays.
+  const [program, ...args] = throughShell ? ['sh', '-c', '"$@"; exit $?', 'sh', ...command] : command;
+  const child = spawn(program!, args, {
     env: { PATH, HOME, ...(TMPDIR === '' ? {} : { TMPDIR }), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -81,6 +98,7 @@ function launch(words: string[], environment: Record<string, string>) {
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  // `close` comes when nobody holds the pipes any more.
   const ended = once(child, 'close').then(([code]): Ended => ({ code: code as number | null, ...output }));
   return { child, ended, stdout: () => output.stdout, stderr: () => output.stderr };
 }
@@ -131,9 +149,15 @@ async function parentOf(pid: number): Promise<number | undefined> {
   return parent === undefined ? undefined : Number(parent);
 }
 
+/** Numbers are given again, so one that is long gone may be somebody else's. */
+async function isKontor(pid: number): Promise<boolean> {
+  return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes(BIN);
+}
+
 /** Ends what these functions have started, whatever state a test left it in, and removes the folders. */
 export async function cleanUp(): Promise<void> {
   for (const child of children.splice(0)) child.kill('SIGKILL');
+  for (const pid of pids.splice(0)) if (await isKontor(pid)) killIfThere(pid);
   for (const folder of folders.splice(0)) {
     const postmaster = await postmasterOf(folder).catch(() => undefined);
     if (postmaster !== undefined) {

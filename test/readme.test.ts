@@ -24,7 +24,10 @@ describe('the README', () => {
     for (const [name, schema] of settings) {
       const standard = (schema as { default?: unknown }).default;
       if (standard === undefined) continue;
-      expect(rows.find(([row]) => row === name)).toEqual([name, `\`${String(standard)}\``]);
+      expect(rows.find(([row]) => row === name)).toEqual([
+        name,
+        `\`${JSON.stringify(standard).replaceAll('"', '')}\``,
+      ]);
     }
   });
 

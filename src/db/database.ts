@@ -43,6 +43,11 @@ export interface DatabaseOptions {
   clock?: () => Date;
 }
 
+/** How a pool and a client take a finished query; their types know this form only without its callback. */
+interface Submitter {
+  query(query: pg.Query, values: undefined, done: (error?: Error, result?: pg.QueryResult) => void): void;
+}
+
 // bigint columns hold minor units and counters, which stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
@@ -64,9 +69,22 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('connect', (client) => client.on('error', () => {}));
 
   const queries = (client: pg.Pool | pg.PoolClient) => {
-    const send = (query: Sql) => {
+    const send = async (query: Sql) => {
       const { name, text, values } = toStatement(query);
-      return client.query(named ? { name, text, values } : { text, values });
+      // Built from the text, because pg copies a configuration object property by property on every call.
+      const statement = new pg.Query(text, values) as pg.Query & { name?: string };
+      if (named) statement.name = name;
+      try {
+        return await new Promise<pg.QueryResult>((resolve, reject) => {
+          (client as Submitter).query(statement, undefined, (error, result) =>
+            error ? reject(error) : resolve(result!),
+          );
+        });
+      } catch (error) {
+        // The stack as it came leads to the socket; this one leads to the statement.
+        Error.captureStackTrace(error as Error);
+        throw error;
+      }
     };
     return {
       source: pool,

@@ -4,11 +4,16 @@
  *
  * Each statement has a name, so that PostgreSQL plans it once per connection. The name is cached per call site
  * (the array of strings of a tagged template is the same object on every call). A nested sql`...` is spliced in;
- * such a statement is named by its text.
+ * a call site that splices in the same columns every time has its statement built once as well.
  */
-export interface Sql {
+export class Sql {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
+
+  constructor(strings: readonly string[], values: readonly unknown[]) {
+    this.strings = strings;
+    this.values = values;
+  }
 }
 
 export interface Statement {
@@ -17,16 +22,13 @@ export interface Statement {
   values: unknown[];
 }
 
-const fragments = new WeakSet<object>();
 const bySite = new WeakMap<readonly string[], { name: string; text: string }>();
 const byText = new Map<string, string>();
+/** What a call site spliced together last, and from which fragments. */
+const lastSplice = new WeakMap<readonly string[], { inner: (readonly string[])[]; strings: string[] }>();
 
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
-  const fragment: Sql = values.some(isFragment)
-    ? spliced(strings, values)
-    : { strings, values };
-  fragments.add(fragment);
-  return fragment;
+  return values.some(isFragment) ? spliced(strings, values) : new Sql(strings, values);
 }
 
 /** Joins conditions: and([sql`a = ${1}`, sql`b = ${2}`]); `true` when there are none. */
@@ -45,24 +47,39 @@ export function toStatement(query: Sql): Statement {
 }
 
 function isFragment(value: unknown): value is Sql {
-  return typeof value === 'object' && value !== null && fragments.has(value);
+  return value instanceof Sql;
 }
 
 function spliced(strings: readonly string[], values: readonly unknown[]): Sql {
-  const parts = [strings[0]!];
+  const inner: (readonly string[])[] = [];
   const flat: unknown[] = [];
+  for (const value of values) {
+    if (isFragment(value)) {
+      inner.push(value.strings);
+      flat.push(...value.values);
+    } else {
+      flat.push(value);
+    }
+  }
+  let last = lastSplice.get(strings);
+  if (!last || last.inner.length !== inner.length || inner.some((part, at) => part !== last!.inner[at])) {
+    lastSplice.set(strings, (last = { inner, strings: joined(strings, values) }));
+  }
+  return new Sql(last.strings, flat);
+}
+
+function joined(strings: readonly string[], values: readonly unknown[]): string[] {
+  const parts = [strings[0]!];
   values.forEach((value, index) => {
     if (isFragment(value)) {
       parts[parts.length - 1] += value.strings[0]!;
       parts.push(...value.strings.slice(1));
-      flat.push(...value.values);
       parts[parts.length - 1] += strings[index + 1]!;
     } else {
-      flat.push(value);
       parts.push(strings[index + 1]!);
     }
   });
-  return { strings: parts, values: flat };
+  return parts;
 }
 
 /** The texts are those of the source code, so this map is bounded by it. */

@@ -1,23 +1,25 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** On every answer. The pages for people set a Content-Security-Policy of their own. */
+/** On every answer outside of the API. The pages for people set a Content-Security-Policy of their own. */
 export const COMMON_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
 };
 
-/** On every answer of the API. */
+/** On every answer of the API: data, which no browser may render, frame or take for something else. */
 export const API_HEADERS = {
-  ...COMMON_HEADERS,
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cache-control': 'private, no-cache',
   vary: 'Accept-Encoding,User-Agent',
   'access-control-allow-origin': '*',
-  'access-control-expose-headers':
-    'X-ePages-Cart-Token, X-epages-Media-Type, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, X-Request-Id',
-  'cache-control': 'private, no-cache',
-  'content-security-policy': "default-src 'none'",
 };
+
+/** For scripts on other origins; a header of its own only where one asks. */
+export const EXPOSED_HEADERS =
+  'X-ePages-Cart-Token, X-epages-Media-Type, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, X-Request-Id';
 
 /**
  * The last touch on an answer of the API: the plain media type of the contract, the version that was served, and

@@ -1,12 +1,13 @@
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { secretHash } from '../ids.ts';
+import { tokenCaller } from './rate-limit.ts';
 import type { Scope } from './scopes.ts';
 
 /** Who calls: an app by its token, or anybody without one. */
 export interface Caller {
   /** undefined: no token was sent, or one that is unknown in this shop. */
-  app: { appId: string; tokenHash: string; scopes: ReadonlySet<string> } | undefined;
+  app: { appId: string; tokenHash: string; scopes: ReadonlySet<string>; rateKey: string } | undefined;
   /** The shop's setting: may anybody read what shoppers see? */
   publicCatalogue: boolean;
 }
@@ -40,10 +41,7 @@ export function callerDirectory(db: Database) {
     const row = await selectCaller(db, shopId, tokenHash);
     if (!row) return undefined;
     const { publicCatalogue, appId, scopes } = row;
-    const app =
-      appId && tokenHash
-        ? { appId, tokenHash: tokenHash.toString('hex'), scopes: new Set(scopes) }
-        : undefined;
+    const app = appId && tokenHash ? toApp(shopId, appId, tokenHash.toString('hex'), scopes!) : undefined;
     const caller: Caller = { app, publicCatalogue };
     // What was read before a `forget` may be what had to be forgotten.
     if (before === forgotten && (app || token === undefined)) {
@@ -63,6 +61,10 @@ export function callerDirectory(db: Database) {
 }
 
 export type CallerDirectory = ReturnType<typeof callerDirectory>;
+
+function toApp(shopId: string, appId: string, tokenHash: string, scopes: string[]): Caller['app'] {
+  return { appId, tokenHash, scopes: new Set(scopes), rateKey: tokenCaller(shopId, tokenHash) };
+}
 
 /** Shop ids hold no slash, so a key says where the shop's name ends. */
 function keyOf(shopId: string, token: string | undefined): string {

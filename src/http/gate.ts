@@ -9,7 +9,7 @@ import {
   tooManyRequests,
   unauthorised,
 } from './errors.ts';
-import { addressCaller, tokenCaller, type Allowance, type RateLimiter } from './rate-limit.ts';
+import { addressCaller, type Allowance, type RateLimiter } from './rate-limit.ts';
 import { ANONYMOUS_SCOPES, scopeOf, type Access } from './scopes.ts';
 
 declare module 'fastify' {
@@ -41,14 +41,14 @@ export function openGate(deps: { config: Config; callers: CallerDirectory; limit
   const limitOf = (caller: Caller | undefined) =>
     caller?.app ? config.RATE_LIMIT : config.RATE_LIMIT_ANONYMOUS;
 
-  const rateKey = (caller: Caller | undefined, shopId: string, request: FastifyRequest) =>
-    caller?.app ? tokenCaller(shopId, caller.app.tokenHash) : addressCaller(request.ip);
+  const rateKey = (caller: Caller | undefined, request: FastifyRequest) =>
+    caller?.app?.rateKey ?? addressCaller(request.ip);
 
   /** The slow way: both the caller and its count may have to be asked of the database. */
   const meet = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
     const caller = callers.recall(shopId, token) ?? (await callers.find(shopId, token));
     const limit = limitOf(caller);
-    const key = rateKey(caller, shopId, request);
+    const key = rateKey(caller, request);
     let allowance: Allowance | undefined;
     while (!(allowance = limiter.count(key))) await limiter.load(key);
     showAllowance(reply, limit, allowance);
@@ -61,7 +61,7 @@ export function openGate(deps: { config: Config; callers: CallerDirectory; limit
     const caller = callers.recall(shopId, token);
     if (!caller) return undefined;
     const limit = limitOf(caller);
-    const allowance = limiter.count(rateKey(caller, shopId, request));
+    const allowance = limiter.count(rateKey(caller, request));
     if (!allowance) return undefined;
     showAllowance(reply, limit, allowance);
     return caller;

@@ -180,7 +180,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       const idNames = idNamesOf(operation.params);
       register(operation, false, async (request, reply) => {
         const { call, headers } = callOf(request, idNames);
-        const answer = await handler({ ...call, db });
+        const answer = await handler(Object.assign(call, { db }));
         reply.headers(headers);
         return answer instanceof Rendered
           ? reply.type('application/json').send(answer.json)

@@ -25,6 +25,7 @@ describe('paging', () => {
       { page: '2', resultsPerPage: '99999999999' },
       { page: 2, resultsPerPage: 100, offset: 100 },
     ],
+    [{ resultsPerPage: '1e999' }, { page: 1, resultsPerPage: 100, offset: 0 }],
     [
       { page: '2147483647', resultsPerPage: '100' },
       { page: 2_147_483_647, resultsPerPage: 100, offset: 214_748_364_600 },

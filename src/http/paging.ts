@@ -19,7 +19,6 @@ export function paging(size: { standard: number; maximum: number } = { standard:
     }),
     resultsPerPage: Type.Integer({
       minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
       default: size.standard,
       description: `Page size; more than ${size.maximum} is taken as ${size.maximum}.`,
       examples: [size.standard],
