@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, onResponseHookHandler } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../db/database.ts';
 
@@ -26,24 +26,33 @@ export function registerMetrics(app: FastifyInstance, db: Database): void {
   });
   registry.registerMetric(connections);
 
-  // One observer per route and status: looking labels up by value costs more than counting.
-  const observers = new Map<string, Map<number, (seconds: number) => void>>();
-  const observerOf = (method: string, route: string, status: number) => {
-    const key = `${method} ${route}`;
-    let byStatus = observers.get(key);
-    if (!byStatus) observers.set(key, (byStatus = new Map()));
-    let observe = byStatus.get(status);
-    if (!observe) {
-      const child = duration.labels({ method, route, status: String(status) });
-      byStatus.set(status, (observe = (seconds) => child.observe(seconds)));
-    }
-    return observe;
+  // One counter per route, method and status, found once: looking labels up costs more than counting.
+  const observerOf = (route: string) => {
+    const children = new Map<string, { observe: (seconds: number) => void }>();
+    return (method: string, reply: FastifyReply) => {
+      const key = method + reply.statusCode;
+      let child = children.get(key);
+      if (!child) {
+        child = duration.labels({ method, route, status: String(reply.statusCode) });
+        children.set(key, child);
+      }
+      child.observe(reply.elapsedTime / 1000);
+    };
   };
 
-  app.addHook('onResponse', (request: FastifyRequest, reply: FastifyReply, done) => {
-    // Unrouted paths share one label, or a scanner would fill the memory.
-    const route = request.is404 ? 'unrouted' : request.routeOptions.url!;
-    observerOf(request.is404 ? 'any' : request.method, route, reply.statusCode)(reply.elapsedTime / 1000);
+  app.addHook('onRoute', (route) => {
+    const observe = observerOf(route.url);
+    const count: onResponseHookHandler = (request, reply, done) => {
+      observe(request.method, reply);
+      done();
+    };
+    route.onResponse = [count, ...[route.onResponse ?? []].flat()];
+  });
+
+  // Paths that lead nowhere share one label, or a scanner would fill the memory.
+  const observeUnrouted = observerOf('unrouted');
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.is404) observeUnrouted('any', reply);
     done();
   });
 
