@@ -29,6 +29,7 @@ import { locales } from './locales/routes.ts';
 import { newsletters } from './newsletters/routes.ts';
 import { registerOpenapi } from './openapi.ts';
 import { registerHealth } from './operation/health.ts';
+import { requestLog } from './operation/log.ts';
 import { registerMetrics } from './operation/metrics.ts';
 import { scriptTags } from './script-tags/routes.ts';
 import { shippingMethods } from './shipping-methods/routes.ts';
@@ -54,6 +55,7 @@ export async function buildApp({
   log,
   isMigrated = () => true,
 }: AppDeps): Promise<FastifyInstance> {
+  const logRequest = requestLog(log);
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -76,11 +78,9 @@ export async function buildApp({
     forceCloseConnections: 'idle',
     // An address that can't be decoded passes none of the hooks below.
     frameworkErrors: (error, request, reply) => {
-      reply.headers(headersFor(request)).header('x-request-id', request.id);
-      if (request.headers.origin !== undefined)
-        reply.header('access-control-expose-headers', EXPOSED_HEADERS);
+      setHeaders(request, reply);
       answerFailure(error, request, reply);
-      logRequest(log, request, reply, 0);
+      logRequest(request, reply, 0);
     },
     clientErrorHandler: answerBrokenRequest,
   });
@@ -103,8 +103,7 @@ export async function buildApp({
   });
   app.decorateRequest('caller');
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(headersFor(request)).header('x-request-id', request.id);
-    if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED_HEADERS);
+    setHeaders(request, reply);
     // A path that leads nowhere ends here, before its body is read.
     if (request.is404) gate.turnAway(request, reply).catch(done);
     else if (!isMigrated() && request.url.startsWith('/rs/')) done(unavailable());
@@ -115,7 +114,7 @@ export async function buildApp({
     else done(null, payload);
   });
   app.addHook('onResponse', (request, reply, done) => {
-    logRequest(log, request, reply, reply.elapsedTime);
+    logRequest(request, reply, reply.elapsedTime);
     done();
   });
 
@@ -152,23 +151,11 @@ export async function buildApp({
   return app;
 }
 
-function headersFor(request: FastifyRequest) {
-  return request.url.startsWith('/rs/') ? API_HEADERS : COMMON_HEADERS;
-}
-
-/** The path without its query, no headers, no bodies: no secret and no search word of a person. */
-function logRequest(log: FastifyBaseLogger, request: FastifyRequest, reply: FastifyReply, ms: number): void {
-  log.info(
-    {
-      requestId: request.id,
-      method: request.method,
-      path: request.url.split('?', 1)[0],
-      status: reply.statusCode,
-      ms: Math.round(ms * 100) / 100,
-      app: request.caller?.app?.appId,
-    },
-    'request',
-  );
+function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply
+    .headers(request.url.startsWith('/rs/') ? API_HEADERS : COMMON_HEADERS)
+    .header('x-request-id', request.id);
+  if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED_HEADERS);
 }
 
 /** A request that is not HTTP, too slow or with too large headers never reaches a route. */

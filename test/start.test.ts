@@ -362,7 +362,7 @@ describe('DATABASE_URL', () => {
       code: 1,
       stdout: '',
       stderr:
-        'kontor: The database can not be reached (Connection terminated due to connection timeout). Check DATABASE_URL.\n',
+        'kontor: The database can not be reached (timeout expired). Check DATABASE_URL.\n',
     });
     expect(Date.now() - began).toBeLessThan(20_000);
   });

@@ -286,3 +286,14 @@ describe('a failed statement', () => {
     expect(isDatabaseAway(new Error('something else'))).toBe(false);
   });
 });
+
+test('a queue for connections that is too long refuses what comes on top, and answers the rest', async () => {
+  const answers = await Promise.allSettled(
+    Array.from({ length: 2_100 }, () => db.one<{ n: number }>(sql`select 1 as n`)),
+  );
+  const refused = answers.filter((answer) => answer.status === 'rejected');
+  expect(answers.length - refused.length).toBeGreaterThanOrEqual(2_000);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused.every(({ reason }) => isDatabaseAway(reason))).toBe(true);
+  expect(await db.one(sql`select 2 as n`)).toEqual({ n: 2 });
+});

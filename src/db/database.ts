@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { DatabaseBusy } from './failure.ts';
 import { toStatement, type Sql } from './sql.ts';
 
 /** What query functions receive: a transaction, or the database itself for a single read. */
@@ -57,13 +58,26 @@ pg.types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (text) => {
   return new Date(`${text.slice(0, 10)}T${text.slice(11)}${hasMinutes ? '' : ':00'}`);
 });
 
+/**
+ * Gives up on a server that does not answer. The same setting of the pool would also start and stop a timer for
+ * every statement that waits for a connection; the length of that queue is bounded instead.
+ */
+class ImpatientClient extends pg.Client {
+  // The types of pg know the pool's client without its argument.
+  constructor(config?: pg.ClientConfig) {
+    super({ ...config, connectionTimeoutMillis: 5_000 });
+  }
+}
+
+const MOST_WAITING = 2_000;
+
 export function openDatabase(options: DatabaseOptions): Database {
   const clock = options.clock ?? (() => new Date());
   const named = options.namedStatements ?? true;
   const pool = new pg.Pool({
     ...options.connection,
     max: options.poolSize ?? 10,
-    connectionTimeoutMillis: 5_000,
+    Client: ImpatientClient,
     // A client that asks for too much must not hold a connection for ever. Transaction poolers refuse this
     // start-up parameter: there it is set for the role (`alter role ... set statement_timeout`).
     statement_timeout: named ? 15_000 : undefined,
@@ -76,6 +90,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   const queries = (client: pg.Pool | pg.PoolClient) => {
     const send = async (query: Sql) => {
+      if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
       const { name, text, values } = toStatement(query);
       // Built from the text, because pg copies a configuration object property by property on every call.
       const statement = new pg.Query(text, values) as pg.Query & { name?: string };
@@ -101,6 +116,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 
   const attempt = async <Result>(work: (tx: Transaction) => Promise<Result>, isolation: string) => {
+    if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
     const client = await pool.connect();
     let broken: Error | undefined;
     try {

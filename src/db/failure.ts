@@ -26,6 +26,12 @@ export function isBadValue(error: unknown): boolean {
   return typeof code === 'string' && /^22...$/.test(code);
 }
 
+/** More statements wait for a connection than can be answered in time: better to say so than to be late with all. */
+export class DatabaseBusy extends Error {
+  override name = 'DatabaseBusy';
+  override message = 'Too many statements wait for a connection to the database';
+}
+
 const AWAY = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -38,9 +44,8 @@ const AWAY = new Set([
 
 /** The database can't be reached, is starting, stopping, was dropped, or has no connection left. */
 export function isDatabaseAway(error: unknown): boolean {
+  if (error instanceof DatabaseBusy) return true;
   const { code, message } = error as PostgresError;
   if (typeof code === 'string') return AWAY.has(code) || /^(08...|57P0.|53300|3D000)$/.test(code);
-  return /timeout exceeded when trying to connect|Connection terminated|not queryable|pool after calling end/.test(
-    String(message),
-  );
+  return /timeout expired|Connection terminated|not queryable|pool after calling end/.test(String(message));
 }

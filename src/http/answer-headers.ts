@@ -34,15 +34,15 @@ export function finishAnswer(
   if (statusCode >= 200 && statusCode < 300) {
     reply.header('x-epages-media-type', 'application/vnd.epages.v1+json');
   }
-  if (typeof payload !== 'string') {
+  // Encoded once: the hash, the length and the socket all want the bytes.
+  const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
+  if (!Buffer.isBuffer(bytes)) {
     done(null, payload);
     return;
   }
   if (String(reply.getHeader('content-type')).startsWith('application/json')) {
     reply.header('content-type', 'application/json');
   }
-  // Encoded once: the hash, the length and the socket all want the bytes.
-  const bytes = Buffer.from(payload);
   if (statusCode === 200 && (request.method === 'GET' || request.method === 'HEAD')) {
     const etag = `"${hash('sha1', bytes, 'base64')}"`;
     reply.header('etag', etag);

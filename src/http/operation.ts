@@ -183,7 +183,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
         const answer = await handler(Object.assign(call, { db }));
         reply.headers(headers);
         return answer instanceof Rendered
-          ? reply.type('application/json').send(answer.json)
+          ? reply.type('application/json').send(Buffer.from(answer.json))
           : reply.send(answer);
       });
     },

@@ -1,4 +1,5 @@
 import pino, { type DestinationStream, type Logger, type LevelWithSilent } from 'pino';
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
  * JSON lines. PostgreSQL adds to an error the row it is about (`detail`), and that may be a person's address: of
@@ -13,4 +14,24 @@ function errorForLog(error: unknown) {
   const { name, message, stack } = error;
   const { code } = error as { code?: unknown };
   return { name, message, stack, ...(code === undefined ? {} : { code }) };
+}
+
+/**
+ * Writes the line of a request: the path without its query, no headers, no bodies, so no secret and no search word
+ * of a person. The one line that every request pays for is put together here, which takes a fifth of what pino
+ * takes; its keys and its end are those of pino's lines.
+ */
+export function requestLog(log: FastifyBaseLogger) {
+  const stream = (log as unknown as Record<symbol, DestinationStream>)[pino.symbols.streamSym];
+  if (!stream || !(log as Logger).isLevelEnabled('info')) return () => {};
+  const begin = `{"level":${pino.levels.values['info']},"time":`;
+
+  return ({ id, method, url, caller }: FastifyRequest, { statusCode }: FastifyReply, ms: number): void => {
+    const path = JSON.stringify(url.split('?', 1)[0]);
+    const app = caller?.app === undefined ? '' : `,"app":"${caller.app.appId}"`;
+    stream.write(
+      `${begin}${Date.now()},"requestId":"${id}","method":"${method}","path":${path},"status":${statusCode},` +
+        `"ms":${Math.round(ms * 100) / 100}${app},"msg":"request"}\n`,
+    );
+  };
 }
