@@ -361,8 +361,7 @@ describe('DATABASE_URL', () => {
     expect(ended).toEqual({
       code: 1,
       stdout: '',
-      stderr:
-        'kontor: The database can not be reached (timeout expired). Check DATABASE_URL.\n',
+      stderr: 'kontor: The database can not be reached (timeout expired). Check DATABASE_URL.\n',
     });
     expect(Date.now() - began).toBeLessThan(20_000);
   });
