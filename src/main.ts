@@ -8,7 +8,7 @@ import { openDatabase, type Database } from './db/database.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
-import { createDemoShops, isLoopback } from './demo/demo-shop.ts';
+import { createDemoShops, isPrivate } from './demo/demo-shop.ts';
 import { createLog } from './operation/log.ts';
 import { countShops, findShop, findShops } from './shop/queries.ts';
 
@@ -132,7 +132,7 @@ async function nextStep(db: Database, config: Config, address: string): Promise<
     '  Try it:',
     '',
     `    curl -H 'Authorization: Bearer ${token}' ${address}/rs/shops/DemoShop/customers`,
-    ...(isLoopback(config.HOST) ? [] : ['', '  The token is shown this once.']),
+    ...(isPrivate(config) ? [] : ['', '  The token is shown this once.']),
   ];
 }
 

@@ -46,7 +46,7 @@ export async function createDemoShops(db: Database, config: Config): Promise<str
     return await db.transaction(async (tx) => {
       const token = await insertDemoShop(tx, {
         shopId: 'DemoShop',
-        knownTokens: isLoopback(config.HOST),
+        knownTokens: isPrivate(config),
         rateLimit: config.RATE_LIMIT,
       });
       await insertShop(tx, {
@@ -65,7 +65,12 @@ export async function createDemoShops(db: Database, config: Config): Promise<str
   }
 }
 
-export function isLoopback(host: string): boolean {
+/** Only programs on this machine can call: no other address, and no proxy in front. */
+export function isPrivate({ HOST, PUBLIC_URL, TRUST_PROXY }: Config): boolean {
+  return isLoopback(HOST) && PUBLIC_URL === undefined && TRUST_PROXY === undefined;
+}
+
+function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
