@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/db/database.ts';
-import { startEmbedded } from '../src/db/embedded.ts';
+import { attachEmbedded, startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 
 declare module 'vitest' {
@@ -19,7 +20,8 @@ export const TEMPLATE = 'kontor_template';
 
 /** One PostgreSQL for the whole run, with the schema in a template that each test file clones. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'kontor-test-'));
+  await endForgottenServers();
+  const folder = await mkdtemp(path.join(tmpdir(), `kontor-test-${process.pid}-`));
   const server = await startEmbedded(folder, {
     log: () => {},
     // The data is thrown away, so nothing has to survive a crash here.
@@ -42,4 +44,26 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   };
+}
+
+/** A run that was killed could not stop its server; the next one does it. */
+async function endForgottenServers(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const owner = /^kontor-test-(\d+)-/.exec(name)?.[1];
+    if (owner === undefined || isAlive(Number(owner))) continue;
+    const folder = path.join(tmpdir(), name);
+    if (existsSync(path.join(folder, 'postgres/postmaster.pid'))) {
+      const server = await attachEmbedded(folder, { log: () => {} });
+      await server.stop();
+    }
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as { code?: string }).code === 'EPERM';
+  }
 }
