@@ -91,7 +91,7 @@ function overview(words: string[], asksForHelp: boolean): string {
 
 function usageOf({ name, arguments: wanted = [], options = {} }: Command): string {
   const flags = Object.entries(options).map(([flag, option]) => {
-    const text = option.type === 'boolean' ? `--${flag}` : `--${flag} ${option.placeholder ?? 'TEXT'}`;
+    const text = option.type === 'boolean' ? `--${flag}` : `--${flag} ${option.value ?? 'TEXT'}`;
     return option.required ? text : `[${text}]`;
   });
   return [name, ...wanted, ...flags].join(' ');

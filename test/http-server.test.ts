@@ -495,6 +495,29 @@ describe('without its database', () => {
   });
 });
 
+test('no browser may render, frame or guess at an answer', async () => {
+  for (const url of [
+    '/rs/shops/DemoShop/currencies',
+    '/rs/shops/DemoShop/nothing',
+    '/rs/shops/DemoShop/%ff',
+  ]) {
+    const { headers } = await service.app.inject(url);
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'cache-control': 'private, no-cache',
+    });
+  }
+  for (const url of ['/', '/shop/DemoShop', '/docs', '/nothing']) {
+    const { headers } = await service.app.inject(url);
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+    });
+  }
+});
+
 describe('what is left behind', () => {
   const lines: string[] = [];
   let at: number;

@@ -6,10 +6,9 @@ import {
   parseScopes,
   print,
   printTable,
-  requireShop,
   scopesHelp,
   scopesText,
-  withDatabase,
+  withShop,
   type Command,
 } from './command.ts';
 
@@ -20,19 +19,18 @@ export const appCommands: Command[] = [
     summary: 'Register an app; prints its client id and secret.',
     details: `The secret is shown this once. Install the app with: npx kontor app install ID CLIENT_ID\n\n${scopesHelp()}`,
     options: {
-      name: { type: 'string', placeholder: 'N', required: true, summary: 'Its name, unique in the shop.' },
+      name: { type: 'string', value: 'N', required: true, summary: 'Its name, unique in the shop.' },
       callback: {
         type: 'string',
-        placeholder: 'URL',
+        value: 'URL',
         required: true,
         summary: 'Where the installation calls the app.',
       },
-      scopes: { type: 'string', placeholder: 'all|A,B,C', required: true, summary: 'What it may do.' },
+      scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'What it may do.' },
     },
     run: ({ config, arguments: [shopId], options }) => {
       const scopes = parseScopes(String(options['scopes']));
-      return withDatabase(config, async (db) => {
-        await requireShop(db, shopId!);
+      return withShop(config, shopId!, async (db) => {
         const key = await installationKey(config);
         const { clientId, clientSecret } = await db.transaction((tx) =>
           createApp(tx, key, shopId!, {
@@ -53,8 +51,7 @@ export const appCommands: Command[] = [
     details:
       'Open it in a browser: the app gets a single-use code and exchanges it for its token within 10 minutes. An\nolder token of the app ends with that. Links are built from PUBLIC_URL, or HOST and PORT.',
     run: ({ config, arguments: [shopId, clientId] }) =>
-      withDatabase(config, async (db) => {
-        await requireShop(db, shopId!);
+      withShop(config, shopId!, async (db) => {
         const key = await installationKey(config);
         const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://${config.HOST}:${config.PORT}`;
         print(await db.transaction((tx) => authorise(tx, key, shopId!, clientId!, shopUrl(origin, shopId!))));
@@ -65,8 +62,7 @@ export const appCommands: Command[] = [
     arguments: ['ID'],
     summary: 'List the apps of a shop.',
     run: ({ config, arguments: [shopId] }) =>
-      withDatabase(config, async (db) => {
-        await requireShop(db, shopId!);
+      withShop(config, shopId!, async (db) => {
         const apps = await listApps(db, shopId!);
         printTable(
           ['CLIENT ID', 'NAME', 'CREATED', 'SCOPES'],
@@ -85,8 +81,7 @@ export const appCommands: Command[] = [
     summary: 'Uninstall an app.',
     details: 'APP is its name or its client id. Its tokens and its script tags go with it.',
     run: ({ config, arguments: [shopId, app] }) =>
-      withDatabase(config, async (db) => {
-        await requireShop(db, shopId!);
+      withShop(config, shopId!, async (db) => {
         if (!(await db.transaction((tx) => deleteApp(tx, shopId!, app!)))) {
           throw new CommandProblem(`${shopId} has no such app. See: npx kontor app list ${shopId}`);
         }

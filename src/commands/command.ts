@@ -28,8 +28,9 @@ export interface Command {
   details?: string;
   /** Names of the arguments, as the help shows them. */
   arguments?: readonly string[];
+  /** `value` is what the help shows behind the option. */
   options?: Readonly<
-    Record<string, { type: 'string' | 'boolean'; summary: string; placeholder?: string; required?: boolean }>
+    Record<string, { type: 'string' | 'boolean'; summary: string; value?: string; required?: boolean }>
   >;
   run(call: CommandCall): Promise<void>;
 }
@@ -61,8 +62,16 @@ export async function withBareDatabase(config: Config, work: (db: Database) => P
   }
 }
 
-export async function requireShop(db: Database, shopId: string): Promise<void> {
-  if (!(await findShop(db, shopId))) throw noSuchShop(shopId);
+/** The same for what is about one shop: without it there is nothing to do. */
+export async function withShop(
+  config: Config,
+  shopId: string,
+  work: (db: Database) => Promise<void>,
+): Promise<void> {
+  await withDatabase(config, async (db) => {
+    if (!(await findShop(db, shopId))) throw noSuchShop(shopId);
+    await work(db);
+  });
 }
 
 export function noSuchShop(shopId: string): CommandProblem {

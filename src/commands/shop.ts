@@ -16,8 +16,8 @@ import {
   noSuchShop,
   print,
   printTable,
-  requireShop,
   withDatabase,
+  withShop,
   type Command,
 } from './command.ts';
 
@@ -78,8 +78,7 @@ export const shopCommands: Command[] = [
       'A section that the file does not name stays as it is; a section that it names is replaced as a whole.\nApplying the same file again changes nothing. Two complete files are in examples/.',
     run: async ({ config, arguments: [shopId, path] }) => {
       const file = await readSettings(path!);
-      await withDatabase(config, async (db) => {
-        await requireShop(db, shopId!);
+      await withShop(config, shopId!, async (db) => {
         const changes = await db.transaction((tx) => applySettings(tx, shopId!, file));
         for (const change of changes) print(change);
         print(
@@ -95,8 +94,7 @@ export const shopCommands: Command[] = [
     arguments: ['ID'],
     summary: 'Print the settings as a file for shop apply.',
     run: ({ config, arguments: [shopId] }) =>
-      withDatabase(config, async (db) => {
-        await requireShop(db, shopId!);
+      withShop(config, shopId!, async (db) => {
         process.stdout.write(settingsText(await exportSettings(db, shopId!)));
       }),
   },

@@ -4,10 +4,9 @@ import {
   parseScopes,
   print,
   printTable,
-  requireShop,
   scopesHelp,
   scopesText,
-  withDatabase,
+  withShop,
   type Command,
 } from './command.ts';
 
@@ -18,13 +17,12 @@ export const tokenCommands: Command[] = [
     summary: 'Create an access token and print it.',
     details: `The token is shown this once, alone on stdout; the database keeps only its hash.\n\n${scopesHelp()}`,
     options: {
-      scopes: { type: 'string', placeholder: 'all|A,B,C', required: true, summary: 'What it may do.' },
-      app: { type: 'string', placeholder: 'NAME', summary: 'The app it belongs to (default: private app).' },
+      scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'What it may do.' },
+      app: { type: 'string', value: 'NAME', summary: 'The app it belongs to (default: private app).' },
     },
     run: ({ config, arguments: [shopId], options }) => {
       const scopes = parseScopes(String(options['scopes']));
-      return withDatabase(config, async (db) => {
-        await requireShop(db, shopId!);
+      return withShop(config, shopId!, async (db) => {
         const app = String(options['app'] ?? 'private app');
         print(await db.transaction((tx) => createToken(tx, shopId!, { app, scopes })));
       });
@@ -35,8 +33,7 @@ export const tokenCommands: Command[] = [
     arguments: ['ID'],
     summary: 'List the tokens of a shop.',
     run: ({ config, arguments: [shopId] }) =>
-      withDatabase(config, async (db) => {
-        await requireShop(db, shopId!);
+      withShop(config, shopId!, async (db) => {
         const tokens = await listTokens(db, shopId!);
         printTable(
           ['TOKEN', 'APP', 'CREATED', 'LAST USE', 'SCOPES'],
@@ -57,8 +54,7 @@ export const tokenCommands: Command[] = [
     details:
       'TOKEN is the token itself, or what token list shows of it. Running services refuse it within 5 seconds.',
     run: ({ config, arguments: [shopId, token] }) =>
-      withDatabase(config, async (db) => {
-        await requireShop(db, shopId!);
+      withShop(config, shopId!, async (db) => {
         if (!(await db.transaction((tx) => revokeToken(tx, shopId!, token!)))) {
           throw new CommandProblem(`${shopId} has no such token. See: npx kontor token list ${shopId}`);
         }

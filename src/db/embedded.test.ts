@@ -31,7 +31,9 @@ import { attachEmbedded, type EmbeddedServer, FolderInUse, startEmbedded } from 
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
+// Running as another user is only needed, and only possible, when we are root.
 const asRoot = process.getuid?.() === 0;
+// These tests look at /proc, at modes of files or at sockets, which other systems have not or have otherwise.
 const onLinux = process.platform === 'linux';
 const fast = { log: () => undefined, settings: { fsync: 'off' } };
 

@@ -8,9 +8,10 @@ export const COMMON_HEADERS = {
   'x-frame-options': 'DENY',
 };
 
-/** On every answer of the API: JSON, which no browser takes for a page when it may not guess. */
+/** On every answer of the API: data, which no browser may render, frame or take for something else. */
 export const API_HEADERS = {
   'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cache-control': 'private, no-cache',
   vary: 'Accept-Encoding,User-Agent',
   'access-control-allow-origin': '*',
