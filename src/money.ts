@@ -62,12 +62,19 @@ export function toDecimal(minor: number, currency: string): number {
   return minor / 10 ** currencyDigits(currency);
 }
 
-/** An amount in another currency; `rate` is a decimal text such as '0.85'. */
-export function convert(minor: number, from: string, to: string, rate: string): number {
-  const { units, scale } = parseDecimal(rate)!;
-  const shift = currencyDigits(to) - currencyDigits(from) - scale;
-  const product = BigInt(minor) * units;
-  return Number(shift >= 0 ? product * 10n ** BigInt(shift) : divideRounded(product, 10n ** BigInt(-shift)));
+/**
+ * An amount in another currency. Rates are decimal texts such as '0.85', from the currency that all rates are given
+ * from; `fromRate` is that of the currency the amount is in, when it is not that one itself.
+ */
+export function convert(minor: number, from: string, to: string, rate: string, fromRate = '1'): number {
+  const target = parseDecimal(rate)!;
+  const source = parseDecimal(fromRate)!;
+  return Number(
+    divideRounded(
+      BigInt(minor) * target.units * 10n ** BigInt(source.scale + currencyDigits(to)),
+      source.units * 10n ** BigInt(target.scale + currencyDigits(from)),
+    ),
+  );
 }
 
 const formats = new Map<string, { number: Intl.NumberFormat; sign: string }>();

@@ -42,10 +42,10 @@ const AWAY = new Set([
   'EAI_AGAIN',
 ]);
 
-/** The database can't be reached, is starting, stopping, was dropped, or has no connection left. */
+/** The database can't be reached, is starting, stopping, was dropped, has no connection left, or took too long. */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseBusy) return true;
   const { code, message } = error as PostgresError;
-  if (typeof code === 'string') return AWAY.has(code) || /^(08...|57P0.|53300|3D000)$/.test(code);
+  if (typeof code === 'string') return AWAY.has(code) || /^(08...|57P0.|57014|53300|3D000)$/.test(code);
   return /timeout expired|Connection terminated|not queryable|pool after calling end/.test(String(message));
 }

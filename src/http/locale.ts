@@ -30,6 +30,28 @@ export function readingCurrency(
   return settings.currencies.find((currency) => currency === wanted) ?? settings.defaultCurrency;
 }
 
+/** For writing: a text or a price must not end up in another language or currency than the client named. */
+export function writingLocale(
+  asked: string | undefined,
+  settings: { locales: readonly string[]; defaultLocale: string },
+): string {
+  if (asked === undefined) return settings.defaultLocale;
+  const locale = offeredLocale(asked, settings.locales);
+  if (!locale) throw badRequest(`The shop has no locale ${asked}, it has ${settings.locales.join(', ')}`);
+  return locale;
+}
+
+export function writingCurrency(
+  asked: string | undefined,
+  settings: { currencies: readonly string[]; defaultCurrency: string },
+): string {
+  if (asked === undefined) return settings.defaultCurrency;
+  const currency = settings.currencies.find((one) => one === asked.toUpperCase());
+  if (!currency)
+    throw badRequest(`The shop has no currency ${asked}, it has ${settings.currencies.join(', ')}`);
+  return currency;
+}
+
 /** Texts by locale: {"en_GB": "Coffee", "de_DE": "Kaffee"}. */
 export type Localised = Readonly<Record<string, string>>;
 

@@ -3,9 +3,17 @@
  * it goes out as it is, without the schema's serialiser.
  */
 export class Rendered {
-  readonly json: string;
+  readonly #content: string | Buffer;
 
-  constructor(json: string) {
-    this.json = json;
+  constructor(content: string | Buffer) {
+    this.#content = content;
+  }
+
+  get json(): string {
+    return this.#content.toString();
+  }
+
+  get bytes(): Buffer {
+    return typeof this.#content === 'string' ? Buffer.from(this.#content) : this.#content;
   }
 }

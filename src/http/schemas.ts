@@ -64,3 +64,10 @@ export const LocaleParameter = Type.Optional(
     examples: ['en_GB'],
   }),
 );
+
+export const CurrencyParameter = Type.Optional(
+  Type.String({
+    description: 'ISO 4217 code. Absent or not offered by the shop: the default currency of the shop.',
+    examples: ['EUR'],
+  }),
+);

@@ -1,22 +1,24 @@
+import { randomInt } from 'node:crypto';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../ids.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
 
 /** The per-shop numbers and where they begin: the first customer is 1001. */
-const COUNTERS = { customer: 1000 } as const;
+const COUNTERS = { customer: 1000, product: 1000, category: 1, attribute: 0 } as const;
 
 /**
- * The next number. Its row stays locked until the transaction ends, so numbers are given in order and none is
- * given twice; a transaction that fails gives its number back.
+ * The next number; of several, the last one. Its row stays locked until the transaction ends, so numbers are given
+ * in order and none is given twice; a transaction that fails gives its number back.
  */
 export async function takeNumber(
   tx: Transaction,
   shopId: string,
   name: keyof typeof COUNTERS,
+  count = 1,
 ): Promise<number> {
   const row = await tx.one<{ value: number }>(sql`
-    update counter set value = value + 1 where shop_id = ${shopId} and name = ${name} returning value`);
+    update counter set value = value + ${count} where shop_id = ${shopId} and name = ${name} returning value`);
   return row!.value;
 }
 
@@ -30,8 +32,8 @@ export interface NewShop {
 }
 
 /**
- * A shop with the least it needs: one language, one currency, its own country, gross prices, a tax class and a way
- * to pay, which every cart starts with. How it delivers is not guessed. Everything else is set with a settings
+ * A shop with the least it needs: one language, one currency, its own country, gross prices, a tax class, a way to
+ * pay, which every cart starts with, a root category and a product type. How it delivers is not guessed. Everything else is set with a settings
  * file. The primary key `shop_pkey` refuses an id that is taken.
  */
 export async function insertShop(tx: Transaction, shop: NewShop): Promise<void> {
@@ -41,7 +43,7 @@ export async function insertShop(tx: Transaction, shop: NewShop): Promise<void> 
       default_currency, currencies, exchange_rates, default_country, countries, tax_model, display_taxes,
       delivery_threshold_is_active, tax_free_outside_eu, public_catalogue, sell_beyond_stock,
       mandatory_address_fields, minimum_cart_code, basket_discounts, units)
-    values (${shopId}, ${tx.now}, 1, ${{ [locale]: name }}, '{}', ${email}, ${country}, ${locale}, ${[locale]},
+    values (${shopId}, ${tx.now}, ${firstVersion()}, ${{ [locale]: name }}, '{}', ${email}, ${country}, ${locale}, ${[locale]},
       ${currency}, ${[currency]}, '{}', ${country}, ${[country]}, 'GROSS', true,
       false, true, true, false, '{}', 'SumProduct', '[]', '{}')`);
   await tx.run(sql`
@@ -57,6 +59,24 @@ export async function insertShop(tx: Transaction, shop: NewShop): Promise<void> 
   await tx.run(sql`
     insert into payment_method (shop_id, payment_method_id, key, name, position, amount)
     values (${shopId}, ${newId(tx.now)}, 'advance', ${{ [locale]: 'Payment in advance' }}, 0, 0)`);
+  await tx.run(sql`
+    insert into category (shop_id, category_id, number, alias, position, created_at, name, page_title,
+      navigation_caption, description, visible, visible_in_navigation, special_offer, show_facets, facet_start_depth)
+    values (${shopId}, ${newId(tx.now)}, 1, 'Categories', 0, ${tx.now}, ${{ [locale]: 'Home page' }}, '{}',
+      '{}', '{}', true, true, false, true, 3)`);
+  await tx.run(sql`
+    insert into product_type (shop_id, product_type_id, alias, name, created_at, attributes)
+    values (${shopId}, ${newId(tx.now)}, 'Default', ${{ [locale]: 'Default' }}, ${tx.now}, '[]')`);
+}
+
+/** After a change of what is kept in memory with the settings: every rendered text of the shop is made anew. */
+export function moveSettingsVersion(tx: Transaction, shopId: string) {
+  return tx.run(sql`update shop set settings_version = settings_version + 1 where shop_id = ${shopId}`);
+}
+
+/** A shop of the same id that was deleted must not be taken for this one by what is kept in memory. */
+function firstVersion(): number {
+  return randomInt(2 ** 47);
 }
 
 /** Deletes everything that is the shop's; false when there is no such shop. */

@@ -52,7 +52,8 @@ export function shop(api: Operations): void {
         name: textIn(settings.name, locale, settings.defaultLocale) ?? shopId,
         email: settings.email,
         slogan: textIn(settings.slogan, locale, settings.defaultLocale),
-        logoUrl: settings.logoUrl,
+        // A file of our own is kept without the host it is served from.
+        logoUrl: settings.logoUrl?.startsWith('/') ? origin + settings.logoUrl : settings.logoUrl,
         sfUrl: `${origin}/shop/${shopId}`,
         mboUrl: `${origin}/#${shopId}`,
         isInEU: isInEu(settings.country),

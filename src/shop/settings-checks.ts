@@ -42,6 +42,7 @@ export function contentProblems(file: SettingsFile, current?: Settings): Problem
 function* shopProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
   if (file.name !== undefined) yield* nameProblems(['name'], file.name, frame);
   if (file.slogan) yield* textProblems(['slogan'], file.slogan, frame);
+  if (file.crossSellingTitle) yield* textProblems(['crossSellingTitle'], file.crossSellingTitle, frame);
   if (file.country !== undefined) yield* codeProblems(['country'], file.country);
 }
 
@@ -207,10 +208,10 @@ function* otherProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
     yield* textProblems(['units', unit], names, frame);
   }
   yield* repeated('newsletters', 'identifier', file.newsletters ?? []);
-  const fields = file.mandatoryAddressFields ?? [];
-  for (const [index, field] of fields.entries()) {
-    if (fields.indexOf(field) < index) {
-      yield { path: ['mandatoryAddressFields', index], text: `${field} is named twice` };
+  for (const section of ['customerGroups', 'mandatoryAddressFields'] as const) {
+    const names: readonly string[] = file[section] ?? [];
+    for (const [index, name] of names.entries()) {
+      if (names.indexOf(name) < index) yield { path: [section, index], text: `${name} is named twice` };
     }
   }
 }

@@ -2,7 +2,14 @@ import type { Localised } from '../http/locale.ts';
 import { toDecimal, toMinor } from '../money.ts';
 import { shown } from './settings-problem.ts';
 import type { SettingsFile, Texts } from './settings-schema.ts';
-import type { BasketDiscount, PaymentMethod, Settings, ShippingMethod, TaxClass } from './settings.ts';
+import type {
+  BasketDiscount,
+  CustomerGroup,
+  PaymentMethod,
+  Settings,
+  ShippingMethod,
+  TaxClass,
+} from './settings.ts';
 
 /** Between a settings file and what the database holds, and what differs between two states. */
 
@@ -96,6 +103,10 @@ function documentWith(settings: Settings, texts: (localised: Localised) => Texts
         subject: stored.subject ?? undefined,
       }),
     ),
+    // In an order of their own, because the database keeps none.
+    customerGroups: settings.customerGroups.map(({ name }) => name).toSorted(),
+    crossSellingTitle: optionalTexts(settings.crossSellingTitle) ?? null,
+    showFromPrices: settings.showFromPrices,
     publicCatalogue: settings.publicCatalogue,
     sellBeyondStock: settings.sellBeyondStock,
     mandatoryAddressFields: settings.mandatoryAddressFields as NonNullable<
@@ -201,6 +212,15 @@ export function settingsWith(current: Settings, file: SettingsFile, newId: () =>
       subject: entry.subject ?? null,
     }));
   }
+  if (file.customerGroups) {
+    const ids = new Map(current.customerGroups.map(({ name, customerGroupId }) => [name, customerGroupId]));
+    next.customerGroups = file.customerGroups.map((name): CustomerGroup => ({
+      customerGroupId: ids.get(name) ?? newId(),
+      name,
+    }));
+  }
+  if (file.crossSellingTitle !== undefined) next.crossSellingTitle = texts(file.crossSellingTitle);
+  if (file.showFromPrices !== undefined) next.showFromPrices = file.showFromPrices;
   if (file.publicCatalogue !== undefined) next.publicCatalogue = file.publicCatalogue;
   if (file.sellBeyondStock !== undefined) next.sellBeyondStock = file.sellBeyondStock;
   if (file.mandatoryAddressFields) next.mandatoryAddressFields = file.mandatoryAddressFields;
@@ -224,6 +244,7 @@ function inLocales(current: Settings, locales: { default: string; items: string[
     locales: locales.items,
     name: texts(current.name),
     slogan: texts(current.slogan),
+    crossSellingTitle: texts(current.crossSellingTitle),
     taxClasses: current.taxClasses.map((stored) => ({ ...stored, name: texts(stored.name) })),
     shippingMethods: current.shippingMethods.map((stored) => ({
       ...stored,

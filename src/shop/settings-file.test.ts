@@ -6,6 +6,7 @@ import { givenShop, givenToken } from '../../test/builders.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { ADDRESS_FIELDS } from '../customers/address.ts';
 import { sql } from '../db/sql.ts';
+import { newId } from '../ids.ts';
 import { currencyDigits, toDecimal } from '../money.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
 import { UNIT_KEYS } from '../units.ts';
@@ -33,8 +34,9 @@ beforeEach(async () => {
   await givenShop(service, shopId, { name: 'Quay' });
 });
 
-const apply = (file: SettingsFile, shop = shopId) =>
+const applied = (file: SettingsFile, shop = shopId) =>
   service.db.transaction((tx) => applySettings(tx, shop, file));
+const apply = async (file: SettingsFile, shop = shopId) => (await applied(file, shop)).changes;
 const exported = () => exportSettings(service.db, shopId);
 const stored = async () => (await selectSettings(service.db, shopId))!;
 const example = (name: string) =>
@@ -91,6 +93,9 @@ describe('a new shop', () => {
       basketDiscounts: [],
       units: {},
       newsletters: [],
+      customerGroups: [],
+      crossSellingTitle: null,
+      showFromPrices: true,
       publicCatalogue: true,
       sellBeyondStock: false,
       mandatoryAddressFields: [],
@@ -175,6 +180,9 @@ describe('apply', () => {
       minimumCart: { amount: 5 },
       basketDiscounts: [{ from: 100, percent: 10 }],
       units: { piece: { de_DE: { long: 'Stück', short: 'St.' } } },
+      customerGroups: ['Staff', 'Cafes'],
+      crossSellingTitle: { en_GB: 'Goes well with', de_DE: 'Passt dazu' },
+      showFromPrices: false,
       sellBeyondStock: true,
     });
 
@@ -203,6 +211,11 @@ describe('apply', () => {
       '+ basketDiscounts[from 100].percent: 10',
       '+ units.piece.de_DE.long: Stück',
       '+ units.piece.de_DE.short: St.',
+      '+ customerGroups.Cafes',
+      '+ customerGroups.Staff',
+      '+ crossSellingTitle.en_GB: "Goes well with"',
+      '+ crossSellingTitle.de_DE: "Passt dazu"',
+      '~ showFromPrices: true -> false',
       '~ sellBeyondStock: false -> true',
     ]);
   });
@@ -296,6 +309,7 @@ describe('apply', () => {
     await apply({
       locales: { default: 'en_GB', items: ['en_GB', 'fr_FR'] },
       name: { en_GB: 'Quay', fr_FR: 'Quai' },
+      crossSellingTitle: { fr_FR: 'Va bien avec' },
       units: { piece: { fr_FR: { long: 'pièce' }, en_GB: { long: 'item' } } },
     });
     expect(await apply({ locales: { default: 'de_DE', items: ['de_DE', 'en_GB'] } })).toEqual([
@@ -307,6 +321,7 @@ describe('apply', () => {
       '+ taxClasses.standard.name.de_DE: standard',
       '+ paymentMethods.advance.name.de_DE: "Payment in advance"',
       '- units.piece.fr_FR.long: pièce',
+      '- crossSellingTitle.fr_FR: "Va bien avec"',
     ]);
     expect(await apply(await exported())).toEqual([]);
   });
@@ -372,6 +387,56 @@ describe('apply', () => {
       "taxClasses: reduced can't be taken away, because it is in use (thing_tax_class); name it in the file, or change first what uses it",
     ]);
     await service.db.pool.query('drop table thing');
+  });
+
+  it('keeps groups of customers by their name, in any order', async () => {
+    expect(await apply({ customerGroups: ['Staff', 'Cafes'] })).toEqual([
+      '+ customerGroups.Cafes',
+      '+ customerGroups.Staff',
+    ]);
+    const groups = async () =>
+      new Map((await stored()).customerGroups.map(({ name, customerGroupId }) => [name, customerGroupId]));
+    const first = await groups();
+    expect(await apply({ customerGroups: ['Cafes', 'Staff'] })).toEqual([]);
+    expect(await exported()).toMatchObject({ customerGroups: ['Cafes', 'Staff'] });
+    expect(await apply({ customerGroups: ['Hotels', 'Cafes'] })).toEqual([
+      '- customerGroups.Staff',
+      '+ customerGroups.Hotels',
+    ]);
+    const then = await groups();
+    expect([...then.keys()].toSorted()).toEqual(['Cafes', 'Hotels']);
+    expect(then.get('Cafes')).toBe(first.get('Cafes'));
+  });
+
+  it('refuses to take away a group that a customer or a price is for', async () => {
+    await apply({ customerGroups: ['Cafes', 'Staff', 'Hotels'] });
+    const groupOf = new Map((await stored()).customerGroups.map((one) => [one.name, one.customerGroupId]));
+    await service.db.run(sql`
+      insert into customer (shop_id, customer_id, customer_number, created_at, customer_group_id)
+      values (${shopId}, ${newId(service.db.now)}, '1', ${service.db.now}, ${groupOf.get('Staff')})`);
+    const prices = [{ customerGroupId: groupOf.get('Cafes'), tiers: [] }];
+    await service.db.run(sql`
+      insert into product (shop_id, product_id, product_number, kind, created_at, version, visible, facts)
+      values (${shopId}, ${newId(service.db.now)}, 'P-1', 'regular', ${service.db.now}, 1, true,
+        ${{ groupPrices: prices }})`);
+    const why = 'name it in the file, or change first what uses it';
+    expect(await refusal({ customerGroups: ['Cafes'] })).toEqual([
+      `customerGroups: Staff can't be taken away, because it is in use (customers or prices of products); ${why}`,
+    ]);
+    expect(await refusal({ customerGroups: [] })).toEqual([
+      `customerGroups: Cafes or Staff can't be taken away, because it is in use (customers or prices of products); ${why}`,
+    ]);
+    expect(await apply({ customerGroups: ['Staff', 'Cafes'] })).toEqual(['- customerGroups.Hotels']);
+  });
+
+  it('tells which sections changed, so that lists of products can be made anew', async () => {
+    const sections = async (file: SettingsFile) => [...(await applied(file)).sections];
+    expect(await sections({ showFromPrices: false })).toEqual(['showFromPrices']);
+    expect(await sections({ showFromPrices: false })).toEqual([]);
+    const pounds = { default: 'EUR', items: ['EUR', 'GBP'], rates: { GBP: 0.85 } };
+    expect(await sections({ currencies: pounds })).toEqual(['currencies']);
+    expect(await sections({ currencies: { ...pounds, rates: { GBP: 0.9 } } })).toEqual(['currencies']);
+    expect(await sections({ locales: { default: 'en_GB', items: ['en_GB', 'de_DE'] } })).toEqual(['locales']);
   });
 
   it('refuses an unknown shop', async () => {
@@ -690,12 +755,16 @@ shippingMethods:
       `locales: {default: de_DE, items: [de_DE]}
 name: {en_GB: Quay}
 units: {piece: {en_GB: {long: item}}}
+crossSellingTitle: {fr_FR: Va bien avec}
+customerGroups: [Cafes, Staff, Cafes]
 mandatoryAddressFields: [city, city]`,
       [
         'name.en_GB (line 2): is not a locale of the shop, expected one of de_DE',
         'name (line 2): de_DE is missing: the text in the default locale',
+        'crossSellingTitle.fr_FR (line 4): is not a locale of the shop, expected one of de_DE',
         'units.piece.en_GB (line 3): is not a locale of the shop, expected one of de_DE',
-        'mandatoryAddressFields[1] (line 4): city is named twice',
+        'customerGroups[2] (line 5): Cafes is named twice',
+        'mandatoryAddressFields[1] (line 6): city is named twice',
       ],
     ],
     ['an unknown unit', 'units: {tonne: {}}', ['units.tonne (line 1): unknown key, did you mean tone?']],
@@ -850,6 +919,9 @@ describe('every valid document', () => {
           }),
           { maxLength: 3, selector: ({ identifier }) => identifier },
         ),
+        customerGroups: fc.uniqueArray(text, { maxLength: 3 }).map((names) => names.toSorted()),
+        crossSellingTitle: fc.option(texts, { nil: null }),
+        showFromPrices: fc.boolean(),
         publicCatalogue: fc.boolean(),
         sellBeyondStock: fc.boolean(),
         mandatoryAddressFields: fc.subarray(ADDRESS_FIELDS),

@@ -68,11 +68,22 @@ function lineOf({ path }: Problem, document: Document, lines: LineCounter): numb
   return offset === undefined ? undefined : lines.linePos(offset).line;
 }
 
+export interface AppliedSettings {
+  /** What changed, one line each; none means that nothing was written. */
+  changes: string[];
+  sections: ReadonlySet<Section>;
+}
+
 /**
- * Makes the shop what the file says and tells what changed, one line each; [] means that nothing was written. A
- * section that the file does not name stays as it is, one that it names is replaced as a whole.
+ * Makes the shop what the file says and tells what changed. A section that the file does not name stays as it is,
+ * one that it names is replaced as a whole. After a change of locales or currencies the lists of products must be
+ * made anew.
  */
-export async function applySettings(tx: Transaction, shopId: string, file: SettingsFile): Promise<string[]> {
+export async function applySettings(
+  tx: Transaction,
+  shopId: string,
+  file: SettingsFile,
+): Promise<AppliedSettings> {
   const current = (await lockShop(tx, shopId)) ? await selectSettings(tx, shopId) : undefined;
   if (!current) throw unknownShop(shopId);
   // The file may come from code, which the compiler checks less closely than the schema does.
@@ -82,7 +93,7 @@ export async function applySettings(tx: Transaction, shopId: string, file: Setti
 
   const next = settingsWith(current, file, () => newId(tx.now));
   const changes = changesBetween(current, next);
-  if (changes.size === 0) return [];
+  if (changes.size === 0) return { changes: [], sections: new Set() };
   const losses = await newsletterLosses(tx, current, next);
   const sections = new Set(changes.keys());
   // 7 EUR and 7 JPY read the same and are 700 and 7 in minor units.
@@ -90,7 +101,7 @@ export async function applySettings(tx: Transaction, shopId: string, file: Setti
     for (const section of ['shippingMethods', 'paymentMethods'] satisfies Section[]) sections.add(section);
   }
   await writeSettings(tx, current, next, sections);
-  return [...changes.values()].flat().map((line) => losses.get(line) ?? line);
+  return { changes: [...changes.values()].flat().map((line) => losses.get(line) ?? line), sections };
 }
 
 /** A newsletter takes its subscribers with it: the line says how many. */

@@ -87,8 +87,10 @@ const email = Type.String({
   description: "The merchant's mail address.",
   examples: ['hello@harbour-hearth.example'],
 });
-const logoUrl = Url({
-  description: 'Address of the logo; null takes it away.',
+const logoUrl = Type.String({
+  pattern: '^(?:https?:/)?/[^\\s/]\\S*$',
+  maxLength: 2000,
+  description: 'Address of the logo, or a path on this server; null takes it away.',
   examples: ['https://shop.example/logo.png'],
 });
 const country = Country({ description: 'Where the shop sits, ISO 3166-1 alpha-2.', examples: ['DE'] });
@@ -350,6 +352,26 @@ export const SettingsFile = Section(
       List(Newsletter, {
         description: 'Newsletters of the shop. One that is taken away takes its subscribers with it.',
         examples: [[{ identifier: 'TideLetter_EN', name: 'The tide letter', language: 'en' }]],
+      }),
+    ),
+    customerGroups: Type.Optional(
+      List(Plain({ description: 'Name of a group.', examples: ['Cafes'] }), {
+        description: 'Groups of customers that products may have prices for; their order does not matter.',
+        examples: [['Cafes', 'Staff']],
+      }),
+    ),
+    crossSellingTitle: Type.Optional(
+      Nullable(
+        Text({
+          description: 'What stands above the products that go with a product; null takes it away.',
+          examples: ['Goes well with'],
+        }),
+      ),
+    ),
+    showFromPrices: Type.Optional(
+      Type.Boolean({
+        description: 'A product with variations shows the price of the cheapest one.',
+        examples: [true],
       }),
     ),
     publicCatalogue: Type.Optional(

@@ -22,6 +22,7 @@ export async function writeSettings(
   if (sections.has('shippingMethods')) await replaceShippingMethods(tx, current, next);
   if (sections.has('paymentMethods')) await replacePaymentMethods(tx, current, next);
   if (sections.has('newsletters')) await replaceNewsletterCampaigns(tx, current, next);
+  if (sections.has('customerGroups')) await replaceCustomerGroups(tx, current, next);
 }
 
 function updateShop(tx: Transaction, shop: Settings) {
@@ -39,7 +40,8 @@ function updateShop(tx: Transaction, shop: Settings) {
       sell_beyond_stock = ${shop.sellBeyondStock},
       mandatory_address_fields = ${shop.mandatoryAddressFields},
       minimum_cart_code = ${shop.minimumCartCode}, minimum_cart_amount = ${shop.minimumCartAmount},
-      basket_discounts = ${JSON.stringify(shop.basketDiscounts)}, units = ${shop.units}
+      basket_discounts = ${JSON.stringify(shop.basketDiscounts)}, units = ${shop.units},
+      cross_selling_title = ${shop.crossSellingTitle}, show_from_prices = ${shop.showFromPrices}
     where shop_id = ${shop.shopId}`);
 }
 
@@ -160,6 +162,37 @@ export async function countSubscribers(
   return new Map(rows.map(({ campaignId, count }) => [campaignId, count]));
 }
 
+async function replaceCustomerGroups(tx: Transaction, current: Settings, next: Settings): Promise<void> {
+  const { shopId } = next;
+  const kept = new Set(next.customerGroups.map(({ name }) => name));
+  const gone = current.customerGroups.filter(({ name }) => !kept.has(name));
+  const ids = gone.map(({ customerGroupId }) => customerGroupId);
+  const used = gone.length > 0 ? await findUsedGroups(tx, shopId, ids) : [];
+  if (used.length > 0) throw inUse('customerGroups', used, 'customers or prices of products');
+  await tx.run(sql`
+    delete from customer_group where shop_id = ${shopId} and customer_group_id = any (${ids}::uuid[])`);
+  await tx.run(sql`
+    insert into customer_group (shop_id, customer_group_id, name)
+    select ${shopId}, "customerGroupId", name
+    from jsonb_to_recordset(${JSON.stringify(next.customerGroups)}) as entry ("customerGroupId" uuid, name text)
+    on conflict (shop_id, customer_group_id) do nothing`);
+}
+
+/** The names of those that are in use. Looked up, because no foreign key holds them in the prices of products. */
+async function findUsedGroups(tx: Transaction, shopId: string, groupIds: readonly string[]) {
+  const rows = await tx.many<{ name: string }>(sql`
+    select name from customer_group
+    where shop_id = ${shopId} and customer_group_id = any (${groupIds}::uuid[]) and (
+      exists (
+        select from customer
+        where customer.shop_id = ${shopId} and customer.customer_group_id = customer_group.customer_group_id)
+      or exists (
+        select from product cross join jsonb_array_elements(product.facts -> 'groupPrices') as own
+        where product.shop_id = ${shopId} and (own ->> 'customerGroupId')::uuid = customer_group.customer_group_id))
+    order by name`);
+  return rows.map(({ name }) => name);
+}
+
 function missingFrom<Entry extends { key: string }>(kept: readonly Entry[], all: readonly Entry[]): Entry[] {
   const keys = new Set(kept.map(({ key }) => key));
   return all.filter(({ key }) => !keys.has(key));
@@ -178,11 +211,15 @@ async function removeUnlessUsed(
   } catch (error) {
     const constraint = violatedConstraint(error);
     if (constraint === undefined) throw error;
-    const keys = gone.map(({ key }) => key).join(' or ');
-    throw new SettingsProblem([
-      `${section}: ${keys} can't be taken away, because it is in use (${constraint}); name it in the file, or change first what uses it`,
-    ]);
+    const keys = gone.map(({ key }) => key);
+    throw inUse(section, keys, constraint);
   }
+}
+
+function inUse(section: Section, keys: readonly string[], by: string): SettingsProblem {
+  return new SettingsProblem([
+    `${section}: ${keys.join(' or ')} can't be taken away, because it is in use (${by}); name it in the file, or change first what uses it`,
+  ]);
 }
 
 /** The rows for jsonb_to_recordset, each with its place in the list. */

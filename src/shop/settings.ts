@@ -32,10 +32,15 @@ export interface Settings {
   minimumCartAmount: number | null;
   basketDiscounts: BasketDiscount[];
   units: Record<string, Record<string, { long: string; short?: string }>>;
+  crossSellingTitle: Localised;
+  /** Whether a master says the lowest price of its variations. */
+  showFromPrices: boolean;
   taxClasses: TaxClass[];
   shippingMethods: ShippingMethod[];
   paymentMethods: PaymentMethod[];
   newsletterCampaigns: NewsletterCampaign[];
+  customerGroups: CustomerGroup[];
+  productTypes: ProductType[];
 }
 
 export const MINIMUM_CART_CODES = [
@@ -97,8 +102,36 @@ export interface NewsletterCampaign {
   subject: string | null;
 }
 
+export interface CustomerGroup {
+  customerGroupId: string;
+  name: string;
+}
+
+export interface ProductType {
+  productTypeId: string;
+  /** `Default` is the type of products that have no other. */
+  alias: string;
+  name: Localised;
+  attributes: TypeAttribute[];
+}
+
+export interface TypeAttribute {
+  /** What filters of the search name. */
+  number: number;
+  key: string;
+  name: Localised;
+  visible: boolean;
+  preDefined: boolean;
+  values: { value: string; name: Localised }[];
+}
+
 const MOST_KEPT = 2_000;
 const kept = new WeakMap<object, Map<string, Settings>>();
+
+/** The copy in memory, if there is one; whoever uses it compares its version with the database's. */
+export function keptSettings(db: Queries, shopId: string): Settings | undefined {
+  return memoryOf(db).get(shopId);
+}
 
 /**
  * The settings of a shop, never stale: one cheap statement reads their version, and only what is newer than the
@@ -141,6 +174,7 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
       public_catalogue as "publicCatalogue", sell_beyond_stock as "sellBeyondStock",
       mandatory_address_fields as "mandatoryAddressFields", minimum_cart_code as "minimumCartCode",
       minimum_cart_amount as "minimumCartAmount", basket_discounts as "basketDiscounts", units,
+      cross_selling_title as "crossSellingTitle", show_from_prices as "showFromPrices",
       (
         select coalesce(json_agg(json_build_object(
           'taxClassId', upper(tax_class_id::text), 'key', key, 'name', name, 'isDefault', is_default,
@@ -169,6 +203,17 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
           'campaignId', upper(campaign_id::text), 'identifier', identifier, 'language', language, 'name', name,
           'description', description, 'subject', subject) order by position), '[]')
         from newsletter_campaign where newsletter_campaign.shop_id = shop.shop_id
-      ) as "newsletterCampaigns"
+      ) as "newsletterCampaigns",
+      (
+        select coalesce(json_agg(json_build_object(
+          'customerGroupId', upper(customer_group_id::text), 'name', name) order by name), '[]')
+        from customer_group where customer_group.shop_id = shop.shop_id
+      ) as "customerGroups",
+      (
+        select coalesce(json_agg(json_build_object(
+          'productTypeId', upper(product_type_id::text), 'alias', alias, 'name', name, 'attributes', attributes)
+          order by created_at, product_type_id), '[]')
+        from product_type where product_type.shop_id = shop.shop_id
+      ) as "productTypes"
     from shop where shop_id = ${shopId}`);
 }
