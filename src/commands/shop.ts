@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Transaction } from '../db/database.ts';
 import { violatedConstraint } from '../db/failure.ts';
+import { addDemoFiles } from '../demo/add-files.ts';
 import { insertDemoShop } from '../demo/demo-shop.ts';
+import { removeShopFolder } from '../media/storage.ts';
+import { rebuildListing } from '../products/listing.ts';
 import { deleteShop, findShops, insertShop } from '../shop/queries.ts';
 import {
   applySettings,
@@ -37,6 +40,7 @@ export const shopCommands: Command[] = [
               insertDemoShop(tx, { shopId: shopId!, knownTokens: false, rateLimit: config.RATE_LIMIT }),
             ),
           );
+          await addDemoFiles(db, config, shopId!);
           print(`Shop ${shopId} created with demo data. Access token: ${token}`);
           return;
         }
@@ -67,6 +71,7 @@ export const shopCommands: Command[] = [
     run: ({ config, arguments: [shopId] }) =>
       withDatabase(config, async (db) => {
         if (!(await db.transaction((tx) => deleteShop(tx, shopId!)))) throw noSuchShop(shopId!);
+        await removeShopFolder(config, shopId!);
         print(`Shop ${shopId} deleted.`);
       }),
   },
@@ -79,7 +84,7 @@ export const shopCommands: Command[] = [
     run: async ({ config, arguments: [shopId, path] }) => {
       const file = await readSettings(path!);
       await withShop(config, shopId!, async (db) => {
-        const changes = await db.transaction((tx) => applySettings(tx, shopId!, file));
+        const changes = await db.transaction((tx) => applyFile(tx, shopId!, file));
         for (const change of changes) print(change);
         print(
           changes.length === 0
@@ -124,6 +129,13 @@ async function createOrExplain<Result>(shopId: string, create: () => Promise<Res
     }
     throw error;
   }
+}
+
+async function applyFile(tx: Transaction, shopId: string, file: SettingsFile): Promise<string[]> {
+  const { changes, sections } = await applySettings(tx, shopId, file);
+  // Lists and search have a row per locale and order by the price in the default currency.
+  if (sections.has('locales') || sections.has('currencies')) await rebuildListing(tx, shopId);
+  return changes;
 }
 
 async function readSettings(path: string): Promise<SettingsFile> {

@@ -1,0 +1,31 @@
+/** Short names that are unique in a shop: of categories and product types. */
+
+export const LONGEST_ALIAS = 200;
+
+/** `Cold drinks` becomes `Cold_drinks`: letters, digits, - and _ stay. `fallback` when nothing is left. */
+export function aliasOf(name: string, fallback: string): string {
+  const alias = name
+    .normalize('NFC')
+    .replaceAll(/[^\p{L}\p{M}\p{N}_-]+/gu, '_')
+    .replaceAll(/^_+|_+$/g, '');
+  return start(alias, LONGEST_ALIAS) || fallback;
+}
+
+/** The alias itself, else with the first number that makes it free: Accessories, Accessories1, Accessories2. */
+export function freeAlias(wanted: string, taken: ReadonlySet<string>): string {
+  let alias = wanted;
+  for (let number = 1; taken.has(alias); number++) {
+    alias = `${start(wanted, LONGEST_ALIAS - String(number).length)}${number}`;
+  }
+  return alias;
+}
+
+/** Whatever `freeAlias` may try begins with this: it leaves room for any number. */
+export function aliasStart(wanted: string): string {
+  return start(wanted, LONGEST_ALIAS - 10);
+}
+
+/** Counted as the database counts, in characters and not in halves of them. */
+function start(text: string, length: number): string {
+  return Array.from(text).slice(0, length).join('');
+}
