@@ -50,6 +50,19 @@ export const Environment = Type.Object({
         'Addresses of reverse proxies (comma-separated, CIDR allowed) whose X-Forwarded-* headers count.',
     }),
   ),
+  SMTP_URL: Type.Optional(
+    Type.String({
+      pattern: '^smtps?://[^/?#\\s]+/?(\\?\\S*)?$',
+      description:
+        'Server that takes mails: smtp://user:password@host:587 or smtps://. Absent: files in KONTOR_DATA/mails.',
+    }),
+  ),
+  MAIL_FROM: Type.Optional(
+    Type.String({
+      pattern: '^[^\\s@<>]{1,64}@[^\\s@<>]{1,188}$',
+      description: "Address that mails come from. Absent: the shop's own.",
+    }),
+  ),
   RATE_LIMIT: Type.Integer({ minimum: 0, default: 6000, description: 'Calls per hour and token, 0 = none.' }),
   RATE_LIMIT_ANONYMOUS: Type.Integer({
     minimum: 0,
@@ -69,6 +82,8 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
+const SECRETS: readonly string[] = ['KONTOR_SECRET', 'DATABASE_URL', 'SMTP_URL'];
+
 const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false });
 
 export function readConfig(environment: Record<string, string | undefined>): Config {
@@ -80,7 +95,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
 
   const problems = validate.errors!.map(({ instancePath, message }) => {
     const name = instancePath.slice(1) as keyof Config;
-    const isSecret = name === 'KONTOR_SECRET' || name === 'DATABASE_URL';
+    const isSecret = SECRETS.includes(name);
     const shown = isSecret ? '' : ` (it is ${JSON.stringify(known[name])})`;
     const { description } = Environment.properties[name] as { description?: string };
     return `${name} ${message}${shown}: ${description}`;

@@ -3,6 +3,7 @@ import { openDatabase, type Database } from '../db/database.ts';
 import { attachEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 import { isScope, SCOPES, type Scope } from '../http/scopes.ts';
+import { createQueues } from '../jobs/queue.ts';
 import { findShop } from '../shop/queries.ts';
 
 /** It could not be done; the message says what to do next. */
@@ -39,6 +40,7 @@ export interface Command {
 export async function withDatabase(config: Config, work: (db: Database) => Promise<void>): Promise<void> {
   await withBareDatabase(config, async (db) => {
     await migrate(db, () => {});
+    await createQueues(db);
     await work(db);
   });
 }

@@ -1,4 +1,5 @@
 import { migrate, migrationStatus } from '../db/migrate.ts';
+import { createQueues } from '../jobs/queue.ts';
 import { print, printTable, withBareDatabase, type Command } from './command.ts';
 
 export const dbCommands: Command[] = [
@@ -8,6 +9,7 @@ export const dbCommands: Command[] = [
     run: ({ config }) =>
       withBareDatabase(config, async (db) => {
         await migrate(db, print);
+        await createQueues(db);
         print('The schema is up to date.');
       }),
   },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { DatabaseBusy } from './failure.ts';
-import { toStatement, type Sql } from './sql.ts';
+import { toStatement, type Sql, type Statement } from './sql.ts';
 
 /** What query functions receive: a transaction, or the database itself for a single read. */
 export interface Queries {
@@ -18,6 +18,8 @@ export interface Queries {
 
 export interface Transaction extends Queries {
   readonly inTransaction: true;
+  /** A statement that a library wrote, with its $1, $2, ...; ours are written with `sql`. */
+  raw(text: string, values: unknown[]): Promise<pg.QueryResult>;
 }
 
 export interface TransactionOptions {
@@ -89,12 +91,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('connect', (client) => client.on('error', () => {}));
 
   const queries = (client: pg.Pool | pg.PoolClient) => {
-    const send = async (query: Sql) => {
+    const send = async ({ name, text, values }: Statement) => {
       if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
-      const { name, text, values } = toStatement(query);
       // Built from the text, because pg copies a configuration object property by property on every call.
       const statement = new pg.Query(text, values) as pg.Query & { name?: string };
-      if (named) statement.name = name;
+      if (named && name !== undefined) statement.name = name;
       try {
         return await new Promise<pg.QueryResult>((resolve, reject) => {
           (client as Submitter).query(statement, undefined, (error, result) =>
@@ -109,9 +110,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     };
     return {
       source: pool,
-      many: async <Row>(query: Sql) => (await send(query)).rows as Row[],
-      one: async <Row>(query: Sql) => (await send(query)).rows[0] as Row | undefined,
-      run: async (query: Sql) => (await send(query)).rowCount ?? 0,
+      many: async <Row>(query: Sql) => (await send(toStatement(query))).rows as Row[],
+      one: async <Row>(query: Sql) => (await send(toStatement(query))).rows[0] as Row | undefined,
+      run: async (query: Sql) => (await send(toStatement(query))).rowCount ?? 0,
+      raw: (text: string, values: unknown[]) => send({ text, values }),
     };
   };
 

@@ -169,7 +169,7 @@ async function linkFrom(usual: string, pgdata: string): Promise<void> {
 }
 
 /** A rename survives a power cut only when its folder is written out. Windows has no such call. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
   try {

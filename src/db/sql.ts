@@ -17,7 +17,7 @@ export class Sql {
 }
 
 export interface Statement {
-  name: string;
+  name?: string;
   text: string;
   values: unknown[];
 }

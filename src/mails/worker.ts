@@ -1,0 +1,60 @@
+import path from 'node:path';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import { textIn } from '../http/locale.ts';
+import { startWorker } from '../jobs/worker.ts';
+import { findShop } from '../shop/queries.ts';
+import { shopSettings } from '../shop/settings.ts';
+import { fileDelivery, smtpDelivery } from './delivery.ts';
+import type { QueuedMail } from './queue.ts';
+import { oneLine, renderedMail } from './templates.ts';
+
+export interface MailDeps {
+  db: Database;
+  config: Config;
+  log: FastifyBaseLogger;
+  /** Scheme and host of the links in mails. */
+  origin: string;
+  /** Milliseconds between two looks for mails. */
+  pause?: number;
+}
+
+/** Sends the mails that wait in the queue, until it is stopped. */
+export function startMails({ db, config, log, origin, pause }: MailDeps): { stop: () => Promise<void> } {
+  const { SMTP_URL, MAIL_FROM, KONTOR_DATA } = config;
+  const folder = path.resolve(KONTOR_DATA, 'mails');
+  const delivery = SMTP_URL === undefined ? fileDelivery(folder) : smtpDelivery(SMTP_URL);
+  log.info(
+    SMTP_URL === undefined ? `SMTP_URL is not set, mails are written to ${folder}` : 'mails go out by SMTP',
+  );
+
+  const worker = startWorker<QueuedMail>(db, 'mail', {
+    log,
+    ...(pause !== undefined && { pause }),
+    giveUp: () => delivery.close(),
+    run: async ({ id, content: mail }) => {
+      const { shopId, template, locale, to } = mail;
+      // The mails of a shop that was deleted end with it.
+      if (!(await findShop(db, shopId))) return;
+      const settings = await shopSettings(db, shopId);
+      const name = oneLine(textIn(settings.name, locale, settings.defaultLocale) ?? shopId);
+      await delivery.deliver({
+        ...renderedMail(mail, { name, storefront: `${origin}/shop/${shopId}` }),
+        id,
+        from: { name, address: MAIL_FROM ?? settings.email },
+        replyTo: MAIL_FROM === undefined ? undefined : settings.email,
+        to,
+        host: new URL(origin).hostname,
+      });
+      // Neither the address nor the words: a log is read by others than the mail.
+      log.info({ mail: id, template, shop: shopId }, 'mail sent');
+    },
+  });
+  return {
+    stop: async () => {
+      await worker.stop();
+      delivery.close();
+    },
+  };
+}
