@@ -3,8 +3,8 @@ import querystring from 'node:querystring';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { badRequest } from './errors.ts';
 
-/** What a route takes: JSON (the default), or a form whose keys JSON may carry as well. */
-export type BodyKind = 'json' | 'form';
+/** What a route takes: JSON (the default), a form whose keys JSON may carry as well, or a form with a file. */
+export type BodyKind = 'json' | 'form' | 'multipart';
 
 export const JSON_TYPES = [
   'application/json',
@@ -13,6 +13,12 @@ export const JSON_TYPES = [
 ] as const;
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
+export const ACCEPTED_TYPES: Readonly<Record<BodyKind, readonly string[]>> = {
+  json: JSON_TYPES,
+  form: [FORM_TYPE, JSON_TYPES[0]],
+  multipart: ['multipart/form-data'],
+};
+
 export const BODY_LIMIT = 1_048_576;
 
 /** No body of the contract comes near it, and what recurses over a body (JSON.stringify) must not run out of stack. */
@@ -20,8 +26,7 @@ const DEEPEST = 50;
 
 /** For a body in none of the types that the route takes. */
 export function wrongContentType(accepts: BodyKind = 'json') {
-  const types = accepts === 'form' ? [FORM_TYPE, JSON_TYPES[0]] : JSON_TYPES;
-  return badRequest(`The body must have one of these Content-Types: ${types.join(', ')}`);
+  return badRequest(`The body must have one of these Content-Types: ${ACCEPTED_TYPES[accepts].join(', ')}`);
 }
 
 /** The parsers of request bodies. Fastify refuses other types; the handler of errors turns that into a 400. */
@@ -68,7 +73,8 @@ function parseJson(text: string): unknown {
 function parseForm(request: FastifyRequest, text: string): unknown {
   const accepts = request.routeOptions.config.operation?.accepts;
   if (accepts !== 'form') throw wrongContentType(accepts);
-  return { ...querystring.parse(text) };
+  // Without a limit of its own, which would drop the rest of a long form silently: BODY_LIMIT holds.
+  return { ...querystring.parse(text, '&', '=', { maxKeys: 0 }) };
 }
 
 function refuseDeep(body: unknown): void {

@@ -1,0 +1,133 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import multipart from '@fastify/multipart';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
+import { wrongContentType } from './body.ts';
+import { badRequest, HttpError } from './errors.ts';
+
+/** Of the whole body, with the headers of its parts. */
+export const UPLOAD_LIMIT = 10 * 1_048_576;
+
+/** Where files wait that came in. No shop has a name that begins with a dot. */
+export function uploadFolder({ KONTOR_DATA }: Config): string {
+  return path.resolve(KONTOR_DATA, 'media/.uploads');
+}
+
+/** A file that came in. It lies at `path` while the write is prepared. */
+export class Upload {
+  readonly name: string;
+  readonly sha256: string;
+  readonly path: string;
+
+  constructor(name: string, sha256: string, path: string) {
+    this.name = name;
+    this.sha256 = sha256;
+    this.path = path;
+  }
+
+  /** What makes two requests the same, for an Idempotency-Key. */
+  toJSON() {
+    return { name: this.name, sha256: this.sha256 };
+  }
+}
+
+/** For an instance of its own: the hooks of this parser would cost every other request time. */
+export async function registerUploadParser(app: FastifyInstance): Promise<void> {
+  app.removeAllContentTypeParsers();
+  await app.register(multipart, {
+    // Other parts are ignored, so little of them is kept; files end with the limit of the whole body.
+    limits: { parts: 50, fieldSize: 1_000, fileSize: UPLOAD_LIMIT, headerPairs: 20 },
+  });
+}
+
+/** Takes the file of the part `name` in, runs `work` with it in the request's body, and removes the file. */
+export async function withUpload<Result>(
+  request: FastifyRequest,
+  name: string,
+  config: Config,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const place = path.join(uploadFolder(config), randomUUID());
+  try {
+    request.body = { [name]: await received(request, name, place) };
+    return await work();
+  } finally {
+    await rm(place, { force: true });
+  }
+}
+
+async function received(request: FastifyRequest, name: string, place: string): Promise<Upload> {
+  if (!request.isMultipart()) throw wrongContentType('multipart');
+  if (Number(request.headers['content-length']) > UPLOAD_LIMIT) throw tooMuch();
+  const overflow = new AbortController();
+  try {
+    return await Promise.race([bodyOver(request, overflow), fileOf(request, name, place, overflow.signal)]);
+  } catch (error) {
+    if (error instanceof HttpError || 'syscall' in (error as object)) throw error;
+    throw badRequest(`The body is not a valid form: ${(error as Error).message.slice(0, 120)}`);
+  }
+}
+
+/** Fails as soon as more came than may: a Content-Length need not be there, and need not be true. */
+function bodyOver({ raw }: FastifyRequest, overflow: AbortController): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    let bytes = 0;
+    raw.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= UPLOAD_LIMIT || overflow.signal.aborted) return;
+      raw.unpipe();
+      overflow.abort();
+      reject(tooMuch());
+    });
+  });
+}
+
+/** Reads the body to its end, whatever is wrong with it, so that the connection can go on. */
+async function fileOf(
+  request: FastifyRequest,
+  name: string,
+  place: string,
+  signal: AbortSignal,
+): Promise<Upload> {
+  let upload: Upload | undefined;
+  let problem: HttpError | undefined;
+  for await (const part of request.parts()) {
+    if (part.fieldname !== name) {
+      if (part.type === 'file') part.file.resume();
+    } else if (part.type === 'field') {
+      problem = badRequest(`The part ${name} has no filename`);
+    } else if (upload || !part.filename) {
+      part.file.resume();
+      problem = badRequest(
+        upload ? `There must be one part ${name} only` : `The part ${name} has no filename`,
+      );
+    } else {
+      const hash = createHash('sha256');
+      await mkdir(path.dirname(place), { recursive: true });
+      await pipeline(
+        part.file,
+        async function* (chunks: AsyncIterable<Buffer>) {
+          for await (const chunk of chunks) {
+            hash.update(chunk);
+            yield chunk;
+          }
+        },
+        createWriteStream(place, { flags: 'wx' }),
+        { signal },
+      );
+      upload = new Upload(part.filename, hash.digest('hex'), place);
+    }
+  }
+  if (problem) throw problem;
+  if (!upload) throw badRequest(`The body has no part ${name} with a file`);
+  return upload;
+}
+
+/** The client may go on sending, so the connection ends with the answer. */
+function tooMuch(): HttpError {
+  return new HttpError(413, `The body is larger than ${UPLOAD_LIMIT} bytes`, { connection: 'close' });
+}
