@@ -33,7 +33,8 @@ export function finishAnswer(
 ): void {
   const { statusCode } = reply;
   if (statusCode >= 200 && statusCode < 300) {
-    reply.header('x-epages-media-type', 'application/vnd.epages.v1+json');
+    const kind = request.routeOptions.config.operation?.produces ?? 'json';
+    reply.header('x-epages-media-type', `application/vnd.epages.v1+${kind}`);
   }
   // Encoded once: the hash, the length and the socket all want the bytes.
   const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;

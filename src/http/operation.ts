@@ -1,9 +1,11 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify';
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import type { Config } from '../config.ts';
 import type { Database, Queries, Transaction } from '../db/database.ts';
+import { isDatabaseAway } from '../db/failure.ts';
 import { isId } from '../ids.ts';
-import { FORM_TYPE, JSON_TYPES, type BodyKind } from './body.ts';
+import { ACCEPTED_TYPES, JSON_TYPES, type BodyKind } from './body.ts';
 import type { Caller, CallerDirectory } from './callers.ts';
 import { CART_TOKEN_HEADER } from './cart-token.ts';
 import { methodNotAllowed, notFound, type HttpError } from './errors.ts';
@@ -14,6 +16,8 @@ import { addressCaller } from './rate-limit.ts';
 import { Rendered } from './rendered.ts';
 import { ErrorBody, Id } from './schemas.ts';
 import type { Access } from './scopes.ts';
+import { registerUploadParser, withUpload } from './upload.ts';
+import { compileParameters } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -88,6 +92,17 @@ export type WriteCall<Params, Query, Body> = Call<Params, Query, Body> & {
   afterCommit: (effect: () => void | Promise<void>) => void;
 };
 
+export type PrepareCall<Params, Query, Body> = ReadCall<Params, Query, Body> & {
+  /** With an Idempotency-Key: it may have been answered before, so only the transaction can refuse it. */
+  isKeyed: boolean;
+};
+
+/** What was made before the transaction, and how to undo it when nothing was committed. */
+export interface Preparation<Prepared> {
+  prepared: Prepared;
+  discard: () => Promise<void>;
+}
+
 export interface Deps {
   config: Config;
   db: Database;
@@ -139,7 +154,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
     methodsOf.set(url, methods.add(operation.method));
     if (operation.method === 'GET') methods.add('HEAD');
     const { method, path: _path, params, query, body, status, answer, ...facts } = operation;
-    app.route({
+    const route: RouteOptions = {
       method,
       url,
       config: { operation: { ...facts, writes } },
@@ -149,9 +164,8 @@ export function operations(app: FastifyInstance, deps: Deps) {
         summary: operation.summary,
         ...(operation.description === undefined ? {} : { description: operation.description }),
         tags: [operation.tag],
-        ...(body
-          ? { consumes: operation.accepts === 'form' ? [FORM_TYPE, JSON_TYPES[0]] : bodyTypes(method) }
-          : {}),
+        ...(operation.produces === 'csv' ? { produces: ['text/csv'] } : {}),
+        ...(body ? { consumes: bodyTypes(method, operation.accepts) } : {}),
         params: Type.Object({ shopId: ShopId, ...params?.properties }),
         ...(query ? { querystring: query } : {}),
         ...(body ? { body } : {}),
@@ -161,6 +175,17 @@ export function operations(app: FastifyInstance, deps: Deps) {
         },
       },
       handler: handle,
+    };
+    if (operation.accepts !== 'multipart') {
+      app.route(route);
+      return;
+    }
+    // The schema of such a body is for the reference: it is read part by part, and checked there.
+    route.validatorCompiler = ({ schema, httpPart }) =>
+      httpPart === 'body' ? () => true : compileParameters(schema);
+    void app.register(async (scope) => {
+      await registerUploadParser(scope);
+      scope.route(route);
     });
   };
 
@@ -175,46 +200,70 @@ export function operations(app: FastifyInstance, deps: Deps) {
     /** An operation that changes nothing. */
     read<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
       operation: Operation<P, Q, B, A>,
-      handler: (call: ReadCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A> | Rendered>,
+      handler: (call: ReadCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A> | Rendered | Readable>,
     ): void {
       const idNames = idNamesOf(operation.params);
       register(operation, false, async (request, reply) => {
         const { call, headers } = callOf(request, idNames);
         const answer = await handler(Object.assign(call, { db }));
         reply.headers(headers);
-        return answer instanceof Rendered
-          ? reply.type('application/json').send(Buffer.from(answer.json))
-          : reply.send(answer);
+        if (answer instanceof Rendered) return reply.type('application/json').send(answer.bytes);
+        if (answer instanceof Readable) reply.type('text/csv');
+        return reply.send(answer);
       });
     },
 
-    /** An operation that writes: one transaction, and one effect per Idempotency-Key. */
-    write<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
-      operation: Operation<P, Q, B, A>,
-      handler: (call: WriteCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A> | Rendered | void>,
+    /**
+     * An operation that writes: one transaction, and one effect per Idempotency-Key. What takes long and needs no
+     * transaction belongs into `prepare`, which runs before it opens: a connection is not held for it.
+     */
+    write<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema, Prepared = undefined>(
+      {
+        prepare,
+        ...operation
+      }: Operation<P, Q, B, A> & {
+        prepare?: (call: PrepareCall<Static<P>, Static<Q>, Static<B>>) => Promise<Preparation<Prepared>>;
+      },
+      handler: (
+        call: WriteCall<Static<P>, Static<Q>, Static<B>> & { prepared: Prepared },
+      ) => Promise<Static<A> | Rendered | void>,
     ): void {
       const idNames = idNamesOf(operation.params);
       const status = operation.status ?? 200;
       register(operation, true, async (request, reply) => {
         reply.code(status);
+        const key = operation.secretAnswer ? undefined : request.headers['idempotency-key'];
+        if (key !== undefined) checkKey(key as string);
+        const preparing = async () =>
+          prepare?.({ ...callOf(request, idNames).call, db, isKeyed: key !== undefined });
+        const preparation = await (operation.accepts === 'multipart'
+          ? withUpload(request, partOf(operation.body), config, preparing)
+          : preparing());
         let effects: (() => void | Promise<void>)[] = [];
         const work = async (tx: Transaction): Promise<Answer> => {
           const { call, headers } = callOf(request, idNames);
           const answer = await handler({
             ...call,
             tx,
+            prepared: preparation?.prepared as Prepared,
             afterCommit: (effect) => void effects.push(effect),
           });
           return { status, headers, body: textOf(answer, reply) };
         };
-        const key = operation.secretAnswer ? undefined : request.headers['idempotency-key'];
-        const { answer, replayed } = await db.transaction(async (tx) => {
-          // A transaction that is tried again begins from nothing.
-          effects = [];
-          return key === undefined
-            ? { answer: await work(tx), replayed: false }
-            : onceOnly(tx, keyedRequest(request, key as string), () => work(tx));
-        });
+        const { answer, replayed } = await db
+          .transaction(async (tx) => {
+            // A transaction that is tried again begins from nothing.
+            effects = [];
+            return key === undefined
+              ? { answer: await work(tx), replayed: false }
+              : onceOnly(tx, keyedRequest(request, key as string), () => work(tx));
+          })
+          .catch(async (error: unknown) => {
+            // Of a commit that was not answered nobody knows whether it happened.
+            if (!isDatabaseAway(error)) await preparation?.discard();
+            throw error;
+          });
+        if (replayed) await preparation?.discard();
         for (const effect of effects) {
           try {
             await effect();
@@ -273,8 +322,16 @@ const PREFLIGHT = {
   'access-control-max-age': '3628800',
 };
 
-function bodyTypes(method: string): string[] {
+function bodyTypes(method: string, accepts: BodyKind = 'json'): string[] {
+  if (accepts !== 'json') return [...ACCEPTED_TYPES[accepts]];
   return method === 'PATCH' ? [JSON_TYPES[1], JSON_TYPES[0]] : [JSON_TYPES[0]];
+}
+
+/** The part of a form that holds the file. */
+function partOf(body: TSchema | undefined): string {
+  const [name] = Object.keys((body as TObject | undefined)?.properties ?? {});
+  if (name === undefined) throw new Error('An upload needs the name of its part');
+  return name;
 }
 
 function textOf(answer: unknown, reply: FastifyReply): string | null {
@@ -283,7 +340,6 @@ function textOf(answer: unknown, reply: FastifyReply): string | null {
 }
 
 function keyedRequest(request: FastifyRequest, key: string) {
-  checkKey(key);
   const { shopId } = request.params as { shopId: string };
   const cartToken = request.headers[CART_TOKEN_HEADER] as string | undefined;
   return {

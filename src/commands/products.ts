@@ -1,0 +1,41 @@
+import { stat } from 'node:fs/promises';
+import { FileProblem, importProducts } from '../products/import.ts';
+import { CommandProblem, print, withShop, type Command } from './command.ts';
+import { startProgress } from './progress.ts';
+
+const MOST_SHOWN = 50;
+
+export const productCommands: Command[] = [
+  {
+    name: 'products import',
+    arguments: ['SHOP', 'FILE.csv'],
+    summary: 'Read products from a file in the form of the export.',
+    details:
+      'Rows with the number of a product change it, others are new. A column that the file does not have leaves its\n' +
+      'attribute alone, an empty cell unsets it. Bad rows are reported with their line; all others are kept.',
+    options: {
+      invisible: { type: 'boolean', summary: 'Do not show new products in the shop yet.' },
+    },
+    run: ({ config, arguments: [shopId, file], options }) =>
+      withShop(config, shopId!, async (db) => {
+        const { size } = await stat(file!).catch(() => ({ size: 0 }));
+        const progress = startProgress('rows', size);
+        const report = await importProducts(db, {
+          shopId: shopId!,
+          file: file!,
+          visible: options['invisible'] !== true,
+          onProgress: progress.advance,
+        }).catch((error: unknown) => {
+          if (error instanceof FileProblem) throw new CommandProblem(error.message);
+          throw error;
+        });
+        progress.end();
+        const { created, changed, unchanged, problems } = report;
+        print(`${created} created, ${changed} changed, ${unchanged} unchanged, ${problems.length} refused.`);
+        if (problems.length === 0) return;
+        const shown = problems.slice(0, MOST_SHOWN).map(({ line, text }) => `line ${line}: ${text}`);
+        if (problems.length > MOST_SHOWN) shown.push(`and ${problems.length - MOST_SHOWN} more`);
+        throw new CommandProblem(`These rows of ${file} were not taken:\n${shown.join('\n')}`);
+      }),
+  },
+];

@@ -1,0 +1,259 @@
+import { Type, type Static } from 'typebox';
+import { isDate } from '../http/dates.ts';
+import { badRequest, invalid, notFound } from '../http/errors.ts';
+import { JsonPatch, patchOf } from '../http/json-patch.ts';
+import { readingLocale, textIn, writingLocale } from '../http/locale.ts';
+import type { Operations } from '../http/operation.ts';
+import { Id, LocaleParameter } from '../http/schemas.ts';
+import { parseDecimal } from '../money.ts';
+import { shopSettings, type Settings } from '../shop/settings.ts';
+import {
+  ATTRIBUTE_TYPES,
+  inheritedFacts,
+  type AttributeType,
+  type ProductAttribute,
+  type ProductFacts,
+} from './facts.ts';
+import { findProducts, lockProduct, type ProductRow } from './queries.ts';
+import { typeOf } from './render.ts';
+import { mayWrite } from './view.ts';
+import { saveProduct } from './writes.ts';
+
+const MOST_ATTRIBUTES = 200;
+const MOST_VALUES = 200;
+
+const CustomAttribute = Type.Object(
+  {
+    key: Type.String({ description: 'Key.', examples: ['Wood'] }),
+    displayKey: Type.String({ description: 'Label.', examples: ['Wood'] }),
+    singleValue: Type.Boolean({ description: 'One value only.', examples: [true] }),
+    type: Type.String({ description: 'Kind of value.', enum: [...ATTRIBUTE_TYPES], examples: ['string'] }),
+    values: Type.Array(
+      Type.Object(
+        {
+          value: Type.Unsafe<string | null>({
+            type: ['string', 'null'],
+            description: 'Key of the value; null when none is set.',
+            examples: ['Oak'],
+          }),
+          displayValue: Type.String({ description: 'Label; empty when none is set.', examples: ['Oak'] }),
+        },
+        { title: 'attributeValue' },
+      ),
+      { description: 'What is chosen.' },
+    ),
+  },
+  { title: 'customAttribute' },
+);
+
+const CustomAttributes = Type.Object(
+  { items: Type.Array(CustomAttribute, { description: 'The attributes.' }) },
+  { title: 'customAttributes' },
+);
+
+const patch = patchOf({
+  '/': {
+    ops: ['add', 'replace', 'remove'],
+    value: Type.Object({
+      key: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
+      displayValue: Type.Unsafe<string | number | boolean>({
+        type: ['string', 'number', 'boolean'],
+        maxLength: 10_000,
+      }),
+    }),
+  },
+});
+
+const facts = {
+  tag: 'products',
+  path: '/products/:productId/custom-attributes',
+  params: Type.Object({ productId: Id }),
+  query: Type.Object({ locale: LocaleParameter }),
+  answer: CustomAttributes,
+} as const;
+
+export function customAttributes(api: Operations): void {
+  api.read(
+    {
+      ...facts,
+      labels: ['Base', 'Now'],
+      method: 'GET',
+      name: 'listCustomAttributes',
+      summary: 'List custom attributes',
+      description: 'Those of the product type, and those that only this product has.',
+      access: 'products_read',
+    },
+    async (call) => {
+      const { db, shopId, params, query } = call;
+      const [settings, [row]] = await Promise.all([
+        shopSettings(db, shopId),
+        findProducts(db, shopId, [params.productId]),
+      ]);
+      if (!row || !(row.visible || mayWrite(call))) throw notFound();
+      return shown(row, settings, readingLocale(query.locale, settings));
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      labels: ['Now'],
+      method: 'PATCH',
+      name: 'updateCustomAttributes',
+      summary: 'Update custom attributes',
+      description:
+        'Path `/`: add sets a value in the locale of the query (one more, where an attribute has several), an ' +
+        'unknown key becomes an attribute of this product; remove empties it.',
+      access: 'products_write',
+      body: JsonPatch,
+    },
+    async ({ tx, shopId, params, query, body }) => {
+      const changes = patch(body);
+      const settings = await shopSettings(tx, shopId);
+      const locale = writingLocale(query.locale, settings);
+      const product = await lockProduct(tx, shopId, params.productId);
+      const [row] = product ? await findProducts(tx, shopId, [params.productId]) : [];
+      if (!product || !row) throw notFound();
+      let attributes = attributesOf(row, settings);
+      changes.forEach(({ op, value }, index) => {
+        const field = `[${index}] /.value`;
+        const { key, displayValue } = (value ?? {}) as {
+          key?: unknown;
+          displayValue?: string | number | boolean;
+        };
+        if (typeof key !== 'string' || key.length > 200) throw invalid('MISSING', `${field}.key`);
+        attributes =
+          op === 'remove'
+            ? attributes.map((one) => (one.key === key ? { ...one, values: [] } : one))
+            : withValue(attributes, key.trim(), String(displayValue), { settings, row, locale, field });
+      });
+      if (attributes.length > MOST_ATTRIBUTES) throw badRequest(`At most ${MOST_ATTRIBUTES} attributes`);
+      const next: ProductFacts = { ...product.facts, attributes: ownAttributes(attributes, row, settings) };
+      await saveProduct(tx, shopId, product, { ...product, facts: next });
+      return shown({ ...row, facts: next }, settings, locale);
+    },
+  );
+}
+
+/** Everything the product can have a value for: what its type defines, then what only this product has. */
+function attributesOf(row: ProductRow, settings: Settings): ProductAttribute[] {
+  const { attributes = [] } = inheritedFacts(row.facts, row.master?.facts ?? null);
+  const defined = typeOf(row, settings).attributes.map(({ key, name, values }): ProductAttribute => {
+    const own = attributes.find((one) => one.key === key);
+    const chosen = row.selection?.[key];
+    if (chosen === undefined) return own ?? { key, name, type: 'string', singleValue: true, values: [] };
+    const value = values.find((one) => one.value === chosen) ?? { value: chosen, name: {} };
+    return { key, name, type: 'string', singleValue: true, values: [value] };
+  });
+  return [...defined, ...attributes.filter(({ key }) => !defined.some((one) => one.key === key))];
+}
+
+/** What has to be kept: not what the type says anyway, nor what the variation was chosen by. */
+function ownAttributes(
+  attributes: readonly ProductAttribute[],
+  row: ProductRow,
+  settings: Settings,
+): ProductAttribute[] {
+  const type = typeOf(row, settings);
+  return attributes.filter(
+    ({ key, values }) =>
+      row.selection?.[key] === undefined &&
+      (values.length > 0 || !type.attributes.some((one) => one.key === key)),
+  );
+}
+
+interface Setting {
+  settings: Settings;
+  row: ProductRow;
+  locale: string;
+  field: string;
+}
+
+function withValue(
+  attributes: readonly ProductAttribute[],
+  key: string,
+  text: string,
+  { settings, row, locale, field }: Setting,
+): ProductAttribute[] {
+  if (row.selection?.[key] !== undefined) {
+    throw badRequest(`${key} is what this variation was chosen by, so it can't be changed`);
+  }
+  const known = attributes.find((one) => one.key === key);
+  const attribute: ProductAttribute = known ?? {
+    key,
+    name: {},
+    type: 'string',
+    singleValue: true,
+    values: [],
+  };
+  if (!isOfType(text, attribute.type)) throw invalid('WRONG_FORMAT', `${field}.displayValue`);
+  const value = predefined(row, settings, key, text) ?? labelled(attribute, text, locale);
+  const others = attribute.singleValue
+    ? []
+    : attribute.values.filter((one) => one.value !== value.value).slice(0, MOST_VALUES - 1);
+  const next = { ...attribute, values: [...others, value] };
+  return known ? attributes.map((one) => (one === known ? next : one)) : [...attributes, next];
+}
+
+/** A value of the product type, by its key or by its label in any language. */
+function predefined(row: ProductRow, settings: Settings, key: string, text: string) {
+  const wanted = text.toLowerCase();
+  const values = typeOf(row, settings).attributes.find((one) => one.key === key)?.values ?? [];
+  return (
+    values.find(({ value }) => value.toLowerCase() === wanted) ??
+    values.find(({ name }) => Object.values(name).some((label) => label.toLowerCase() === wanted))
+  );
+}
+
+/** A single text can be said in several languages: the key stays that of the first. */
+function labelled({ singleValue, type, values }: ProductAttribute, text: string, locale: string) {
+  const [old] = values;
+  const isTranslation = singleValue && type === 'string' && old && old.name[locale] === undefined;
+  return isTranslation
+    ? { value: old.value, name: { ...old.name, [locale]: text } }
+    : { value: text, name: { [locale]: text } };
+}
+
+const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/;
+
+function isOfType(text: string, type: AttributeType): boolean {
+  switch (type) {
+    case 'string':
+      return true;
+    case 'number':
+      return parseDecimal(text) !== undefined;
+    case 'bool':
+      return text === 'true' || text === 'false';
+    case 'datetime':
+      return isDate(text.slice(0, 10)) && !Number.isNaN(Date.parse(text));
+    case 'time':
+      return TIME.test(text);
+    case 'url':
+      return /^https?:\/\/\S+$/.test(text);
+  }
+}
+
+function shown(row: ProductRow, settings: Settings, locale: string): Static<typeof CustomAttributes> {
+  const type = typeOf(row, settings);
+  return {
+    items: attributesOf(row, settings).map(({ key, name, singleValue, type: kind, values }) => {
+      const defined = type.attributes.find((one) => one.key === key);
+      const label = (texts: Record<string, string> | undefined) =>
+        texts && (textIn(texts, locale, settings.defaultLocale) ?? Object.values(texts)[0]);
+      return {
+        key,
+        displayKey: label(defined?.name) ?? label(name) ?? key,
+        singleValue,
+        type: kind,
+        values:
+          values.length === 0
+            ? [{ value: null, displayValue: '' }]
+            : values.map(({ value, name: texts }) => ({
+                value,
+                displayValue:
+                  label(defined?.values.find((one) => one.value === value)?.name) ?? label(texts) ?? value,
+              })),
+      };
+    }),
+  };
+}
