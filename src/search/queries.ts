@@ -1,0 +1,350 @@
+import type { Queries } from '../db/database.ts';
+import { and, sql, type Sql } from '../db/sql.ts';
+import { isId } from '../ids.ts';
+import type { ImageSizes } from '../media/images.ts';
+import {
+  dictionaryOf,
+  ORDERS,
+  pageText,
+  productPage,
+  type PageOptions,
+  type PageRow,
+  type ProductPage,
+} from '../products/listing.ts';
+import {
+  escapeLike,
+  isCorrectable,
+  likePattern,
+  probableWord,
+  typoExpression,
+  typoPatterns,
+  wordQuery,
+  type Term,
+} from './query.ts';
+
+/** Where to look. */
+export interface Place {
+  locale: string;
+  includeInvisible: boolean;
+}
+
+function within(shopId: string, { locale, includeInvisible }: Place): Sql {
+  return sql`listing.shop_id = ${shopId} and listing.locale = ${locale} and (listing.visible or ${includeInvisible})`;
+}
+
+/**
+ * All terms as they were typed, as parts of name, numbers, maker and keywords; or all of them as words, in any form,
+ * of all texts. Two conditions, each of which one index answers: term by term it would be two for each, and
+ * PostgreSQL would read all that matches the first term.
+ */
+function matches(terms: readonly Term[], locale: string): Sql {
+  if (terms.length === 0) return sql`true`;
+  return sql`(${and(terms.map((term) => sql`listing.text like lower(${likePattern(term)})`))}
+    or listing.words @@ ${wordsQuery(terms, locale)})`;
+}
+
+function wordsQuery(terms: readonly Term[], locale: string): Sql {
+  return sql`to_tsquery(${dictionaryOf(locale)}::regconfig, ${terms.map(wordQuery).join(' & ')})`;
+}
+
+/** Each term in its own way: one as a part of the name, another one as a word of the description. */
+function matchesOneByOne(terms: readonly Term[], locale: string): Sql {
+  // What the longest finds is read and compared with the others.
+  const rarestFirst = terms.toSorted((left, right) => right.text.length - left.text.length);
+  return and(rarestFirst.map((term) => matches([term], locale)));
+}
+
+/** `oneByOne` is the slower way, for when the quick one finds nothing. */
+export interface Wanted {
+  terms: readonly Term[];
+  oneByOne?: boolean;
+}
+
+function matching({ terms, oneByOne }: Wanted, locale: string): Sql {
+  return oneByOne ? matchesOneByOne(terms, locale) : matches(terms, locale);
+}
+
+/**
+ * A page of what matches all terms. When nothing does, typing errors are forgiven: words that occur nowhere are
+ * taken for the ones that were probably meant.
+ */
+export async function searchPage(
+  db: Queries,
+  shopId: string,
+  options: PageOptions & { terms: readonly Term[] },
+): Promise<ProductPage> {
+  const found = await findPage(db, shopId, options);
+  if (found.results > 0) return found;
+  const { wanted } = await secondTry(db, shopId, options, options.terms);
+  return wanted ? findPage(db, shopId, { ...options, ...wanted }) : found;
+}
+
+/** The hits are collected before they are sorted: a plan that walks through a sorted index instead may never end. */
+async function findPage(db: Queries, shopId: string, options: PageOptions & Wanted): Promise<ProductPage> {
+  const { locale, categoryId, sort, direction, limit, offset } = options;
+  const inCategory =
+    categoryId === undefined
+      ? sql`true`
+      : sql`listing.facets @> array['c:' || (
+          select number from category
+          where shop_id = ${shopId} and category_id = ${isId(categoryId) ? categoryId : null})]`;
+  const page = pageText(shopId, sql`select * from hit`, ORDERS[sort][direction], limit, offset);
+  const row = await db.one<PageRow>(sql`
+    with hit as materialized (
+      select product_id, name, price from listing
+      where ${within(shopId, options)} and ${matching(options, locale)} and ${inCategory}
+    )
+    select settings_version as "settingsVersion", (select count(*) from hit) as results, ${page} as page
+    from shop where shop_id = ${shopId}`);
+  return productPage(row);
+}
+
+export interface SecondTry {
+  /** The terms that occur, each by itself. */
+  known: Term[];
+  /** What may find something: the terms one by one, or with the words that were meant. undefined: nothing will. */
+  wanted: Wanted | undefined;
+  isCorrected: boolean;
+}
+
+/** After a search that found nothing. */
+export async function secondTry(
+  db: Queries,
+  shopId: string,
+  place: Place,
+  terms: readonly Term[],
+): Promise<SecondTry> {
+  const known: Term[] = [];
+  const meant: Term[] = [];
+  for (const term of terms) {
+    if (await occurs(db, shopId, place, term)) {
+      known.push(term);
+      meant.push(term);
+    } else if (isCorrectable(term)) {
+      const text = await findProbableWord(db, shopId, place, term.text);
+      if (text !== undefined) meant.push({ text, isPhrase: false });
+    }
+  }
+  const isCorrected = known.length < terms.length;
+  const isHopeful = meant.length === terms.length && (isCorrected || terms.length > 1);
+  return {
+    known,
+    wanted: isHopeful ? { terms: meant, oneByOne: !isCorrected } : undefined,
+    isCorrected,
+  };
+}
+
+/** Whether there is any hit. */
+async function occurs(db: Queries, shopId: string, place: Place, term: Term): Promise<boolean> {
+  const row = await db.one<{ occurs: boolean }>(sql`
+    with hit as materialized (
+      select from listing where ${within(shopId, place)} and ${matches([term], place.locale)}
+    )
+    select exists (select from hit) as occurs`);
+  return row!.occurs;
+}
+
+const MOST_RESEMBLING = 300;
+
+async function findProbableWord(
+  db: Queries,
+  shopId: string,
+  place: Place,
+  word: string,
+): Promise<string | undefined> {
+  const rows = await db.many<{ text: string }>(sql`
+    with hit as materialized (
+      select text from listing where ${within(shopId, place)} and listing.text like any (array(
+        select lower(pattern) from unnest(${typoPatterns(word)}::text[]) as pattern))
+    )
+    select text from hit where text ~ lower(${typoExpression(word)}) limit ${MOST_RESEMBLING}`);
+  return probableWord(
+    word,
+    rows.map(({ text }) => text),
+  );
+}
+
+export interface Suggestion {
+  productId: string;
+  name: string;
+  imageKey: string | null;
+  sizes: ImageSizes | null;
+}
+
+/** However many match, not more than these are looked at. */
+const MOST_CANDIDATES = 500;
+
+/** Sorts behind every letter. */
+const LAST = '\uFFFF';
+
+/**
+ * Names that contain the text: those that begin with it, then those of which a word does, then the rest. The first
+ * are read from the index of names; only when they are too few, the others are looked for.
+ */
+export function suggestProducts(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  text: string,
+  limit: number,
+): Promise<Suggestion[]> {
+  const begins = `${escapeLike(text)}%`;
+  const pattern = likePattern({ text, isPhrase: text.includes(' ') });
+  return db.many(sql`
+    with beginning as materialized (
+      select product_id, name from listing
+      where shop_id = ${shopId} and locale = ${locale} and visible and name >= lower(${text})
+        and name < lower(${text}) || ${LAST} and lower(name) like lower(${begins})
+      order by name, product_id limit ${limit}
+    ), containing as materialized (
+      select product_id, name from listing
+      where shop_id = ${shopId} and locale = ${locale} and visible and text like lower(${pattern})
+        and (select count(*) from beginning) < ${limit}
+    ), candidate as (
+      select product_id, name from beginning
+      union
+      (
+        select product_id, name from containing
+        where ' ' || lower(name) like lower(${pattern}) limit ${MOST_CANDIDATES}
+      )
+    ), best as (
+      select product_id, name, case
+          when lower(name) like lower(${begins}) then 0
+          when lower(name) like lower(${`% ${begins}`}) then 1
+          else 2 end as place
+      from candidate order by place, name, product_id limit ${limit}
+    )
+    select upper(best.product_id::text) as "productId", best.name, image.image_key as "imageKey", image.sizes
+    from best
+    join product on product.shop_id = ${shopId} and product.product_id = best.product_id
+    left join product_image image on image.shop_id = ${shopId} and image.product_id = product.product_id
+      and image.name = product.main_image
+    order by best.place, best.name, best.product_id`);
+}
+
+export type SortBy = 'rank' | 'name' | 'number' | 'creation' | 'price';
+
+/** What a hit must have. Prices in minor units of the default currency. */
+export interface Filters {
+  /** `m:Beacon`, as the listing holds them; all of them. */
+  facets: readonly string[];
+  minimum: number | null;
+  maximum: number | null;
+}
+
+export interface FacetedPage extends ProductPage {
+  /** The most frequent of each kind: `m:Beacon` with its number of hits. */
+  facets: { facet: string; matches: number }[];
+  lowest: number | null;
+  highest: number | null;
+}
+
+export interface FacetedOptions extends Wanted {
+  locale: string;
+  filters: Filters;
+  sortBy: SortBy;
+  direction: 'asc' | 'desc';
+  limit: number;
+  offset: number;
+}
+
+export const MOST_VALUES = 100;
+
+/** The first column of an order that a direction applies to; equals follow by name. */
+const SORT_KEYS: Record<SortBy, { key: Sql; ties: Sql }> = {
+  rank: { key: sql`rank`, ties: sql`name, product_id` },
+  name: { key: sql`name`, ties: sql`product_id` },
+  number: { key: sql`number`, ties: sql`product_id` },
+  creation: { key: sql`product_id`, ties: sql`product_id` },
+  price: { key: sql`price`, ties: sql`name, product_id` },
+};
+
+/** One scan: the hits, how many they are, what they can be narrowed by, and one page of them. */
+export async function findFaceted(
+  db: Queries,
+  shopId: string,
+  options: FacetedOptions,
+): Promise<FacetedPage> {
+  const { locale, terms, filters, sortBy, direction, limit, offset } = options;
+  const { key, ties } = SORT_KEYS[sortBy];
+  const order = direction === 'asc' ? sql`${key}, ${ties}` : sql`${key} desc nulls last, ${ties}`;
+  const row = await db.one<
+    PageRow & { facets: string | null; lowest: number | null; highest: number | null }
+  >(sql`
+    with hit as materialized (
+      select listing.product_id, listing.name, listing.price, listing.facets,
+        ${sortBy === 'rank' ? rank(terms, locale) : sql`0`} as rank,
+        ${sortBy === 'number' ? numberOf(shopId) : sql`''`} as number
+      from listing
+      where ${within(shopId, { locale, includeInvisible: false })} and ${matching(options, locale)}
+        and ${filtered(filters)}
+    ), facet as materialized (
+      select facet, count(*) as matches from hit cross join unnest(hit.facets) as facet group by facet
+    )
+    select settings_version as "settingsVersion", (select count(*) from hit) as results,
+      (select min(price) from hit) as lowest,
+      greatest((select max(price) from hit), (
+        select max(substr(facet, 3)::bigint) from facet where starts_with(facet, 'p:')
+      )) as highest,
+      (
+        select json_agg(json_build_object('facet', facet, 'matches', matches) order by matches desc, facet)
+        from (
+          select facet, matches, row_number() over (
+            partition by split_part(facet, ':', 1), case when starts_with(facet, 'a:') then split_part(facet, ':', 2) end
+            order by matches desc, facet) as place
+          from facet where not starts_with(facet, 'p:')
+        ) as counted
+        where place <= ${MOST_VALUES} or facet = any (${filters.facets})
+      ) as facets,
+      ${pageText(shopId, sql`select * from hit`, order, limit, offset)} as page
+    from shop where shop_id = ${shopId}`);
+  return {
+    ...productPage(row),
+    facets: (row?.facets ?? []) as unknown as FacetedPage['facets'],
+    lowest: row?.lowest ?? null,
+    highest: row?.highest ?? null,
+  };
+}
+
+/** Terms that stand in the name count most; then how often and where the words occur. */
+function rank(terms: readonly Term[], locale: string): Sql {
+  if (terms.length === 0) return sql`0`;
+  const inName = terms
+    .map((term) => sql`(lower(listing.name) like lower(${`%${escapeLike(term.text)}%`}))::integer`)
+    .reduce((left, right) => sql`${left} + ${right}`);
+  return sql`${inName} + ts_rank(listing.words, ${wordsQuery(terms, locale)})`;
+}
+
+function numberOf(shopId: string): Sql {
+  return sql`(
+    select product_number from product where shop_id = ${shopId} and product_id = listing.product_id)`;
+}
+
+/** A master is offered from its lowest to its highest price: some of it must lie within the bounds. */
+function filtered({ facets, minimum, maximum }: Filters): Sql {
+  const conditions = [
+    ...(facets.length > 0 ? [sql`listing.facets @> ${facets}`] : []),
+    ...(maximum === null ? [] : [sql`listing.price <= ${maximum}`]),
+    ...(minimum === null
+      ? []
+      : [
+          sql`(listing.price >= ${minimum} or exists (
+            select from unnest(listing.facets) as facet
+            where starts_with(facet, 'p:') and substr(facet, 3)::bigint >= ${minimum}))`,
+        ]),
+  ];
+  return and(conditions);
+}
+
+export interface CategoryName {
+  number: number;
+  name: Record<string, string>;
+  alias: string;
+}
+
+/** Of the visible ones. */
+export function findCategoryNames(db: Queries, shopId: string, numbers: readonly number[]) {
+  return db.many<CategoryName>(sql`
+    select number, name, alias from category
+    where shop_id = ${shopId} and visible and number = any (${numbers}::bigint[])`);
+}

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  isCorrectable,
+  isOneLetterOff,
+  likePattern,
+  parseQuery,
+  probableWord,
+  queryText,
+  typoExpression,
+  typoPatterns,
+  wordQuery,
+} from './query.ts';
+
+const texts = (query: string) => parseQuery(query).map(({ text }) => text);
+
+describe('80: the grammar of q', () => {
+  test.each([
+    ['myProd', ['myProd']],
+    ['"new Product"', ['new Product']],
+    ['myProd+new', ['myProd', 'new']],
+    ['myProd new', ['myProd', 'new']],
+    ['"new"+product', ['new', 'product']],
+    ['  +  + ', []],
+    ['', []],
+    ['""', []],
+    ['"open phrase', ['open phrase']],
+    ['"a  b"c', ['a b', 'c']],
+    ['rope 12" thick', ['rope', '12', 'thick']],
+    ['roast, (ground)', ['roast', 'ground']],
+    ['"roast,  ground"', ['roast ground']],
+    ['0.33 CB-100', ['0.33', 'CB-100']],
+    ['Tea tea TEA', ['TEA']],
+  ])('%j', (query, expected) => {
+    expect(texts(query)).toEqual(expected);
+  });
+
+  test('a phrase is several words', () => {
+    expect(parseQuery('"new product" "old"')).toEqual([
+      { text: 'new product', isPhrase: true },
+      { text: 'old', isPhrase: false },
+    ]);
+  });
+
+  test('at most 20 terms of 100 characters', () => {
+    expect(texts(Array.from({ length: 50 }, (_, index) => `word${index}`).join(' '))).toHaveLength(20);
+    expect(texts('x'.repeat(5_000))).toEqual(['x'.repeat(100)]);
+  });
+
+  test('whatever is typed, it is parsed, and what comes out is parsed to the same', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (query) => {
+        const terms = parseQuery(query);
+        const again = parseQuery(queryText(terms));
+        expect(again.map(({ text }) => text)).toEqual(terms.map(({ text }) => text));
+      }),
+    );
+  });
+});
+
+describe('patterns', () => {
+  test('wildcards are letters like others', () => {
+    expect(likePattern({ text: String.raw`50%_\ `.trim(), isPhrase: false })).toBe(String.raw`%50\%\_\\%`);
+    expect(wordQuery({ text: String.raw`o'b\c`, isPhrase: false })).toBe(String.raw`'o''b\\c':*`);
+  });
+
+  test('one or two characters begin a word', () => {
+    expect(likePattern({ text: 'l', isPhrase: false })).toBe('% l%');
+    expect(likePattern({ text: 'öl', isPhrase: false })).toBe('% öl%');
+    expect(likePattern({ text: 'oil', isPhrase: false })).toBe('%oil%');
+  });
+
+  test('a word with one error', () => {
+    expect(typoPatterns('tea%')).toContain(String.raw`% te_\% %`);
+    expect(typoPatterns('lmap')).toContain('% lamp %');
+    expect(typoPatterns('lmap')).toHaveLength(4 + 5 + 4 + 3);
+    expect(typoPatterns('kett%e')).toEqual([
+      '% %tt\\%e %',
+      '% k%t\\%e %',
+      '% ke%\\%e %',
+      '% ket%e %',
+      '% kett% %',
+    ]);
+    expect(typoExpression('a.b')).toBe(String.raw` ([^ ]{1,3}b|a[^ ]{1,3}) `);
+  });
+});
+
+describe('typing errors', () => {
+  test.each([
+    ['lamp', 'lomp', true],
+    ['lamp', 'lmp', true],
+    ['lamp', 'amp', true],
+    ['lamp', 'lamps', true],
+    ['lamp', 'laamp', true],
+    ['lamp', 'lmap', true],
+    ['lamp', 'lapm', true],
+    ['lamp', 'lamp', false],
+    ['lamp', 'lpam', false],
+    ['lamp', 'lom', false],
+    ['lamp', 'la', false],
+    ['lamp', '', false],
+    ['a', 'b', true],
+    ['ab', 'ba', true],
+  ])('%s and %s: %s', (left, right, expected) => {
+    expect(isOneLetterOff(left, right)).toBe(expected);
+    expect(isOneLetterOff(right, left)).toBe(expected);
+  });
+
+  test('the most frequent word that resembles it was meant', () => {
+    expect(probableWord('Lanp', [' brass lamp ', ' slate lamp | land ', ' lane '])).toBe('lamp');
+    expect(probableWord('lanp', [' lane ', ' land '])).toBe('land');
+    expect(probableWord('lanp', [' kettle '])).toBeUndefined();
+  });
+
+  test('is believed of words of 4 letters or more', () => {
+    expect(parseQuery('tea lamp "two words"').map(isCorrectable)).toEqual([false, true, false]);
+  });
+});

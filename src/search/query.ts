@@ -1,0 +1,127 @@
+/** A part of a word, or a phrase whose words follow each other. */
+export interface Term {
+  text: string;
+  isPhrase: boolean;
+}
+
+const MOST_TERMS = 20;
+const LONGEST_TERM = 100;
+
+/** A phrase in quotes (the last quote may be missing), else what stands between blanks and plus signs. */
+const TERM = /"([^"]*)"?|[^\s+]+/g;
+
+/** What stands around words; the column `text` of the listing is cleaned of it in the same way. */
+const AROUND_WORDS = /[,;:!?.()"']*(?:\s+|^|$)[,;:!?.()"']*/g;
+
+/** The terms that all must match; none: no restriction. */
+export function parseQuery(query: string): Term[] {
+  const terms = new Map<string, Term>();
+  for (const [whole, phrase] of query.matchAll(TERM)) {
+    const words = (phrase ?? whole).replaceAll(AROUND_WORDS, ' ').trim();
+    const text = Array.from(words).slice(0, LONGEST_TERM).join('').trim();
+    if (text !== '') terms.set(text.toLowerCase(), { text, isPhrase: text.includes(' ') });
+    if (terms.size === MOST_TERMS) break;
+  }
+  return [...terms.values()];
+}
+
+/** The same as a client would have typed it. */
+export function queryText(terms: readonly Term[]): string {
+  return terms.map(({ text, isPhrase }) => (isPhrase ? `"${text}"` : text)).join(' ');
+}
+
+/** For LIKE on ` word word `: one or two characters only begin a word, else almost everything would match. */
+export function likePattern({ text, isPhrase }: Term): string {
+  const isShort = !isPhrase && Array.from(text).length < 3;
+  return `%${isShort ? ' ' : ''}${escapeLike(text)}%`;
+}
+
+export function escapeLike(text: string): string {
+  return text.replaceAll(/[\\%_]/g, String.raw`\$&`);
+}
+
+/** For to_tsquery: a word may go on, a phrase is as it is. */
+export function wordQuery({ text, isPhrase }: Term): string {
+  return `'${text.replaceAll('\\', String.raw`\\`).replaceAll("'", "''")}'${isPhrase ? '' : ':*'}`;
+}
+
+const SHORTEST_CORRECTED = 4;
+const LONGEST_CORRECTED = 30;
+
+/** Words of which a typing error is believed: shorter ones resemble too many others. */
+export function isCorrectable({ text, isPhrase }: Term): boolean {
+  const { length } = Array.from(text);
+  return !isPhrase && length >= SHORTEST_CORRECTED && length <= LONGEST_CORRECTED;
+}
+
+/** What an error leaves of a word: all but two letters that stand together. */
+function remains(word: string): { before: string; after: string }[] {
+  const letters = Array.from(word);
+  return letters.slice(1).map((_, at) => ({
+    before: letters.slice(0, at).join(''),
+    after: letters.slice(at + 2).join(''),
+  }));
+}
+
+/** Shorter words have too little left of them to be found by what remains. */
+const LONG = 6;
+
+/**
+ * For LIKE on ` word word `: finds, among others, the words with one other letter, one more, one less, or two swapped.
+ * An index looks for three letters in a row, so a short word is spelled out in every wrong way.
+ */
+export function typoPatterns(word: string): string[] {
+  const letters = Array.from(word);
+  if (letters.length >= LONG) {
+    return remains(word).map(({ before, after }) => `% ${escapeLike(before)}%${escapeLike(after)} %`);
+  }
+  const patterns = new Set<string>();
+  const add = (...parts: string[]) => patterns.add(`% ${parts.join('')} %`);
+  const text = (from: number, until?: number) => escapeLike(letters.slice(from, until).join(''));
+  for (let at = 0; at <= letters.length; at++) {
+    add(text(0, at), '_', text(at));
+    if (at === letters.length) break;
+    add(text(0, at), '_', text(at + 1));
+    add(text(0, at), text(at + 1));
+    if (at + 1 < letters.length) add(text(0, at), text(at + 1, at + 2), text(at, at + 1), text(at + 2));
+  }
+  return [...patterns];
+}
+
+/** The same as a regular expression that finds hardly anything else. */
+export function typoExpression(word: string): string {
+  const escaped = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, String.raw`\$&`);
+  const ways = remains(word).map(
+    ({ before, after }) => String.raw`${escaped(before)}[^ ]{1,3}${escaped(after)}`,
+  );
+  return ` (${ways.join('|')}) `;
+}
+
+/** Whether one letter makes one word of the other: changed, added, left out, or swapped with the next. */
+export function isOneLetterOff(left: string, right: string): boolean {
+  const [one, other] = [Array.from(left), Array.from(right)];
+  let start = 0;
+  while (start < one.length && start < other.length && one[start] === other[start]) start++;
+  const rest = (letters: string[], from: number) => letters.slice(from).join('');
+  const swapped =
+    one[start] === other[start + 1] && one[start + 1] === other[start] && one[start] !== undefined;
+  return (
+    left !== right &&
+    (rest(one, start + 1) === rest(other, start + 1) ||
+      rest(one, start + 1) === rest(other, start) ||
+      rest(one, start) === rest(other, start + 1) ||
+      (swapped && rest(one, start + 2) === rest(other, start + 2)))
+  );
+}
+
+/** Of the words in these texts, the one that was probably meant: the most frequent that is one letter off. */
+export function probableWord(typed: string, texts: readonly string[]): string | undefined {
+  const wanted = typed.toLowerCase();
+  const counts = new Map<string, number>();
+  for (const word of texts.flatMap((text) => text.split(' '))) {
+    if (isOneLetterOff(wanted, word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  return [...counts].toSorted(
+    ([word, count], [other, otherCount]) => otherCount - count || (word < other ? -1 : 1),
+  )[0]?.[0];
+}
