@@ -9,6 +9,7 @@ import { SCOPES, type Scope } from '../http/scopes.ts';
 import { newId, newSecret, secretHash } from '../ids.ts';
 import { insertShop } from '../shop/queries.ts';
 import { applySettings } from '../shop/settings-file.ts';
+import { insertCatalogue } from './insert-catalogue.ts';
 import { demoLegalPages } from './legal.ts';
 import { demoCustomers, demoSubscribers } from './people.ts';
 import { demoSettings } from './settings.ts';
@@ -74,7 +75,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
-/** Everything in one transaction; returns the token that may do all. */
+/** All of its rows in one transaction; returns the token that may do all. Its pictures are `addDemoFiles`. */
 export async function insertDemoShop(tx: Transaction, options: DemoOptions): Promise<string> {
   const { shopId } = options;
   await insertShop(tx, {
@@ -86,6 +87,7 @@ export async function insertDemoShop(tx: Transaction, options: DemoOptions): Pro
     currency: 'EUR',
   });
   await applySettings(tx, shopId, demoSettings);
+  await insertCatalogue(tx, shopId);
   await insertCustomers(tx, shopId);
   await insertSubscribers(tx, shopId);
   await insertLegalPages(tx, shopId);
@@ -93,7 +95,7 @@ export async function insertDemoShop(tx: Transaction, options: DemoOptions): Pro
 }
 
 async function insertCustomers(tx: Transaction, shopId: string): Promise<void> {
-  const rows = demoCustomers.map(({ number, note, address }, index) => {
+  const rows = demoCustomers.map(({ number, note, group, address }, index) => {
     const createdAt = new Date(tx.now.getTime() - 420 * DAY + index * DAY);
     return {
       customer_id: newId(createdAt),
@@ -101,13 +103,17 @@ async function insertCustomers(tx: Transaction, shopId: string): Promise<void> {
       created_at: createdAt,
       billing_address: toAddress(address, 'billingAddress'),
       internal_note: note ?? null,
+      group: group ?? null,
     };
   });
   await tx.run(sql`
-    insert into customer (shop_id, customer_id, customer_number, created_at, billing_address, internal_note)
-    select ${shopId}, customer_id, customer_number, created_at, billing_address, internal_note
+    insert into customer (shop_id, customer_id, customer_number, created_at, billing_address, internal_note,
+      customer_group_id)
+    select ${shopId}, row.customer_id, row.customer_number, row.created_at, row.billing_address, row.internal_note,
+      customer_group.customer_group_id
     from json_to_recordset(${JSON.stringify(rows)}) as row (customer_id uuid, customer_number text,
-      created_at timestamptz, billing_address json, internal_note text)`);
+      created_at timestamptz, billing_address json, internal_note text, "group" text)
+    left join customer_group on customer_group.shop_id = ${shopId} and customer_group.name = row."group"`);
   await tx.run(sql`
     update counter set value = ${1000 + rows.length} where shop_id = ${shopId} and name = 'customer'`);
 }

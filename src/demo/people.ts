@@ -5,6 +5,8 @@ type Sent = Partial<Record<AddressField, string>>;
 export interface DemoCustomer {
   number: string;
   note?: string;
+  /** Name of the customer group. */
+  group?: string;
   address: Sent;
 }
 
@@ -12,6 +14,7 @@ export const demoCustomers: DemoCustomer[] = [
   {
     number: '1001',
     note: 'pays on time',
+    group: 'Cafes',
     address: {
       company: 'Cafe Pelican',
       salutation: 'Mrs',

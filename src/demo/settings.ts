@@ -100,6 +100,16 @@ export const demoSettings: SettingsFile = {
     { from: 100, absolute: 10 },
     { from: 250, percent: 10 },
   ],
+  units: {
+    piece: { de_DE: { long: 'Stück' }, fr_FR: { long: 'pièce(s)' } },
+    pair: { de_DE: { long: 'Paar' }, fr_FR: { long: 'paire(s)' } },
+    carton: { de_DE: { long: 'Kasten' }, fr_FR: { long: 'caisse(s)' } },
+    metre: { de_DE: { long: 'Meter', short: 'm' }, fr_FR: { long: 'mètre(s)', short: 'm' } },
+    gram: { de_DE: { long: 'Gramm', short: 'g' }, fr_FR: { long: 'gramme(s)', short: 'g' } },
+    litre: { de_DE: { long: 'Liter', short: 'l' }, fr_FR: { long: 'litre(s)', short: 'l' } },
+  },
+  customerGroups: ['Cafes', 'Staff'],
+  crossSellingTitle: { en_GB: 'Goes well with', de_DE: 'Passt gut dazu', fr_FR: 'Va bien avec' },
   newsletters: [
     {
       identifier: 'TideLetter_EN',
