@@ -16,7 +16,7 @@ export interface Throughput {
   requestsPerSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Share of the select baseline: the median of the rounds' own shares, since a round sees one state of the machine. */
+  /** Share of its baseline: the median of the rounds' own shares, since a round sees one state of the machine. */
   ratio: number;
   goal: number | null;
   ok: boolean | null;
@@ -62,9 +62,9 @@ export function throughputTable(rows: Throughput[]): string {
   ]);
 }
 
-export function startTable(rows: Verdict[]): string {
+export function verdictTable(title: string, rows: Verdict[]): string {
   return table([
-    ['start', 'value', 'goal', ''],
+    [title, 'value', 'goal', ''],
     ...rows.map(({ name, value, goal, ok }) => [name, String(value), `< ${goal}`, judged(ok)]),
   ]);
 }

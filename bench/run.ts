@@ -1,7 +1,8 @@
 /**
- * `npm run bench [-- --quick] [-- --profile FOLDER]`: what Kontor does per second against the least that Fastify
- * and one select cost on the same machine in the same minutes, and how fast it starts. Needs nothing but
- * `npm ci`; listens on 127.0.0.1 only; writes bench/results.json.
+ * `npm run bench [-- --quick] [-- --only start|load|scale] [-- --profile FOLDER]`: what Kontor does per second
+ * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
+ * and whether cost grows with the number of products. Needs nothing but `npm ci`; listens on 127.0.0.1 only;
+ * writes bench/results.json.
  */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +15,8 @@ import { migrate } from '../src/db/migrate.ts';
 import { install } from './installation.ts';
 import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
 import { atEnd, endEverything, startServer } from './processes.ts';
-import { machine, startTable, startVerdicts, throughput, throughputTable } from './report.ts';
+import { machine, startVerdicts, throughput, throughputTable, verdictTable } from './report.ts';
+import { createScaleShops, measureFiles, measureScale } from './scale.ts';
 import { createBenchShop } from './shop.ts';
 import { measureStarts } from './start-times.ts';
 import { baselines, targets, type Target } from './targets.ts';
@@ -23,20 +25,23 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start` or `load`: only one half; results.json is then left as it is. */
+    /** `start`, `load` or `scale`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** Where to put a CPU profile of Kontor; the numbers of such a run are lower. */
     profile: { type: 'string' },
   },
 });
 
-/** The whole run stays below four minutes however many targets there are: more of them get shorter rounds. */
-const LOAD_SECONDS = options.quick ? 20 : 120;
+/** However many targets there are: more of them get shorter rounds. */
+const LOAD_SECONDS = options.quick ? 20 : 180;
 const ROUNDS = options.quick ? 3 : 25;
 const WARM_UP_SECONDS = options.quick ? 1 : 3;
 const LONGEST_ROUND = 1;
 const RESTARTS = options.quick ? 1 : 3;
 const POOL = '10';
+const SCALE = options.quick
+  ? { small: 500, large: 5_000, calls: 40, variations: 200 }
+  : { small: 2_000, large: 200_000, calls: 300, variations: 2_000 };
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -64,23 +69,27 @@ async function bench(): Promise<void> {
   const installation = path.join(workFolder, 'kontor');
   await install(installation);
 
-  const starts = options.only === 'load' ? undefined : await benchStarts(installation, workFolder);
-  const loads = options.only === 'start' ? undefined : await benchLoads(installation, workFolder);
+  const isAsked = (part: string) => options.only === undefined || options.only === part;
+  const starts = isAsked('start') ? await benchStarts(installation, workFolder) : undefined;
+  const loads = isAsked('load') ? await benchLoads(installation, workFolder) : undefined;
+  const scale = isAsked('scale') ? await benchScale(installation, workFolder) : undefined;
   say('');
   if (loads) say(`${throughputTable(loads.throughput)}\n`);
-  if (starts) say(startTable(starts.start));
+  if (scale) say(`${verdictTable('scale', scale.scale)}\n`);
+  if (starts) say(verdictTable('start', starts.start));
 
-  if (starts && loads) {
+  if (starts && loads && scale) {
     const results = {
       date: new Date().toISOString(),
       quick: options.quick,
       ...machine(),
       ...loads,
+      ...scale,
       ...starts,
     };
     await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(results, null, 2)}\n`);
   }
-  const judged = [...(loads?.throughput ?? []), ...(starts?.start ?? [])];
+  const judged = [...(loads?.throughput ?? []), ...(scale?.scale ?? []), ...(starts?.start ?? [])];
   if (judged.some(({ ok }) => ok === false)) process.exitCode = 1;
 }
 
@@ -91,7 +100,7 @@ async function benchStarts(installation: string, workFolder: string) {
 }
 
 async function benchLoads(installation: string, workFolder: string) {
-  say('Throughput: a shop with 1,000 customers on a PostgreSQL of its own ...');
+  say('Throughput: a shop with 1,000 customers and 10,000 products on a PostgreSQL of its own ...');
   const subjects = await startSubjects(installation, workFolder);
   const all = [...subjects.values()];
   const share = LOAD_SECONDS / all.length;
@@ -101,21 +110,39 @@ async function benchLoads(installation: string, workFolder: string) {
     await load(subject, Math.min(WARM_UP_SECONDS, 0.15 * share));
   }
   const rounds = await interleavedRounds(all, { rounds: ROUNDS, seconds: roundSeconds }, say);
-  const baseline = rounds.get(subjects.get(baselines.select)!)!;
-  const rows = [...subjects].map(([target, subject]) => throughput(target, rounds.get(subject)!, baseline));
+  const rows = [...subjects].map(([target, subject]) => {
+    const baseline = subjects.get(baselines[target.baseline ?? 'select'])!;
+    return throughput(target, rounds.get(subject)!, rounds.get(baseline)!);
+  });
   return { roundSeconds, throughput: rows };
 }
 
-/** The three servers, and what is asked of each of them. */
-async function startSubjects(installation: string, workFolder: string): Promise<Map<Target, Subject>> {
-  const starting = startEmbedded(path.join(workFolder, 'data'), { log: () => {} });
+async function benchScale(installation: string, workFolder: string) {
+  const { large } = SCALE;
+  say(`Scale: shops with ${SCALE.small} and ${large} products, made, searched, exported and imported ...`);
+  const { db, environment, start } = await startDatabase(installation, workFolder, 'scale-data');
+  const shops = await createScaleShops(db, SCALE, say);
+  await db.close();
+  const kontor = await start(
+    'kontor-scale',
+    [...profiling(), 'bin/kontor.js', 'serve'],
+    '/ready',
+    kontorSettings(workFolder),
+  );
+  const scale = [
+    ...(await measureScale(kontor.origin, shops, SCALE)),
+    ...(await measureFiles(kontor.origin, shops, { installation, workFolder, environment })),
+  ];
+  return { scale };
+}
+
+/** A PostgreSQL of its own, and how to start a server on it. */
+async function startDatabase(installation: string, workFolder: string, folder: string) {
+  const starting = startEmbedded(path.join(workFolder, folder), { log: () => {} });
   atEnd(async () => (await starting).stop());
   const postgres = await starting;
   const db = openDatabase({ connection: postgres.connection });
   await migrate(db, () => {});
-  const shop = await createBenchShop(db);
-  await db.close();
-
   const environment = { DATABASE_URL: urlOf(postgres.connection), DATABASE_POOL: POOL };
   const start = (name: string, words: string[], probe: string, more: Record<string, string> = {}) =>
     startServer({
@@ -126,13 +153,41 @@ async function startSubjects(installation: string, workFolder: string): Promise<
       logFile: path.join(workFolder, `${name}.log`),
       probe,
     });
-  const constant = await start('constant', ['bench/servers/constant.js'], '/');
-  const select = await start('select', ['bench/servers/select.js'], `/${shop.shopId}/${shop.customerIds[0]}`);
-  const profiling = options.profile ? ['--cpu-prof', `--cpu-prof-dir=${path.resolve(options.profile)}`] : [];
-  const kontor = await start('kontor', [...profiling, 'bin/kontor.js', 'serve'], '/ready', {
+  return { db, environment, start };
+}
+
+function profiling(): string[] {
+  return options.profile ? ['--cpu-prof', `--cpu-prof-dir=${path.resolve(options.profile)}`] : [];
+}
+
+function kontorSettings(workFolder: string): Record<string, string> {
+  return {
     KONTOR_DATA: path.join(workFolder, 'kontor-data'),
     // On, as in production, but never reached.
     RATE_LIMIT: '1000000000',
+  };
+}
+
+/** The servers, and what is asked of each of them. */
+async function startSubjects(installation: string, workFolder: string): Promise<Map<Target, Subject>> {
+  const { db, start } = await startDatabase(installation, workFolder, 'data');
+  const shop = await createBenchShop(db);
+  await db.close();
+
+  const customer = `/${shop.shopId}/${shop.customerIds[0]}`;
+  const constant = await start('constant', ['bench/servers/constant.js'], '/');
+  const select = await start('select', ['bench/servers/select.js'], customer);
+  const kontor = await start(
+    'kontor',
+    [...profiling(), 'bin/kontor.js', 'serve'],
+    '/ready',
+    kontorSettings(workFolder),
+  );
+  const list = await fetch(`${kontor.origin}${shop.root}/products?resultsPerPage=20`, {
+    headers: { authorization: `Bearer ${shop.token}` },
+  });
+  const page = await start('page', ['bench/servers/page.js'], customer, {
+    PAGE_BYTES: String((await list.arrayBuffer()).byteLength),
   });
 
   const subject = (target: Target, { origin }: { origin: string }): [Target, Subject] => [
@@ -142,6 +197,7 @@ async function startSubjects(installation: string, workFolder: string): Promise<
   return new Map([
     subject(baselines.constant, constant),
     subject(baselines.select, select),
+    subject(baselines.page, page),
     ...targets.map((target) => subject(target, kontor)),
   ]);
 }

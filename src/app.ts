@@ -8,6 +8,8 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { apps } from './apps/routes.ts';
+import { assignments } from './categories/assignments.ts';
+import { categories } from './categories/routes.ts';
 import type { Config } from './config.ts';
 import { countries } from './countries/routes.ts';
 import { currencies } from './currencies/routes.ts';
@@ -26,12 +28,26 @@ import { deletePastWindows, rateLimiter } from './http/rate-limit.ts';
 import { compileBody, compileParameters } from './http/validation.ts';
 import { legal } from './legal/routes.ts';
 import { locales } from './locales/routes.ts';
+import { mediaRoutes } from './media/routes.ts';
+import { sweepMedia } from './media/sweep.ts';
 import { newsletters } from './newsletters/routes.ts';
 import { registerOpenapi } from './openapi.ts';
 import { registerHealth } from './operation/health.ts';
 import { requestLog } from './operation/log.ts';
 import { registerMetrics } from './operation/metrics.ts';
+import { availability } from './products/availability.ts';
+import { crossSelling } from './products/cross-selling.ts';
+import { customAttributes } from './products/custom-attributes.ts';
+import { exportProducts } from './products/export.ts';
+import { lowestPrice } from './products/lowest-price.ts';
+import { products } from './products/routes.ts';
+import { slideshow } from './products/slideshow.ts';
+import { updatedProducts } from './products/updated.ts';
+import { variations } from './products/variations.ts';
+import { watchedProducts } from './products/watched.ts';
+import { productTypes } from './producttypes/routes.ts';
 import { scriptTags } from './script-tags/routes.ts';
+import { search } from './search/routes.ts';
 import { shippingMethods } from './shipping-methods/routes.ts';
 import { shop } from './shop/routes.ts';
 import { startPageRoutes } from './start-page/routes.ts';
@@ -45,7 +61,8 @@ export interface AppDeps {
   isMigrated?: () => boolean;
 }
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** The one constructor of the service; tests use the same. */
@@ -129,22 +146,41 @@ export async function buildApp({
   locales(api);
   taxes(api);
   shippingMethods(api);
+  categories(api);
+  assignments(api);
+  productTypes(api);
   customers(api);
   legal(api);
   newsletters(api);
+  search(api);
   scriptTags(api);
+  products(api);
+  updatedProducts(api);
+  exportProducts(api);
+  variations(api);
+  customAttributes(api);
+  crossSelling(api);
+  lowestPrice(api);
+  slideshow(api);
+  availability(api);
+  watchedProducts(api);
   apps(api);
   api.finish();
   await docsRoutes(app);
+  mediaRoutes(app, { config });
   startPageRoutes(app, { db, config, isMigrated });
 
-  const sweep = setInterval(() => {
-    Promise.all([deleteOldAnswers(db), deletePastWindows(db)]).catch((error: unknown) =>
-      log.warn({ err: error }, 'the hourly sweep failed'),
+  const sweep = () => {
+    if (!isMigrated()) return;
+    Promise.all([deleteOldAnswers(db), deletePastWindows(db), sweepMedia(db, config, log)]).catch(
+      (error: unknown) => log.warn({ err: error }, 'the hourly sweep failed'),
     );
-  }, HOUR).unref();
+  };
+  const firstSweep = setTimeout(sweep, MINUTE).unref();
+  const sweeps = setInterval(sweep, HOUR).unref();
   app.addHook('onClose', async () => {
-    clearInterval(sweep);
+    clearTimeout(firstSweep);
+    clearInterval(sweeps);
     limiter.close();
     await limiter.flush();
   });

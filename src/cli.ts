@@ -2,6 +2,8 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { appCommands } from './commands/app.ts';
 import { CommandProblem, UsageProblem, type Command } from './commands/command.ts';
 import { dbCommands } from './commands/db.ts';
+import { demoCommands } from './commands/demo.ts';
+import { productCommands } from './commands/products.ts';
 import { serveCommands } from './commands/serve.ts';
 import { shopCommands } from './commands/shop.ts';
 import { tokenCommands } from './commands/token.ts';
@@ -13,6 +15,8 @@ const commands: Command[] = [
   ...shopCommands,
   ...tokenCommands,
   ...appCommands,
+  ...productCommands,
+  ...demoCommands,
   ...dbCommands,
 ];
 

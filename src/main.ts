@@ -8,7 +8,10 @@ import { openDatabase, type Database } from './db/database.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
+import { addDemoFiles } from './demo/add-files.ts';
 import { createDemoShops, isPrivate } from './demo/demo-shop.ts';
+import { createQueues } from './jobs/queue.ts';
+import { startMails } from './mails/worker.ts';
 import { createLog } from './operation/log.ts';
 import { countShops, findShop, findShops } from './shop/queries.ts';
 
@@ -38,14 +41,20 @@ export async function serve(config: Config): Promise<void> {
   });
   try {
     const app = await buildApp({ config, db, log, isMigrated: () => ready });
+    let mails: ReturnType<typeof startMails> | undefined;
     try {
       // First, so that nothing is said before the line about a database that can't be reached.
       await db.one(sql`select 1`);
       // Before the migrations, so that /health answers and /ready says no while a long one runs.
       const address = await listen(app, config);
       await migrate(db, (line) => log.info(line));
-      const text = welcome(address, config, await nextStep(db, config, address));
+      await createQueues(db);
+      mails = startMails({ db, config, log, origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? address });
+      const token = (await countShops(db)) === 0 ? await createDemoShops(db, config) : undefined;
       ready = true;
+      // From now on it answers; who waits for the lines below finds the pictures of the demo shop too.
+      if (token !== undefined) await addDemoFiles(db, config, 'DemoShop');
+      const text = welcome(address, config, await nextStep(db, config, address, token));
       lines.flush();
       process.stdout.write(text);
       // bin/kontor.js kept the young generation small while everything was loaded; under load it may grow.
@@ -54,7 +63,7 @@ export async function serve(config: Config): Promise<void> {
       log.info('stopping');
     } finally {
       signals.onNext(() => app.server.closeAllConnections());
-      await closeInTime(app);
+      await Promise.all([closeInTime(app), mails?.stop()]);
     }
   } finally {
     await db.close();
@@ -119,9 +128,13 @@ function nameOf(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** An empty database gets the demo shops, and the one who started it a token; else there is a way to get one. */
-async function nextStep(db: Database, config: Config, address: string): Promise<string[]> {
-  const token = (await countShops(db)) === 0 ? await createDemoShops(db, config) : undefined;
+/** Who started it on an empty database gets the token of the demo shop; else there is a way to get one. */
+async function nextStep(
+  db: Database,
+  config: Config,
+  address: string,
+  token: string | undefined,
+): Promise<string[]> {
   if (token === undefined) {
     const shop = (await findShop(db, 'DemoShop')) ?? (await findShops(db, 1))[0];
     return [`  A new access token    npx kontor token create ${shop?.shopId ?? 'ID'} --scopes all`];
@@ -131,7 +144,7 @@ async function nextStep(db: Database, config: Config, address: string): Promise<
     '',
     '  Try it:',
     '',
-    `    curl -H 'Authorization: Bearer ${token}' ${address}/rs/shops/DemoShop/customers`,
+    `    curl -H 'Authorization: Bearer ${token}' ${address}/rs/shops/DemoShop/products`,
     ...(isPrivate(config) ? [] : ['', '  The token is shown this once.']),
   ];
 }

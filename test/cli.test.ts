@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { SCOPES } from '../src/http/scopes.ts';
@@ -38,6 +38,8 @@ describe('without a database', () => {
     'app install ID CLIENT_ID',
     'app list ID',
     'app delete ID APP',
+    'products import SHOP FILE.csv',
+    'demo generate SHOP',
     'db migrate',
     'db status',
   ];
@@ -52,7 +54,7 @@ describe('without a database', () => {
   });
 
   test('a group shows its own commands', async () => {
-    for (const group of ['shop', 'token', 'app', 'db']) {
+    for (const group of ['shop', 'token', 'app', 'products', 'demo', 'db']) {
       const { code, stdout } = await run(group, '--help');
       expect(code).toBe(0);
       const rows = stdout.split('\n').filter((line) => line.startsWith('  '));
@@ -223,7 +225,10 @@ describe('without the service', () => {
     expect(demo.stdout).toMatch(/^Shop Demo_2 created with demo data\. Access token: [A-Za-z0-9]{32}\n$/);
     const { stdout } = await run('shop', 'list');
     expect(stdout).toMatch(/^ID +NAME +CREATED\nDemo_2 +Harbour & Hearth +\d{4}\S+Z\nTea +Tea +\d{4}\S+Z\n$/);
+    await mkdir(path.join(data, 'media/Demo_2/image'), { recursive: true });
+    await mkdir(path.join(data, 'media/Tea/image'), { recursive: true });
     expect(await run('shop', 'delete', 'Demo_2')).toEqual(done('Shop Demo_2 deleted.\n'));
+    expect(await readdir(path.join(data, 'media'))).toEqual(['Tea']);
     expect(await run('shop', 'delete', 'Demo_2')).toEqual(
       refused('There is no shop "Demo_2". See: npx kontor shop list'),
     );
@@ -308,6 +313,7 @@ describe('while the service runs', () => {
       ['app', 'install', 'Nope', 'x'],
       ['app', 'list', 'Nope'],
       ['app', 'delete', 'Nope', 'x'],
+      ['demo', 'generate', 'Nope', '--products', '1'],
     ];
     const ended = await Promise.all(calls.map((words) => run(...words)));
     expect(ended).toEqual(calls.map(() => refused('There is no shop "Nope". See: npx kontor shop list')));
@@ -400,6 +406,39 @@ describe('while the service runs', () => {
     );
     expect(await run('token', 'revoke', 'Cocoa', all)).toEqual(done('Revoked.\n'));
     expect(await run('token', 'list', 'Cocoa')).toEqual(done('TOKEN  APP  CREATED  LAST USE  SCOPES\n'));
+  });
+
+  test('made-up products, which a second run does not make again', async () => {
+    const token = await givenShop('Plenty');
+    const generate = (...words: string[]) => run('demo', 'generate', 'Plenty', ...words);
+    const first = await generate('--products', '30', '--seed', '4');
+    expect(first).toMatchObject({ code: 0, stdout: '30 products added to Plenty.\n' });
+    expect(first.stderr).toMatch(/^30 products in \d+\.\d s, \d+\/s\n$/);
+    const { body } = await get('/Plenty/products?resultsPerPage=100&includeInvisible=true', token);
+    expect(body['results']).toBe(30);
+    expect(await generate('--products', '30', '--seed', '4')).toEqual(
+      done('Plenty has the 30 products of seed 4 already.\n'),
+    );
+    for (const wrong of ['0', '-1', '1.5', 'many', '5000001']) {
+      expect(await generate('--products', wrong)).toMatchObject({ code: 2, stdout: '' });
+    }
+  });
+
+  test('products from a file: taken, with the lines that could not be', async () => {
+    const file = path.join(await newFolder(), 'products.csv');
+    await writeFile(file, 'Alias;Name/en;ListPrices/EUR/gross\nX-1;Import one;5\nX-2;Import two;much\n');
+    const { code, stdout, stderr } = await run('products', 'import', 'DemoShop', file);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '1 created, 0 changed, 0 unchanged, 1 refused.\n' });
+    expect(stderr).toMatch(/^2 rows in [\d.]+ s, [\d,]+\/s\n/);
+    expect(stderr).toContain('line 3: ListPrices/EUR/gross is much, which is no price\n');
+    await writeFile(file, 'Alias;Name/en;ListPrices/EUR/gross\nX-1;Import one;5\n');
+    const again = await run('products', 'import', 'DemoShop', file);
+    expect(again).toMatchObject({ code: 0, stdout: '0 created, 0 changed, 1 unchanged, 0 refused.\n' });
+    expect(await run('products', 'import', 'DemoShop', `${file}.none`)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`${file}.none does not exist`),
+    });
   });
 
   test('a deleted shop is gone within 5 seconds', async () => {

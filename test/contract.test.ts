@@ -14,7 +14,7 @@ import type { Answer, CallOptions, Service } from './service.ts';
 
 const MEDIA_TYPE = 'application/vnd.epages.v1+json';
 const METHODS = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const readings = OPERATIONS.filter(({ method }) => method === 'GET');
+const readings = OPERATIONS.filter(({ method, csv }) => method === 'GET' && !csv);
 
 let service: Service;
 let shop: Shop;
@@ -72,6 +72,7 @@ describe('the table', () => {
     $ref?: string;
     properties?: Record<string, Schema>;
     items?: Schema;
+    anyOf?: Schema[];
   }
   type Document = {
     paths: Record<string, Record<string, Documented>>;
@@ -99,8 +100,12 @@ describe('the table', () => {
 
   /** The paths of all keys, as in the shapes. */
   const keysOf = (schema: Schema, place = ''): string[] => {
-    const { properties, items } = resolved(schema);
-    if (items) return keysOf(items, `${place}[]`);
+    const { properties, items, anyOf } = resolved(schema);
+    if (anyOf) return anyOf.flatMap((one) => keysOf(one, place));
+    if (items) {
+      const inner = keysOf(items, `${place}[]`);
+      return inner.length > 0 ? inner : [`${place}[]`];
+    }
     return Object.entries(properties ?? {}).flatMap(([key, inner]) => {
       const path = place === '' ? key : `${place}.${key}`;
       return [path, ...keysOf(inner, path)];
@@ -132,16 +137,27 @@ describe('the table', () => {
   });
 });
 
+/** What can be asked for, and what can't. */
+const ACCEPTED = {
+  json: ['application/json', '*/*', 'application/*', MEDIA_TYPE, `text/html, ${MEDIA_TYPE};q=0.5`],
+  csv: ['text/csv', '*/*', 'application/vnd.epages.v1+csv', 'text/html, text/csv;q=0.5'],
+};
+const REFUSED = {
+  json: ['application/vnd.epages.v2+json', 'text/html', 'application/json;q=0'],
+  csv: ['application/vnd.epages.v2+csv', 'application/json', 'text/csv;q=0'],
+};
+
 describe.each(OPERATIONS)('$name', (operation) => {
-  const isEmpty = operation.status === 204;
+  const kind = operation.csv ? 'csv' : 'json';
+  const isEmpty = operation.answer === '' && !operation.csv;
 
   /** What an answer must have, and what this one has. */
   const expected = {
     status: operation.status,
     problems: [],
     headers: {
-      'content-type': isEmpty ? undefined : 'application/json',
-      'x-epages-media-type': MEDIA_TYPE,
+      'content-type': isEmpty ? undefined : operation.csv ? 'text/csv' : 'application/json',
+      'x-epages-media-type': `application/vnd.epages.v1+${kind}`,
       'access-control-allow-origin': '*',
       'x-ratelimit-limit': '6000',
       'x-ratelimit-remaining': expect.stringMatching(/^\d+$/),
@@ -150,8 +166,14 @@ describe.each(OPERATIONS)('$name', (operation) => {
     },
   };
   const found = ({ status, headers, text, body }: Answer) => {
-    const problems = isEmpty ? (text === '' ? [] : [text]) : shapeProblems(body, operation.answer);
-    const length = isEmpty ? undefined : String(Buffer.byteLength(text));
+    const problems = operation.csv
+      ? []
+      : isEmpty
+        ? text === ''
+          ? []
+          : [text]
+        : shapeProblems(body, operation.answer);
+    const length = operation.status === 204 || operation.csv ? undefined : String(Buffer.byteLength(text));
     if (headers['content-length'] !== length) problems.push(`Content-Length ${headers['content-length']}`);
     const names = Object.keys(expected.headers);
     return {
@@ -169,26 +191,20 @@ describe.each(OPERATIONS)('$name', (operation) => {
     expect(found(await send(operation, { slash: '/' }))).toEqual(expected);
   });
 
-  test.each(['application/json', '*/*', 'application/*', MEDIA_TYPE, `text/html, ${MEDIA_TYPE};q=0.5`])(
-    'accepts Accept: %s',
-    async (accept) => {
-      expect(found(await send(operation, { headers: { accept } }))).toEqual(expected);
-    },
-  );
+  test.each(ACCEPTED[kind])('accepts Accept: %s', async (accept) => {
+    expect(found(await send(operation, { headers: { accept } }))).toEqual(expected);
+  });
 
-  test.each(['application/vnd.epages.v2+json', 'text/html', 'application/json;q=0'])(
-    'refuses Accept: %s',
-    async (accept) => {
-      const call = await validCall(operation, shop);
-      const answer = await service.call(operation.method, call.path + call.search, {
-        ...call.options,
-        headers: { ...call.options.headers, accept },
-      });
-      expect(answer.status).toBe(406);
-      expectRefusal(answer, operation.method, `/rs/shops${call.path}`);
-      expect(answer.headers['x-ratelimit-limit']).toBe('6000');
-    },
-  );
+  test.each(REFUSED[kind])('refuses Accept: %s', async (accept) => {
+    const call = await validCall(operation, shop);
+    const answer = await service.call(operation.method, call.path + call.search, {
+      ...call.options,
+      headers: { ...call.options.headers, accept },
+    });
+    expect(answer.status).toBe(406);
+    expectRefusal(answer, operation.method, `/rs/shops${call.path}`);
+    expect(answer.headers['x-ratelimit-limit']).toBe('6000');
+  });
 });
 
 describe.each(readings)('$name', (operation) => {

@@ -1,15 +1,20 @@
 import { expect } from 'vitest';
-import { readConfig } from '../src/config.ts';
+import { addDemoFiles } from '../src/demo/add-files.ts';
 import { createDemoShops, insertDemoShop } from '../src/demo/demo-shop.ts';
 import { givenToken } from './builders.ts';
 import type { Shop } from './operations.ts';
 import { startService, type Answer, type Service } from './service.ts';
 
 /** A service with the shops of a first start: DemoShop, whose tokens have known names, and EmptyShop. */
-export async function startDemo(environment: Record<string, string> = {}, now?: Date): Promise<Service> {
+export async function startDemo(
+  environment: Record<string, string> = {},
+  now?: Date,
+  { hasImages } = { hasImages: false },
+): Promise<Service> {
   const service = await startService(environment);
   service.setClock(now);
-  await createDemoShops(service.db, readConfig(environment));
+  await createDemoShops(service.db, service.config);
+  if (hasImages) await addDemoFiles(service.db, service.config, 'DemoShop');
   return service;
 }
 

@@ -7,6 +7,7 @@ import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/db/database.ts';
 import { attachEmbedded, startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
+import { createQueues } from '../src/jobs/queue.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -33,6 +34,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await admin.end();
   const db = openDatabase({ connection: { ...server.connection, database: TEMPLATE } });
   await migrate(db, () => {});
+  await createQueues(db);
   await db.close();
   const { host, port, user } = server.connection;
   project.provide('connection', {

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import pg from 'pg';
 import pino from 'pino';
 import { inject } from 'vitest';
 import { buildApp } from '../src/app.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig, type Config } from '../src/config.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import { TEMPLATE } from './global-setup.ts';
 
@@ -12,6 +15,8 @@ import { TEMPLATE } from './global-setup.ts';
 export interface Service {
   app: FastifyInstance;
   db: Database;
+  /** With a folder of its own for what is not in the database. */
+  config: Config;
   /** The name of its database. */
   database: string;
   /** Sets the service's clock; undefined lets it run again. */
@@ -48,11 +53,14 @@ export async function startService(
   let fixed: Date | undefined;
   const clock = () => fixed ?? new Date();
   const db = openDatabase({ connection: { ...inject('connection'), database: name }, clock });
-  const config = readConfig({ LOG_LEVEL: 'silent', ...environment });
+  const folder =
+    beside?.config.KONTOR_DATA ?? (await mkdtemp(path.join(tmpdir(), `kontor-test-${process.pid}-`)));
+  const config = readConfig({ LOG_LEVEL: 'silent', KONTOR_DATA: folder, ...environment });
   const app = await buildApp({ config, db, log: pino({ level: config.LOG_LEVEL }) });
   return {
     app,
     db,
+    config,
     database: name,
     setClock: (now) => {
       fixed = now;
@@ -71,6 +79,7 @@ export async function startService(
       await app.close();
       await db.close();
       await drop();
+      if (!beside) await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -23,12 +23,19 @@ function withId(operation: Operation, name: string, id: string): Operation {
   return { ...operation, params: { ...operation.params, [name]: () => id } };
 }
 
+/** A word of the contract, the same in every shop. */
+const NO_ID = 'productProperty';
+
 const addressed = OPERATIONS.flatMap((operation) =>
-  Object.keys(operation.params).map((parameter) => ({ ...operation, parameter })),
+  Object.keys(operation.params)
+    .filter((parameter) => parameter !== NO_ID)
+    .map((parameter) => ({ ...operation, parameter })),
 );
 
 test('every id in a path is swept', () => {
-  const holes = OPERATIONS.flatMap(({ path }) => path.match(/\{\w+\}/g) ?? []);
+  const holes = OPERATIONS.flatMap(({ path }) => path.match(/\{\w+\}/g) ?? []).filter(
+    (hole) => hole !== `{${NO_ID}}`,
+  );
   expect(addressed).toHaveLength(holes.length);
 });
 
@@ -65,7 +72,7 @@ describe.each(addressed)('$name with a {$parameter}', (operation) => {
     expect(await fingerprint(service)).toEqual(before);
   });
 
-  test('in lower case: found', async () => {
+  test.runIf(parameter.endsWith('Id'))('in lower case: found', async () => {
     const id = await operation.params[parameter]!(shop);
     expect(id).toMatch(/^[0-9A-F-]{36}$/);
     const call = await validCall(withId(operation, parameter, id.toLowerCase()), shop);
@@ -87,6 +94,8 @@ describe('an answer to one shop', () => {
       select upper(id::text) as id from (
         select shop_id, customer_id as id from customer union all
         select shop_id, tax_class_id from tax_class union all
+        select shop_id, category_id from category union all
+        select shop_id, product_type_id from product_type union all
         select shop_id, shipping_method_id from shipping_method union all
         select shop_id, campaign_id from newsletter_campaign union all
         select shop_id, script_tag_id from script_tag
