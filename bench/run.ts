@@ -186,9 +186,9 @@ async function startSubjects(installation: string, workFolder: string): Promise<
   const list = await fetch(`${kontor.origin}${shop.root}/products?resultsPerPage=20`, {
     headers: { authorization: `Bearer ${shop.token}` },
   });
-  const page = await start('page', ['bench/servers/page.js'], customer, {
-    PAGE_BYTES: String((await list.arrayBuffer()).byteLength),
-  });
+  const pageFile = path.join(workFolder, 'page.json');
+  await writeFile(pageFile, await list.text());
+  const page = await start('page', ['bench/servers/page.js'], customer, { PAGE_FILE: pageFile });
 
   const subject = (target: Target, { origin }: { origin: string }): [Target, Subject] => [
     target,

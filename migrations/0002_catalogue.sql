@@ -183,9 +183,10 @@ create table listing (
   text text not null,
   -- The same and the descriptions, in the locale's language.
   words tsvector not null,
-  -- c:<category number>, m:<manufacturer>, a:<attribute number>:<value>: what can be counted and filtered.
+  -- c:<category number>, m:<manufacturer>, a:<attribute number>:<value>: what can be counted and filtered; and of a
+  -- master p:<highest price of its variations>.
   facets text[] not null,
-  constraint listing_pkey primary key (shop_id, locale, product_id)
+  constraint listing_pkey primary key (shop_id, product_id, locale)
 );
 
 create index listing_name on listing (shop_id, locale, visible, name, product_id);

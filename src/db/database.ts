@@ -83,6 +83,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     // A client that asks for too much must not hold a connection for ever. Transaction poolers refuse this
     // start-up parameter: there it is set for the role (`alter role ... set statement_timeout`).
     statement_timeout: named ? 15_000 : undefined,
+    // A statement is planned once per connection. Left to itself PostgreSQL plans a list anew on every call, because
+    // a limit it knows looks cheaper than one it does not: 0.7 ms instead of 0.3 ms.
+    options: named ? '-c plan_cache_mode=force_generic_plan' : undefined,
     application_name: options.connection.application_name ?? 'kontor',
   });
   // An idle connection that breaks is replaced by the pool; without a listener Node would end the process.

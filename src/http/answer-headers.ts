@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { tagOf } from './rendered.ts';
 
 /** On every answer outside of the API. The pages for people set a Content-Security-Policy of their own. */
 export const COMMON_HEADERS = {
@@ -21,6 +21,8 @@ export const API_HEADERS = {
 export const EXPOSED_HEADERS =
   'X-ePages-Cart-Token, X-epages-Media-Type, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ETag, X-Request-Id';
 
+const MEDIA_TYPES = { json: 'application/vnd.epages.v1+json', csv: 'application/vnd.epages.v1+csv' };
+
 /**
  * The last touch on an answer of the API: the plain media type of the contract, the version that was served, and
  * an ETag on what was read, so that a client which has it already is told so with 304.
@@ -33,8 +35,9 @@ export function finishAnswer(
 ): void {
   const { statusCode } = reply;
   if (statusCode >= 200 && statusCode < 300) {
-    const kind = request.routeOptions.config.operation?.produces ?? 'json';
-    reply.header('x-epages-media-type', `application/vnd.epages.v1+${kind}`);
+    // A stream is a file.
+    const kind = typeof payload === 'string' || Buffer.isBuffer(payload) || !payload ? 'json' : 'csv';
+    reply.header('x-epages-media-type', MEDIA_TYPES[kind]);
   }
   // Encoded once: the hash, the length and the socket all want the bytes.
   const bytes = typeof payload === 'string' ? Buffer.from(payload) : payload;
@@ -46,7 +49,7 @@ export function finishAnswer(
     reply.header('content-type', 'application/json');
   }
   if (statusCode === 200 && (request.method === 'GET' || request.method === 'HEAD')) {
-    const etag = `"${hash('sha1', bytes, 'base64')}"`;
+    const etag = (reply.getHeader('etag') as string | undefined) ?? `"${tagOf(bytes)}"`;
     reply.header('etag', etag);
     if (matches(request.headers['if-none-match'], etag)) {
       reply.code(304).removeHeader('content-type');

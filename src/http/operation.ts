@@ -207,7 +207,10 @@ export function operations(app: FastifyInstance, deps: Deps) {
         const { call, headers } = callOf(request, idNames);
         const answer = await handler(Object.assign(call, { db }));
         reply.headers(headers);
-        if (answer instanceof Rendered) return reply.type('application/json').send(answer.bytes);
+        if (answer instanceof Rendered) {
+          if (answer.tag !== undefined && operation.method === 'GET') reply.header('etag', `"${answer.tag}"`);
+          return reply.type('application/json').send(answer.bytes);
+        }
         if (answer instanceof Readable) reply.type('text/csv');
         return reply.send(answer);
       });

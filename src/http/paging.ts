@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Rendered } from './rendered.ts';
+import { Rendered, tagOf, type Encoded } from './rendered.ts';
 
 export interface Page {
   page: number;
@@ -50,22 +50,24 @@ export function pagedText(
 export function pagedBytes(
   { page, resultsPerPage }: Page,
   results: number,
-  items: readonly Uint8Array[],
+  items: readonly Encoded[],
   more = '',
 ): Rendered {
   const head = `{"results":${results},"page":${page},"resultsPerPage":${resultsPerPage},"items":[`;
-  return new Rendered(listBytes(head, items, `]${more}}`));
+  return listBytes(head, items, `]${more}}`);
 }
 
 const COMMA = Buffer.from(',');
 
 /** `head`, the items with commas between them, `tail`. */
-export function listBytes(head: string, items: readonly Uint8Array[], tail: string): Buffer {
-  const parts: Uint8Array[] = [Buffer.from(head)];
-  for (const [index, item] of items.entries()) {
-    if (index > 0) parts.push(COMMA);
-    parts.push(item);
+export function listBytes(head: string, items: readonly Encoded[], tail: string): Rendered {
+  const parts: Buffer[] = [Buffer.from(head)];
+  let tags = head + tail;
+  for (const { bytes, tag } of items) {
+    if (parts.length > 1) parts.push(COMMA);
+    parts.push(bytes);
+    tags += tag;
   }
   parts.push(Buffer.from(tail));
-  return Buffer.concat(parts);
+  return new Rendered(Buffer.concat(parts), tagOf(tags));
 }

@@ -6,7 +6,7 @@ import { JsonPatch, patchOf } from '../http/json-patch.ts';
 import { readingLocale, textIn } from '../http/locale.ts';
 import type { Call, Operations } from '../http/operation.ts';
 import { listBytes } from '../http/paging.ts';
-import { Rendered } from '../http/rendered.ts';
+import type { Rendered } from '../http/rendered.ts';
 import { CurrencyParameter, Id, Links, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId } from '../ids.ts';
 import { shopSettings, type Settings } from '../shop/settings.ts';
@@ -141,13 +141,11 @@ async function answer(
     { rel: 'self', href: link(`/products/${productId}/crossselling/`) },
     { rel: 'product', href: link(`/products/${productId}`) },
   ];
-  return new Rendered(
-    listBytes(
-      `{"manualCrossSellingTitle":${JSON.stringify(title)},"embedded":` +
-        `{"results":${texts.length},"page":1,"resultsPerPage":${MOST},"items":[`,
-      texts,
-      `]},"links":${JSON.stringify(links)}}`,
-    ),
+  return listBytes(
+    `{"manualCrossSellingTitle":${JSON.stringify(title)},"embedded":` +
+      `{"results":${texts.length},"page":1,"resultsPerPage":${MOST},"items":[`,
+    texts,
+    `]},"links":${JSON.stringify(links)}}`,
   );
 }
 

@@ -9,7 +9,7 @@ import { notifyWatchers } from './availability.ts';
 import { mergedDimensions } from './combinations.ts';
 import { CellProblem, columnsOf, type Column, type FileProduct } from './csv-columns.ts';
 import type { Prices } from './facts.ts';
-import { refreshListing } from './listing.ts';
+import { analyseCatalogue, refreshListing } from './listing.ts';
 import { recordPrices, type PriceChange } from './price-history.ts';
 import { storedColumns, type StoredProduct } from './queries.ts';
 import { isBack } from './writes.ts';
@@ -61,6 +61,7 @@ export async function importProducts(db: Database, options: ImportOptions): Prom
   const settings = await shopSettings(db, options.shopId);
   const report: ImportReport = { created: 0, changed: 0, unchanged: 0, problems: [] };
   const seen = new Map<string, number>();
+  let isAnalysed = false;
   // Variations need their masters, wherever these stand in the file: so it is read twice.
   for (const variations of [false, true]) {
     const underWay = new Set<Promise<void>>();
@@ -69,6 +70,11 @@ export async function importProducts(db: Database, options: ImportOptions): Prom
         while (underWay.size >= BATCHES_AT_ONCE) await Promise.race(underWay);
         const taken = importBatch(db, options, columns, batch, report).finally(() => underWay.delete(taken));
         underWay.add(taken);
+        if (!isAnalysed) {
+          await taken;
+          await analyseCatalogue(db);
+          isAnalysed = true;
+        }
       }
       await Promise.all(underWay);
     } catch (error) {

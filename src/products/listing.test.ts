@@ -12,6 +12,7 @@ import {
   refreshListing,
   removeFromListing,
   type PageOptions,
+  refsOf,
 } from './listing.ts';
 import { insertProduct, type StoredProduct } from './queries.ts';
 
@@ -127,8 +128,12 @@ async function pageOf(options: Partial<PageOptions> = {}, shopId = SHOP) {
   const rows = await service.db.many<{ id: string; number: string; version: string }>(sql`
     select upper(product_id::text) as id, product_number as number, version::text from product where shop_id = ${shopId}`);
   const known = new Map(rows.map((row) => [row.id, row]));
-  for (const { productId, version } of found.page) expect(version).toBe(known.get(productId)!.version);
-  return { results: found.results, numbers: found.page.map(({ productId }) => known.get(productId)!.number) };
+  for (const { productId, version } of refsOf(found.page))
+    expect(version).toBe(known.get(productId)!.version);
+  return {
+    results: found.results,
+    numbers: refsOf(found.page).map(({ productId }) => known.get(productId)!.number),
+  };
 }
 
 describe('what is listed', () => {

@@ -2,6 +2,7 @@ import type { Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import { isId } from '../ids.ts';
 import { currencyDigits } from '../money.ts';
+import type { ProductRef } from './queries.ts';
 
 /*
  * The tables behind lists and search. They are derived: nobody writes them but this file, always in the transaction
@@ -13,6 +14,9 @@ const MOST_AT_ONCE = 500;
 
 /** Characters. An index takes no entry beyond 2,700 bytes. */
 export const LONGEST_FACET = 500;
+
+/** Characters: of a master with very many variations the first ones are found by their numbers in lists. */
+const LONGEST_NUMBERS = 1_000;
 
 /** The list of the whole shop among those of the categories. */
 const WHOLE_SHOP = '00000000-0000-0000-0000-000000000000';
@@ -174,7 +178,8 @@ function writeListing(tx: Transaction, shopId: string, productIds: readonly stri
         description jsonb, "searchKeywords" jsonb, manufacturer text, "manufacturerProductNumber" text, ean text,
         upc text, "productCode" text, attributes jsonb)
       cross join lateral (
-        select string_agg(product_number, ' | ' order by product_number) as numbers, array_agg(selection) as selections,
+        select left(string_agg(product_number, ' | ' order by product_number collate "C"), ${LONGEST_NUMBERS}) as numbers,
+          array_agg(selection) as selections,
           min(offered.price) as price, max(offered.price) as highest
         from product variation
         cross join lateral (
@@ -341,7 +346,10 @@ export async function rebuildListing(tx: Transaction, shopId: string): Promise<v
  * within a minute or so, and until then takes the shop for empty and chooses among indexes by chance.
  */
 export async function analyseCatalogue(db: Queries): Promise<void> {
-  await db.run(sql`analyze product, product_category, listing, category_listing`);
+  // The keys alone: to look at the words of a large table takes seconds.
+  await db.run(sql`
+    analyze (skip_locked) product (shop_id, product_id, master_id), product_category (shop_id, product_id),
+      listing (shop_id, locale, product_id), category_listing (shop_id, category_id, locale, product_id)`);
 }
 
 export interface ProductPage {
@@ -349,7 +357,8 @@ export interface ProductPage {
   settingsVersion: number;
   /** Over all pages. */
   results: number;
-  page: { productId: string; version: string }[];
+  /** `<id>:<version>,...`: what `refsOf` takes apart, and what the text of the page is known by. */
+  page: string;
 }
 
 export interface PageOptions {
@@ -366,7 +375,7 @@ export interface PageRow {
   settingsVersion: number;
   results: number;
   /** `<id>:<version>,...`: a row for each product would cost more to send and to read than the page itself. */
-  page: string | null;
+  page: string;
 }
 
 /** Each is the order of an index, read forwards or backwards. Products without a price are the dearest. */
@@ -375,16 +384,14 @@ export const ORDERS = {
   price: { asc: sql`price, product_id`, desc: sql`price desc, product_id desc` },
 };
 
-/** The page of these rows that have a product_id, as `PageRow` has it. */
+/** The page of these rows that have a product_id, as `PageRow` has it. An array keeps the order of its query. */
 export function pageText(shopId: string, rows: Sql, order: Sql, limit: number, offset: number): Sql {
-  return sql`(
-    select string_agg(upper(product_id::text) || ':' || version, ',' order by ${order})
-    from (
-      select entry.*, (
-        select version from product where shop_id = ${shopId} and product.product_id = entry.product_id
-      ) as version
-      from (${rows} order by ${order} limit ${limit} offset ${offset}) as entry
-    ) as entry)`;
+  return sql`array_to_string(array(
+    select entry.product_id || ':' || (
+      select version from product where shop_id = ${shopId} and product.product_id = entry.product_id
+    )
+    from (${rows} order by ${order} limit ${limit} offset ${offset}) as entry
+  ), ',')`;
 }
 
 /** A page of a list, read from one end of an index; nothing is counted or sorted. */
@@ -423,9 +430,18 @@ function idOfList(categoryId: string): string {
 
 /** An unknown shop has no products. */
 export function productPage(row: PageRow | undefined): ProductPage {
-  const page = (row?.page ?? '').split(',').flatMap((entry) => {
+  return {
+    settingsVersion: row?.settingsVersion ?? 0,
+    results: row?.results ?? 0,
+    page: row?.page ?? '',
+  };
+}
+
+/** The products of a page. */
+export function refsOf(page: string): ProductRef[] {
+  if (page === '') return [];
+  return page.split(',').map((entry) => {
     const [productId, version] = entry.split(':');
-    return version === undefined ? [] : [{ productId: productId!, version }];
+    return { productId: productId!.toUpperCase(), version: version! };
   });
-  return { settingsVersion: row?.settingsVersion ?? 0, results: row?.results ?? 0, page };
 }

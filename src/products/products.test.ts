@@ -828,7 +828,8 @@ describe('reading', () => {
       pool.query = query as typeof pool.query;
       return sent.length;
     };
-    // Nothing is rendered yet: the page, and what it is made of. Then the page alone.
+    // The settings are in memory; nothing is rendered yet: the page, and what it is made of. Then the page alone.
+    await service.call('GET', '/Harbour/tax-model', { token });
     expect(await count('?resultsPerPage=5')).toBe(2);
     expect(await count('?resultsPerPage=30')).toBe(2);
     expect(await count('?resultsPerPage=30')).toBe(1);

@@ -92,13 +92,14 @@ export interface FoundRef extends ProductRef {
 export const refColumns = sql`upper(product.product_id::text) as "productId", ${version} as version, product.visible`;
 
 /** One product's version and the settings' version, in one cheap statement. */
-export function findRef(db: Queries, shopId: string, productId: string) {
-  return db.one<FoundRef & { settingsVersion: number }>(sql`
-    select ${refColumns}, shop.settings_version as "settingsVersion"
+export async function findRef(db: Queries, shopId: string, productId: string) {
+  const row = await db.one<{ version: string; visible: boolean; settingsVersion: number }>(sql`
+    select ${version} as version, product.visible, shop.settings_version as "settingsVersion"
     from product
     join shop on shop.shop_id = product.shop_id
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
     where product.shop_id = ${shopId} and product.product_id = ${productId}`);
+  return row && { productId, ...row };
 }
 
 /** In the order of the ids; what is unknown is left out. */

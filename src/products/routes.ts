@@ -43,7 +43,7 @@ import {
   WeightRequest,
 } from './requests.ts';
 import { Product } from './schema.ts';
-import { productTexts, readWithSettings, settingsOfVersion } from './texts.ts';
+import { keptText, pageOfTexts, productTexts, readWithSettings, settingsOfVersion } from './texts.ts';
 import { Invisible, mayWrite, seenBy, viewOf, type Shown } from './view.ts';
 import { hasImage, saveProduct } from './writes.ts';
 
@@ -153,7 +153,7 @@ export function products(api: Operations): void {
           : pageOfProducts(db, shopId, asked);
       });
       const view = viewOf(call, settings, query, 'list');
-      return pagedBytes(page, found.results, await productTexts(db, settings, found.page, view));
+      return pageOfTexts(db, settings, page, found, view);
     },
   );
 
@@ -185,7 +185,7 @@ export function products(api: Operations): void {
       await refreshListing(tx, shopId, [product.productId]);
       const ref = { productId: product.productId, version: '' };
       const [text] = await productTexts(tx, settings, [ref], viewOf(call, settings, query, 'full'));
-      return new Rendered(text!);
+      return new Rendered(text!.bytes);
     },
   );
 
@@ -206,9 +206,10 @@ export function products(api: Operations): void {
       const ref = await findRef(db, shopId, params.productId);
       if (!ref || !(ref.visible || mayWrite(call))) throw notFound();
       const settings = await settingsOfVersion(db, shopId, ref.settingsVersion);
-      const [text] = await productTexts(db, settings, [ref], viewOf(call, settings, query, 'full'));
+      const view = viewOf(call, settings, query, 'full');
+      const text = keptText(db, settings, ref, view) ?? (await productTexts(db, settings, [ref], view))[0];
       if (!text) throw notFound();
-      return new Rendered(text);
+      return new Rendered(text.bytes, text.tag);
     },
   );
 
@@ -252,7 +253,7 @@ export function products(api: Operations): void {
         [{ productId, version: '' }],
         viewOf(call, settings, query, 'full'),
       );
-      return new Rendered(text!);
+      return new Rendered(text!.bytes);
     },
   );
 

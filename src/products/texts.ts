@@ -1,36 +1,129 @@
 import type { Queries } from '../db/database.ts';
+import { pagedBytes, type Page } from '../http/paging.ts';
+import { encoded, type Encoded, type Rendered } from '../http/rendered.ts';
 import { keptSettings, shopSettings, type Settings } from '../shop/settings.ts';
+import { refsOf, type ProductPage } from './listing.ts';
 import { findProducts, type ProductRef } from './queries.ts';
 import { renderProduct, type View } from './render.ts';
 
 /**
- * Products as JSON, rendered once and kept. A text is used again only while the versions it was made from are the
- * ones that the database has just named, so no answer is ever stale, in any number of processes.
+ * Products and pages of them as JSON, rendered once and kept. A text is used again only while the versions it was
+ * made from are the ones that the database has just named, so no answer is ever stale, in any number of processes.
  */
 interface Kept {
-  version: string;
   settingsVersion: number;
   /** ms since 1970; Infinity: true until a version moves. */
   until: number;
-  text: Buffer;
 }
 
-interface Memory {
-  texts: Map<string, Kept>;
-  bytes: number;
+interface KeptProduct extends Kept {
+  version: string;
+  text: Encoded;
 }
 
-const MOST_BYTES = 64 * 1024 * 1024;
+/** Its key holds the ids and versions of its products. */
+interface KeptPage extends Kept {
+  answer: Rendered;
+}
+
+/** Bounded by the bytes of its texts; the oldest make room, and what is asked for again is simply rendered again. */
+class Memory<Entry extends Kept> {
+  readonly #entries = new Map<string, { entry: Entry; bytes: number }>();
+  readonly #mostBytes: number;
+  #bytes = 0;
+
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
+  }
+
+  get(key: string): Entry | undefined {
+    return this.#entries.get(key)?.entry;
+  }
+
+  keep(key: string, entry: Entry, bytes: number): void {
+    this.#bytes += bytes - (this.#entries.get(key)?.bytes ?? 0);
+    this.#entries.delete(key);
+    this.#entries.set(key, { entry, bytes });
+    for (const [oldest, { bytes: freed }] of this.#entries) {
+      if (this.#bytes <= this.#mostBytes) break;
+      this.#entries.delete(oldest);
+      this.#bytes -= freed;
+    }
+  }
+}
+
+const MEGABYTE = 1024 * 1024;
 /** What an entry costs beside its text, roughly. */
 const OVERHEAD = 400;
 
-const memories = new WeakMap<object, Memory>();
+interface Memories {
+  products: Memory<KeptProduct>;
+  pages: Memory<KeptPage>;
+}
+
+const memories = new WeakMap<object, Memories>();
 
 /** Per database, because tests have many in one process. */
-function memoryOf({ source }: Queries): Memory {
+function memoriesOf({ source }: Queries): Memories {
   let memory = memories.get(source);
-  if (!memory) memories.set(source, (memory = { texts: new Map(), bytes: 0 }));
+  if (!memory) {
+    memory = { products: new Memory(64 * MEGABYTE), pages: new Memory(16 * MEGABYTE) };
+    memories.set(source, memory);
+  }
   return memory;
+}
+
+function viewKey({ variant, canWrite, locale, currency, origin }: View, shopId: string): string {
+  return ` ${shopId} ${variant} ${canWrite} ${locale} ${currency} ${origin}`;
+}
+
+/** A page of a list, whole. */
+export async function pageOfTexts(
+  db: Queries,
+  settings: Settings,
+  page: Page,
+  found: ProductPage,
+  view: View,
+): Promise<Rendered> {
+  const { pages } = memoriesOf(db);
+  const key = `${found.page} ${found.results} ${page.page} ${page.resultsPerPage}${viewKey(view, settings.shopId)}`;
+  const kept = pages.get(key);
+  if (kept && kept.settingsVersion === settings.version && kept.until > db.now.getTime()) return kept.answer;
+
+  const products = await keptProducts(db, settings, refsOf(found.page), view);
+  const there = products.filter((product) => product !== undefined);
+  const answer = pagedBytes(
+    page,
+    found.results,
+    there.map(({ text }) => text),
+  );
+  const isCurrent = there.length === products.length && refsOf(found.page).every(isVersionOf(there));
+  if (isCurrent) {
+    const until = Math.min(Infinity, ...there.map((product) => product.until));
+    const entry = { settingsVersion: settings.version, until, answer };
+    pages.keep(key, entry, answer.bytes.length + 2 * key.length + OVERHEAD);
+  }
+  return answer;
+}
+
+/** What changed between the two statements must not be kept under the versions that the first one read. */
+function isVersionOf(products: readonly KeptProduct[]) {
+  return ({ version }: ProductRef, index: number) => products[index]!.version === version;
+}
+
+/** The text of one product, if it is there and holds. */
+export function keptText(
+  db: Queries,
+  settings: Settings,
+  { productId, version }: ProductRef,
+  view: View,
+): Encoded | undefined {
+  const kept = memoriesOf(db).products.get(productId + viewKey(view, settings.shopId));
+  return kept && holds(kept, version, settings, db.now) ? kept.text : undefined;
+}
+
+function holds(kept: KeptProduct, version: string, settings: Settings, now: Date): boolean {
+  return kept.version === version && kept.settingsVersion === settings.version && kept.until > now.getTime();
 }
 
 /** The texts of these products in this order; one that was deleted in the meantime is left out. */
@@ -39,7 +132,7 @@ export async function productTexts(
   settings: Settings,
   refs: readonly ProductRef[],
   view: View,
-): Promise<Buffer[]> {
+): Promise<Encoded[]> {
   return (await textsOf(db, settings, refs, view)).filter((text) => text !== undefined);
 }
 
@@ -49,55 +142,47 @@ export async function textsOf(
   settings: Settings,
   refs: readonly ProductRef[],
   view: View,
-): Promise<(Buffer | undefined)[]> {
-  const memory = memoryOf(db);
+): Promise<(Encoded | undefined)[]> {
+  return (await keptProducts(db, settings, refs, view)).map((product) => product?.text);
+}
+
+async function keptProducts(
+  db: Queries,
+  settings: Settings,
+  refs: readonly ProductRef[],
+  view: View,
+): Promise<(KeptProduct | undefined)[]> {
+  const memory = memoriesOf(db).products;
   const now = db.now;
-  const suffix = ` ${settings.shopId} ${view.variant} ${view.canWrite} ${view.locale} ${view.currency} ${view.origin}`;
-  const texts = refs.map(({ productId, version }) => {
-    const kept = memory.texts.get(productId + suffix);
-    const holds =
-      kept?.version === version && kept.settingsVersion === settings.version && kept.until > now.getTime();
-    return holds ? kept.text : undefined;
+  const suffix = viewKey(view, settings.shopId);
+  const found = refs.map(({ productId, version }) => {
+    const kept = memory.get(productId + suffix);
+    return kept && holds(kept, version, settings, now) ? kept : undefined;
   });
-  const missing = refs.filter((_ref, index) => !texts[index]);
-  if (missing.length === 0) return texts;
+  const missing = refs.filter((_ref, index) => !found[index]);
+  if (missing.length === 0) return found;
 
   const rows = await findProducts(
     db,
     settings.shopId,
     missing.map(({ productId }) => productId),
   );
-  const fresh = new Map<string, Buffer>();
+  const fresh = new Map<string, KeptProduct>();
   for (const row of rows) {
     const { product, until } = renderProduct(row, settings, view, now);
-    const text = Buffer.from(JSON.stringify(product));
-    fresh.set(row.productId, text);
-    // What a transaction sees of itself may never be committed: it is not for others.
-    if ('inTransaction' in db) continue;
-    keep(memory, row.productId + suffix, {
+    const entry: KeptProduct = {
       version: row.version,
       settingsVersion: settings.version,
       until: until?.getTime() ?? Infinity,
-      text,
-    });
+      text: encoded(JSON.stringify(product)),
+    };
+    fresh.set(row.productId, entry);
+    // What a transaction sees of itself may never be committed: it is not for others.
+    if (!('inTransaction' in db)) {
+      memory.keep(row.productId + suffix, entry, entry.text.bytes.length + OVERHEAD);
+    }
   }
-  return refs.map(({ productId }, index) => texts[index] ?? fresh.get(productId));
-}
-
-/** Oldest first when there is no room; what is asked for again is simply rendered again. */
-function keep(memory: Memory, key: string, entry: Kept): void {
-  const old = memory.texts.get(key);
-  if (old) {
-    memory.texts.delete(key);
-    memory.bytes -= old.text.length + OVERHEAD;
-  }
-  memory.texts.set(key, entry);
-  memory.bytes += entry.text.length + OVERHEAD;
-  for (const [oldest, { text }] of memory.texts) {
-    if (memory.bytes <= MOST_BYTES) break;
-    memory.texts.delete(oldest);
-    memory.bytes -= text.length + OVERHEAD;
-  }
+  return refs.map(({ productId }, index) => found[index] ?? fresh.get(productId));
 }
 
 /** The settings of exactly this version, which a statement has just read; from memory where they are kept. */

@@ -5,6 +5,7 @@ import { parseMoment, toSeconds } from '../http/dates.ts';
 import { notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { pagedBytes, paging } from '../http/paging.ts';
+import type { Encoded } from '../http/rendered.ts';
 import { CurrencyParameter, LocaleParameter, Paged, Timestamp } from '../http/schemas.ts';
 import { shopSettings } from '../shop/settings.ts';
 import { refColumns, type FoundRef } from './queries.ts';
@@ -85,12 +86,10 @@ export function updatedProducts(api: Operations): void {
   );
 }
 
-function entry(text: Buffer, changedAt: Date): Buffer {
-  return Buffer.concat([
-    Buffer.from('{"item":'),
-    text,
-    Buffer.from(`,"lastUpdated":"${toSeconds(changedAt)}"}`),
-  ]);
+function entry({ bytes, tag }: Encoded, changedAt: Date): Encoded {
+  const lastUpdated = toSeconds(changedAt);
+  const end = Buffer.from(`,"lastUpdated":"${lastUpdated}"}`);
+  return { bytes: Buffer.concat([Buffer.from('{"item":'), bytes, end]), tag: tag + lastUpdated };
 }
 
 async function countChanged(db: Queries, shopId: string, changedAt: Sql, since: Date): Promise<number> {

@@ -61,7 +61,17 @@ describe('80: the grammar of q', () => {
 describe('patterns', () => {
   test('wildcards are letters like others', () => {
     expect(likePattern({ text: String.raw`50%_\ `.trim(), isPhrase: false })).toBe(String.raw`%50\%\_\\%`);
-    expect(wordQuery({ text: String.raw`o'b\c`, isPhrase: false })).toBe(String.raw`'o''b\\c':*`);
+    expect(wordQuery({ text: String.raw`o'b\c`, isPhrase: false })).toBe(String.raw`'o''b\\c'`);
+  });
+
+  test('a word may go on; what consists of several parts may not', () => {
+    const query = (text: string) => wordQuery({ text, isPhrase: text.includes(' ') });
+    expect(['lamp', 'öl2', 'g1-0815', 'oak table'].map(query)).toEqual([
+      "'lamp':*",
+      "'öl2':*",
+      "'g1-0815'",
+      "'oak table'",
+    ]);
   });
 
   test('one or two characters begin a word', () => {
@@ -113,6 +123,6 @@ describe('typing errors', () => {
   });
 
   test('is believed of words of 4 letters or more', () => {
-    expect(parseQuery('tea lamp "two words"').map(isCorrectable)).toEqual([false, true, false]);
+    expect(parseQuery('tea lamp "two words" KN-120').map(isCorrectable)).toEqual([false, true, false, false]);
   });
 });

@@ -40,18 +40,26 @@ export function escapeLike(text: string): string {
   return text.replaceAll(/[\\%_]/g, String.raw`\$&`);
 }
 
-/** For to_tsquery: a word may go on, a phrase is as it is. */
-export function wordQuery({ text, isPhrase }: Term): string {
-  return `'${text.replaceAll('\\', String.raw`\\`).replaceAll("'", "''")}'${isPhrase ? '' : ':*'}`;
+const ONE_WORD = /^[\p{L}\p{M}\p{N}]+$/u;
+
+/**
+ * For to_tsquery: a word may go on. A phrase is as it is, and so is what the parser takes apart: of `g1-0815` every
+ * part would be a beginning, and `g1...` may begin a word of every product.
+ */
+export function wordQuery({ text }: Term): string {
+  const quoted = `'${text.replaceAll('\\', String.raw`\\`).replaceAll("'", "''")}'`;
+  return ONE_WORD.test(text) ? `${quoted}:*` : quoted;
 }
 
 const SHORTEST_CORRECTED = 4;
 const LONGEST_CORRECTED = 30;
 
-/** Words of which a typing error is believed: shorter ones resemble too many others. */
-export function isCorrectable({ text, isPhrase }: Term): boolean {
+const LETTERS = /^[\p{L}\p{M}-]+$/u;
+
+/** Words of which a typing error is believed: shorter ones resemble too many others, and a number is a number. */
+export function isCorrectable({ text }: Term): boolean {
   const { length } = Array.from(text);
-  return !isPhrase && length >= SHORTEST_CORRECTED && length <= LONGEST_CORRECTED;
+  return LETTERS.test(text) && length >= SHORTEST_CORRECTED && length <= LONGEST_CORRECTED;
 }
 
 /** What an error leaves of a word: all but two letters that stand together. */

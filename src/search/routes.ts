@@ -7,6 +7,7 @@ import { pagedBytes, paging } from '../http/paging.ts';
 import { Link, LocaleParameter, Nullable, Paged } from '../http/schemas.ts';
 import { imagesOf } from '../media/images.ts';
 import { Image } from '../media/schema.ts';
+import { refsOf } from '../products/listing.ts';
 import { Product } from '../products/schema.ts';
 import { productTexts, readWithSettings } from '../products/texts.ts';
 import { viewOf } from '../products/view.ts';
@@ -140,7 +141,7 @@ export function search(api: Operations): void {
       return pagedBytes(
         page,
         found.results,
-        await productTexts(db, settings, found.page, view),
+        await productTexts(db, settings, refsOf(found.page), view),
         `,${JSON.stringify(more).slice(1, -1)}`,
       );
     },

@@ -204,6 +204,7 @@ describe('80: q of the list of products', () => {
 
   test('a word that is too far off, or occurs as it is, is not replaced', async () => {
     expect(await list('baconn')).toEqual([]);
+    expect(await list('KN-121')).toEqual([]);
     expect(await list('lamp grinder')).toEqual([]);
   });
 

@@ -81,6 +81,8 @@ function firstVersion(): number {
 
 /** Deletes everything that is the shop's; false when there is no such shop. */
 export async function deleteShop(tx: Transaction, shopId: string): Promise<boolean> {
+  // A shop with hundreds of thousands of products takes its time.
+  await tx.run(sql`set local statement_timeout = 0`);
   return (await tx.run(sql`delete from shop where shop_id = ${shopId}`)) > 0;
 }
 
