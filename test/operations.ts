@@ -39,6 +39,8 @@ export interface Operation {
   secret: boolean;
   /** The query parameters it knows. */
   query: readonly string[];
+  /** The largest page, where it has pages. */
+  largestPage: number;
   /** The query that a valid call can't do without. */
   search: string | Fact<string>;
   params: Readonly<Record<string, Fact<string>>>;
@@ -72,6 +74,7 @@ function operation(name: string, scope: Scope | 'public', facts: Facts): Operati
     writes: method !== 'GET',
     secret: false,
     query: [],
+    largestPage: 100,
     search: '',
     params: {},
     body: undefined,
@@ -1071,6 +1074,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('GET /products/{productId}/variations', 'products_read', {
     labels: ['Base'],
     query: ['locale', ...PAGING],
+    largestPage: 1_000,
     params: { productId: lastingMaster },
     answer: variationList,
   }),

@@ -285,7 +285,10 @@ describe('reading', () => {
     const counted = async (path: string) => {
       sent.mockClear();
       expect((await get(path)).status).toBe(200);
-      return sent.mock.calls.length;
+      // What is shared every second, and callers that are looked up again, are not of this call.
+      return sent.mock.calls.filter(
+        ([query]) => !/rate_window|token/.test((query as unknown as { text: string }).text),
+      ).length;
     };
     const product = await givenProduct('P');
     const one = [await givenCategory('one')];

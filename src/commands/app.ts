@@ -16,7 +16,7 @@ export const appCommands: Command[] = [
   {
     name: 'app create',
     arguments: ['ID'],
-    summary: 'Register an app; prints its client id and secret.',
+    summary: 'Register an app; prints its id and secret.',
     details: `The secret is shown this once. Install the app with: npx kontor app install ID CLIENT_ID\n\n${scopesHelp()}`,
     options: {
       name: { type: 'string', value: 'N', required: true, summary: 'Its name, unique in the shop.' },

@@ -9,7 +9,7 @@ export const productCommands: Command[] = [
   {
     name: 'products import',
     arguments: ['SHOP', 'FILE.csv'],
-    summary: 'Read products from a file in the form of the export.',
+    summary: "Read products from a file like the export's.",
     details:
       'Rows with the number of a product change it, others are new. A column that the file does not have leaves its\n' +
       'attribute alone, an empty cell unsets it. Bad rows are reported with their line; all others are kept.',

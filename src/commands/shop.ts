@@ -78,7 +78,7 @@ export const shopCommands: Command[] = [
   {
     name: 'shop apply',
     arguments: ['ID', 'FILE.yaml'],
-    summary: 'Set the settings from a file; says what changes.',
+    summary: 'Apply settings from a file; says what changes.',
     details:
       'A section that the file does not name stays as it is; a section that it names is replaced as a whole.\nApplying the same file again changes nothing. Two complete files are in examples/.',
     run: async ({ config, arguments: [shopId, path] }) => {

@@ -116,8 +116,9 @@ export function customAttributes(api: Operations): void {
       if (!product || !row) throw notFound();
       let attributes = attributesOf(row, settings);
       changes.forEach(({ op, value }, index) => {
-        const field = `[${index}] /.value`;
-        const { key, displayValue } = (value ?? {}) as {
+        const field = `[${index}] /`;
+        if (typeof value !== 'object' || value === null) throw invalid('MISSING', field);
+        const { key, displayValue } = value as {
           key?: unknown;
           displayValue?: string | number | boolean;
         };

@@ -821,7 +821,9 @@ describe('reading', () => {
       const { pool } = service.db;
       const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
       pool.query = ((...args: unknown[]) => {
-        sent.push((args[0] as { text: string }).text);
+        const { text } = args[0] as { text: string };
+        // What is shared every second, and callers that are looked up again, are not of this call.
+        if (!/rate_window|token/.test(text)) sent.push(text);
         return query(...args);
       }) as typeof pool.query;
       await get(path);
