@@ -1,7 +1,7 @@
 import { isDate } from '../http/dates.ts';
 import { currencyDigits, parseDecimal, toMinor } from '../money.ts';
 import type { Settings } from '../shop/settings.ts';
-import type { ProductFacts } from './facts.ts';
+import { setFact } from './facts.ts';
 import { withPrice } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
 import { LONGEST } from './requests.ts';
@@ -175,15 +175,6 @@ function languageName(locale: string, key: string): string {
 }
 
 type Effects = Pick<Column, 'cell' | 'apply'>;
-
-function setFact<Key extends keyof ProductFacts>(
-  product: FileProduct,
-  key: Key,
-  value: ProductFacts[Key] | undefined,
-): void {
-  const { [key]: _old, ...others } = product.facts;
-  product.facts = value === undefined ? others : { ...others, [key]: value };
-}
 
 function setClass(product: FileProduct, cell: string): void {
   if (cell.length > 200) throw new CellProblem('is longer than 200 characters');

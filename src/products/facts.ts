@@ -103,3 +103,13 @@ export function inheritedFacts(own: ProductFacts, master: ProductFacts | null): 
 export function factsOf(given: { [Key in keyof ProductFacts]: ProductFacts[Key] | undefined }): ProductFacts {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
+
+/** Sets or unsets one fact of a product. */
+export function setFact<Key extends keyof ProductFacts>(
+  product: { facts: ProductFacts },
+  key: Key,
+  value: ProductFacts[Key] | undefined,
+): void {
+  const { [key]: _old, ...others } = product.facts;
+  product.facts = value === undefined ? others : { ...others, [key]: value };
+}

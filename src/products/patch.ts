@@ -4,7 +4,7 @@ import { badRequest, invalid } from '../http/errors.ts';
 import { patchOf, type JsonPatch, type PatchPath } from '../http/json-patch.ts';
 import type { Localised } from '../http/locale.ts';
 import type { Settings } from '../shop/settings.ts';
-import type { PriceTier, ProductFacts } from './facts.ts';
+import { setFact, type PriceTier, type ProductFacts } from './facts.ts';
 import { withGroups, withPrice, withTiers } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
 import { ORDER_UNIT } from './render.ts';
@@ -55,15 +55,6 @@ const ADD_REMOVE = ['add', 'remove'] as const;
 type KeysOf<Type> = {
   [Key in keyof ProductFacts]-?: ProductFacts[Key] extends Type ? Key : never;
 }[keyof ProductFacts];
-
-function setFact<Key extends keyof ProductFacts>(
-  product: StoredProduct,
-  key: Key,
-  value: ProductFacts[Key] | undefined,
-): void {
-  const { [key]: _old, ...others } = product.facts;
-  product.facts = value === undefined ? others : { ...others, [key]: value };
-}
 
 type LocalisedKey = 'name' | 'shortDescription' | 'description' | 'essentialFeatures' | 'title';
 

@@ -1,7 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { invalid } from '../http/errors.ts';
 import { Nullable } from '../http/schemas.ts';
-import { currencyDigits, parseDecimal, toMinor } from '../money.ts';
+import { parseDecimal, toMinor } from '../money.ts';
 import type { Settings } from '../shop/settings.ts';
 import { Weight } from './schema.ts';
 import { findUnit, WEIGHT_UNITS } from './units.ts';
@@ -94,9 +94,4 @@ export function taxClassIdOf(
 /** Words without doubles and blanks around them. */
 export function keywordsOf(words: readonly string[]): string[] {
   return [...new Set(words.map((word) => word.trim()).filter((word) => word !== ''))];
-}
-
-/** A price as text without an exponent, as files hold it: 9.9 -> "9.90". */
-export function decimalText(minor: number, currency: string): string {
-  return (minor / 10 ** currencyDigits(currency)).toFixed(currencyDigits(currency));
 }
