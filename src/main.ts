@@ -8,7 +8,7 @@ import { openDatabase, type Database } from './db/database.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
-import { addDemoFiles } from './demo/add-files.ts';
+import { completeDemoShop } from './demo/add-files.ts';
 import { createDemoShops, isPrivate } from './demo/demo-shop.ts';
 import { createQueues } from './jobs/queue.ts';
 import { startMails } from './mails/worker.ts';
@@ -53,7 +53,9 @@ export async function serve(config: Config): Promise<void> {
       const token = (await countShops(db)) === 0 ? await createDemoShops(db, config) : undefined;
       ready = true;
       // From now on it answers; who waits for the lines below finds the pictures of the demo shop too.
-      if (token !== undefined) await addDemoFiles(db, config, 'DemoShop');
+      await completeDemoShop(db, config).catch((error: unknown) =>
+        log.error({ err: error }, 'the pictures of the demo shop could not be drawn'),
+      );
       const text = welcome(address, config, await nextStep(db, config, address, token));
       lines.flush();
       process.stdout.write(text);

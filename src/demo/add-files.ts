@@ -22,6 +22,16 @@ export async function addDemoFiles(db: Database, config: Config, shopId: string)
   });
 }
 
+/** Draws what the first start could not, because it has just made the shop or was killed before it came to it. */
+export async function completeDemoShop(db: Database, config: Config): Promise<void> {
+  const incomplete = await db.one(sql`
+    select from shop
+    where shop_id = 'DemoShop' and logo_url is null
+      and exists (select from product where shop_id = 'DemoShop' and product_number = 'AP-110')
+      and not exists (select from product_image where shop_id = 'DemoShop')`);
+  if (incomplete) await addDemoFiles(db, config, 'DemoShop');
+}
+
 /** The merchant did not change them, so they do not count as changed. */
 function updateProducts(tx: Transaction, shopId: string, files: DemoFiles) {
   const rows = demoProducts.map(({ number, energy }) => {

@@ -318,8 +318,7 @@ function newRow(
 }
 
 const SELECTED_BY = 'Variation';
-// oxlint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u001f]/;
+const CONTROL = /\p{Cc}/u;
 
 /** Cells that say what the product says already are not touched. */
 function applyCells(product: FileProduct, { cells }: Row, columns: readonly FileColumn[]): void {

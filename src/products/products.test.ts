@@ -740,6 +740,33 @@ describe('reading', () => {
     expect((await get('/none')).status).toBe(404);
   });
 
+  test('the main category is the first one that can be seen', async () => {
+    const id = await given();
+    const [root] = (await service.call('GET', '/Harbour/categories', { token })).body;
+    const category = async (name: string, visible: boolean) => {
+      const place = `/Harbour/categories/${root.categoryId}`;
+      const { categoryId, alias } = (await service.call('POST', place, { token, body: { name } })).body;
+      const body = { categoryId, alias, visible };
+      await service.call('PUT', `/Harbour/categories/${categoryId}`, { token, body });
+      await service.call('POST', '/Harbour/product-category-assignments', {
+        token,
+        body: { categoryId, productId: id },
+      });
+      return { categoryId, alias };
+    };
+    const mainCategory = async () =>
+      (await get(`/${id}`)).body.links.find(({ rel }: { rel: string }) => rel === 'main-category')?.title;
+    const hidden = await category('Hidden', false);
+    expect(await mainCategory()).toBeUndefined();
+    await category('Clocks', true);
+    expect(await mainCategory()).toBe('Clocks');
+    await service.call('PUT', `/Harbour/categories/${hidden.categoryId}`, {
+      token,
+      body: { ...hidden, visible: true },
+    });
+    expect(await mainCategory()).toBe('Hidden');
+  });
+
   test('never answers with an old text, whatever process changed it', async () => {
     const other = await startService({}, service);
     const id = await given({ price: 1 });

@@ -30,6 +30,7 @@ export interface ProductRow extends StoredProduct {
     'productNumber' | 'taxClassId' | 'productTypeId' | 'prices' | 'mainImage' | 'facts'
   > | null;
   image: { imageKey: string; sizes: ImageSizes } | null;
+  /** The first visible one: a hidden category is nothing that a link may lead to. */
   mainCategory: { categoryId: string; alias: string; name: Localised } | null;
   /** Of a master: what its visible variations ask for, each offer once. */
   offers: VariationOffer[] | null;
@@ -60,6 +61,7 @@ export function findProducts(db: Queries, shopId: string, productIds: readonly s
           'name', category.name)
         from product_category assigned
         join category on category.shop_id = assigned.shop_id and category.category_id = assigned.category_id
+          and category.visible
         where assigned.shop_id = product.shop_id
           and assigned.product_id = coalesce(product.master_id, product.product_id)
         order by assigned.position, assigned.category_id limit 1
