@@ -429,6 +429,24 @@ describe('creating', () => {
 });
 
 describe('updating', () => {
+  test('takes what reading shows: special offers and facets', async () => {
+    const tea = await givenCategory('tea');
+    const flags = {
+      specialOffer: true,
+      facetedSearchShowFacetsOnCategory: false,
+      facetedSearchCategoryStartDepth: 1,
+    };
+    const path = `/Harbour/categories/${tea}`;
+    const body = { categoryId: tea, alias: 'tea', ...flags };
+    expect((await service.call('PUT', path, { token, body })).body).toMatchObject(flags);
+    const left = { categoryId: tea, alias: 'tea' };
+    expect((await service.call('PUT', path, { token, body: left })).body).toMatchObject(flags);
+    for (const depth of [-1, 101, 1.5]) {
+      const wrong = { ...body, facetedSearchCategoryStartDepth: depth };
+      expect((await refusal(() => service.call('PUT', path, { token, body: wrong })))[0]).toBe(400);
+    }
+  });
+
   test('54: needs the id of the path, and an alias', async () => {
     const tea = await givenCategory('tea');
     const other = await givenCategory('other');

@@ -17,12 +17,12 @@ export interface StoredCategory extends CategoryTitle {
   description: Localised;
   visible: boolean;
   visibleInNavigation: boolean;
-}
-
-export interface CategoryRow extends StoredCategory {
   specialOffer: boolean;
   showFacets: boolean;
   facetStartDepth: number;
+}
+
+export interface CategoryRow extends StoredCategory {
   imageKey: string | null;
   imageSizes: ImageSizes | null;
   /** null: it is a root, or the parent is hidden from the caller. */
@@ -34,12 +34,12 @@ const stored = sql`
   upper(category.category_id::text) as "categoryId", category.alias, category.name,
   category.parent_id is null as "isRoot", category.page_title as "pageTitle",
   category.navigation_caption as "navigationCaption", category.description, category.visible,
-  category.visible_in_navigation as "visibleInNavigation"`;
+  category.visible_in_navigation as "visibleInNavigation", category.special_offer as "specialOffer",
+  category.show_facets as "showFacets", category.facet_start_depth as "facetStartDepth"`;
 
 /** One select list: the category, its parent and its children, as far as the caller may see them. */
 const columns = (includeInvisible: boolean) => sql`
-  ${stored}, category.special_offer as "specialOffer", category.show_facets as "showFacets",
-  category.facet_start_depth as "facetStartDepth", upper(category.image_key::text) as "imageKey",
+  ${stored}, upper(category.image_key::text) as "imageKey",
   category.image_sizes as "imageSizes", (
     select json_build_object('categoryId', upper(parent.category_id::text), 'alias', parent.alias,
       'name', parent.name)
@@ -120,7 +120,9 @@ export function updateCategory(tx: Transaction, shopId: string, category: Stored
     update category
     set alias = ${category.alias}, name = ${category.name}, page_title = ${category.pageTitle},
       navigation_caption = ${category.navigationCaption}, description = ${category.description},
-      visible = ${category.visible}, visible_in_navigation = ${category.visibleInNavigation}
+      visible = ${category.visible}, visible_in_navigation = ${category.visibleInNavigation},
+      special_offer = ${category.specialOffer}, show_facets = ${category.showFacets},
+      facet_start_depth = ${category.facetStartDepth}
     where shop_id = ${shopId} and category_id = ${category.categoryId}`);
 }
 

@@ -9,6 +9,7 @@ import { isId, newId } from '../ids.ts';
 import { imagesOf } from '../media/images.ts';
 import { refreshListing } from '../products/listing.ts';
 import { touchProducts } from '../products/queries.ts';
+import { Invisible } from '../products/view.ts';
 import { moveSettingsVersion, takeNumber } from '../shop/queries.ts';
 import { shopSettings, type Settings } from '../shop/settings.ts';
 import {
@@ -30,13 +31,6 @@ import {
   type CategoryTitle,
 } from './queries.ts';
 import { Category, ChangedCategory, NewCategory, Sequence, Subcategory } from './schema.ts';
-
-const IncludeInvisible = Type.Optional(
-  Type.Boolean({
-    description: 'Hidden categories too; only with the scope products_write.',
-    examples: [true],
-  }),
-);
 
 const facts = { tag: 'categories', labels: ['Base', 'Now'] } as const;
 const params = Type.Object({ categoryId: Id });
@@ -64,7 +58,7 @@ export function categories(api: Operations): void {
       query: Type.Object({
         locale: LocaleParameter,
         productId: Type.Optional({ ...Id, description: 'Only categories of this product.' }),
-        includeInvisible: IncludeInvisible,
+        includeInvisible: Invisible,
       }),
       answer: Type.Array(Category),
     },
@@ -93,7 +87,7 @@ export function categories(api: Operations): void {
       summary: 'Get category',
       access: 'products_read',
       params,
-      query: Type.Object({ locale: LocaleParameter, includeInvisible: IncludeInvisible }),
+      query: Type.Object({ locale: LocaleParameter, includeInvisible: Invisible }),
       answer: Category,
     },
     async ({ db, shopId, params, query, caller, link, origin }) => {
@@ -183,6 +177,9 @@ export function categories(api: Operations): void {
         description: withText(stored.description, locale, body.description),
         visible: body.visible ?? stored.visible,
         visibleInNavigation: body.visibleInNavigation ?? stored.visibleInNavigation,
+        specialOffer: body.specialOffer ?? stored.specialOffer,
+        showFacets: body.facetedSearchShowFacetsOnCategory ?? stored.showFacets,
+        facetStartDepth: body.facetedSearchCategoryStartDepth ?? stored.facetStartDepth,
       });
       const row = (await findCategory(tx, shopId, categoryId, true))!;
       return toCategory(row, { settings, locale, link, origin });

@@ -40,6 +40,8 @@ const facets = {
   }),
 };
 
+const specialOffer = { description: 'Holds special offers.', examples: [false] };
+
 const Parent = { ...Link, description: 'The category above, with its name as title.' };
 const sfUrl = Type.String({
   description: 'Address in the storefront.',
@@ -49,7 +51,7 @@ const sfUrl = Type.String({
 export const Category = Type.Object(
   {
     ...shown,
-    specialOffer: Type.Boolean({ description: 'Holds special offers.', examples: [false] }),
+    specialOffer: Type.Boolean(specialOffer),
     ...facets,
     images: Type.Array(Image, { description: 'Its picture in several sizes; empty when it has none.' }),
     parent: Nullable(Parent),
@@ -108,6 +110,11 @@ export const ChangedCategory = Type.Object(
     ),
     visible: Type.Optional(Nullable(Type.Boolean(visible))),
     visibleInNavigation: Type.Optional(Nullable(Type.Boolean(visibleInNavigation))),
+    specialOffer: Type.Optional(Nullable(Type.Boolean(specialOffer))),
+    facetedSearchShowFacetsOnCategory: Type.Optional(Nullable(facets.facetedSearchShowFacetsOnCategory)),
+    facetedSearchCategoryStartDepth: Type.Optional(
+      Nullable({ ...facets.facetedSearchCategoryStartDepth, minimum: 0, maximum: 100 }),
+    ),
   },
   { title: 'category (update request)' },
 );

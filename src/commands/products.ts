@@ -12,7 +12,9 @@ export const productCommands: Command[] = [
     summary: "Read products from a file like the export's.",
     details:
       'Rows with the number of a product change it, others are new. A column that the file does not have leaves its\n' +
-      'attribute alone, an empty cell unsets it. Bad rows are reported with their line; all others are kept.',
+      'attribute alone, an empty cell unsets it. Bad rows are reported with their line; all others are kept.\n' +
+      'Beside the columns of the export a file may have SpecialOffer and IsProductNumberVisible (0 or 1),\n' +
+      'EcoParticipationPrices/EUR/gross and EnergyLabel (such as B,D A https://shop.example/label.png).',
     options: {
       invisible: { type: 'boolean', summary: 'Do not show new products in the shop yet.' },
     },

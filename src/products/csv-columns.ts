@@ -84,15 +84,7 @@ export function columnsOf(settings: Settings): Column[] {
         product.prices = withPrice(product.prices, currency, amountOf(cell, currency)) ?? null;
       },
     })),
-    ...perCurrency('ManufacturerPrices', (currency) => ({
-      cell: ({ facts }) => amountText(facts.manufacturerPrices?.[currency], currency),
-      apply: (product, cell) =>
-        setFact(
-          product,
-          'manufacturerPrices',
-          withPrice(product.facts.manufacturerPrices, currency, amountOf(cell, currency)),
-        ),
-    })),
+    ...perCurrency('ManufacturerPrices', (currency) => currencyPrices('manufacturerPrices', currency)),
     column('RefUnit', reference('unit', settings)),
     column('RefAmount', reference('amount', settings)),
     column('RefContentAmount', reference('content', settings)),
@@ -145,6 +137,55 @@ export function columnsOf(settings: Settings): Column[] {
     }),
     column('SuperProduct', { cell: (product) => product.masterNumber, apply: refuse }),
   ];
+}
+
+/** Class or range, best class of the scale, and the address of the label, which must be there. */
+const ENERGY_LABEL =
+  /^([A-G]\+{0,3}(?:,[A-G]\+{0,3})?) ([A-G]\+{0,3}) (https?:\/\/\S{1,1900}|\/media\/\S{1,1900})$/;
+
+/**
+ * What no patch can write and an export does not have: an import takes these columns where a file has them.
+ * `EnergyLabel` is `B,D A https://...`.
+ */
+export function moreColumnsOf(settings: Settings): Column[] {
+  const model = settings.taxModel.toLowerCase();
+  const flag = (key: 'specialOffer' | 'isProductNumberVisible', standard: boolean): Effects => ({
+    cell: ({ facts }) => ((facts[key] ?? standard) ? '1' : '0'),
+    apply: (product, cell) => {
+      if (!['', '0', '1'].includes(cell)) throw new CellProblem('is neither 0 nor 1');
+      setFact(product, key, cell === '' ? undefined : cell === '1');
+    },
+  });
+  const effects: [key: string, effects: Effects][] = [
+    ['SpecialOffer', flag('specialOffer', false)],
+    ['IsProductNumberVisible', flag('isProductNumberVisible', true)],
+    ...settings.currencies.map((currency): [string, Effects] => [
+      `EcoParticipationPrices/${currency}/${model}`,
+      currencyPrices('ecoParticipationPrices', currency),
+    ]),
+    [
+      'EnergyLabel',
+      {
+        cell: ({ facts: { energyLabel: label } }) =>
+          label ? `${label.classes} ${label.best} ${label.file}` : '',
+        apply: (product, cell) => {
+          const [, classes, best, file] = ENERGY_LABEL.exec(cell) ?? [];
+          if (cell !== '' && !file)
+            throw new CellProblem('is not such as B,D A https://shop.example/label.png');
+          setFact(product, 'energyLabel', file ? { classes: classes!, best: best!, file } : undefined);
+        },
+      },
+    ],
+  ];
+  return effects.map(([key, one]) => ({ key, title: () => key, ...one }));
+}
+
+function currencyPrices(key: 'manufacturerPrices' | 'ecoParticipationPrices', currency: string): Effects {
+  return {
+    cell: ({ facts }) => amountText(facts[key]?.[currency], currency),
+    apply: (product, cell) =>
+      setFact(product, key, withPrice(product.facts[key], currency, amountOf(cell, currency))),
+  };
 }
 
 function column(

@@ -317,6 +317,34 @@ describe('the import', () => {
     expect(types.map(({ alias }: { alias: string }) => alias).toSorted()).toEqual(['Default', 'Shoe']);
   });
 
+  test('takes what no patch can write', async () => {
+    await given({ productNumber: 'TC-1', name: 'Tide Clock', price: 10 });
+    const header = 'Alias;SpecialOffer;IsProductNumberVisible;EcoParticipationPrices/EUR/gross;EnergyLabel\n';
+    const row = 'TC-1;1;0;0.50;B,D A https://cdn.example/label.png\n';
+    const product = async () =>
+      (await call('POST', '/products/find', { productNumber: 'TC-1' })).body.items[0];
+    const before = await product();
+    expect(await imported(header + row)).toMatchObject({ changed: 1, problems: [] });
+    expect(await product()).toMatchObject({
+      specialOffer: true,
+      isProductNumberVisible: false,
+      energyLabelsString: 'B,D',
+      energyLabelsMaxEfficiencyString: 'A',
+      energyLabelSourceFile: 'https://cdn.example/label.png',
+      priceInfo: { ecoParticipationPrice: { amount: 0.5 }, priceWithDeposits: { amount: 10.5 } },
+    });
+    expect(await imported(header + row)).toMatchObject({ unchanged: 1 });
+    expect(await imported(`${header}TC-1;2;;;\n`)).toMatchObject({
+      problems: [{ line: 2, text: 'SpecialOffer is neither 0 nor 1' }],
+    });
+    // A label without its file is none.
+    expect(await imported(`${header}TC-1;1;0;0.50;B,D A\n`)).toMatchObject({
+      problems: [{ line: 2, text: 'EnergyLabel is not such as B,D A https://shop.example/label.png' }],
+    });
+    expect(await imported(`${header}TC-1;;;;\n`)).toMatchObject({ changed: 1 });
+    expect(await product()).toEqual(before);
+  });
+
   test('new products can be kept invisible', async () => {
     await imported('Alias\nX\n', 'Harbour', false);
     expect((await call('GET', '/products')).body.results).toBe(0);

@@ -7,7 +7,7 @@ import { moveSettingsVersion } from '../shop/queries.ts';
 import { shopSettings, type Settings } from '../shop/settings.ts';
 import { notifyWatchers } from './availability.ts';
 import { mergedDimensions } from './combinations.ts';
-import { CellProblem, columnsOf, type Column, type FileProduct } from './csv-columns.ts';
+import { CellProblem, columnsOf, moreColumnsOf, type Column, type FileProduct } from './csv-columns.ts';
 import type { Prices } from './facts.ts';
 import { analyseCatalogue, refreshListing } from './listing.ts';
 import { recordPrices, type PriceChange } from './price-history.ts';
@@ -174,7 +174,9 @@ interface FileColumn {
 
 /** By the key in brackets, `Name/English [Name/en]`, or by the key alone. */
 function fileColumns(header: readonly string[], settings: Settings): FileColumn[] {
-  const known = new Map(columnsOf(settings).map((column) => [column.key, column]));
+  const known = new Map(
+    [...columnsOf(settings), ...moreColumnsOf(settings)].map((column) => [column.key, column]),
+  );
   const columns = header.map((cell, place) => {
     const key = /\[([^\]]+)\]\s*$/.exec(cell)?.[1] ?? cell.trim();
     const column = known.get(key);
