@@ -29,6 +29,11 @@ export function divideRounded(numerator: bigint, denominator: bigint): bigint {
   return (sign * (2n * sign * numerator + denominator)) / (2n * denominator);
 }
 
+/** Of an amount, rounded once. */
+export function percentOf(minor: number, basisPoints: number): number {
+  return Number(divideRounded(BigInt(minor) * BigInt(basisPoints), 10_000n));
+}
+
 const DECIMAL = /^(-?)(\d{1,15})(?:\.(\d{1,10}))?$/;
 
 /** An exact decimal as `units / 10^scale`; undefined for anything that is not a plain decimal number. */
@@ -77,7 +82,15 @@ export function convert(minor: number, from: string, to: string, rate: string, f
   );
 }
 
-const formats = new Map<string, { number: Intl.NumberFormat; sign: string }>();
+interface Format {
+  number: Intl.NumberFormat;
+  sign: string;
+  /** Prices come again and again, and Intl takes its time. */
+  texts: Map<number, string>;
+}
+
+const MOST_TEXTS = 5_000;
+const formats = new Map<string, Format>();
 
 function formatOf(locale: string, currency: string) {
   const key = `${locale} ${currency}`;
@@ -93,7 +106,7 @@ function formatOf(locale: string, currency: string) {
       maximumFractionDigits: digits,
       signDisplay: 'negative', // minus zero is zero
     });
-    format = { number, sign };
+    format = { number, sign, texts: new Map() };
     formats.set(key, format);
   }
   return format;
@@ -104,12 +117,18 @@ function formatOf(locale: string, currency: string) {
  * Blanks and minus signs are plain ASCII, as the contract prints them (French groups with U+202F).
  */
 export function formatMoney(minor: number, currency: string, locale: string): string {
-  const { number, sign } = formatOf(locale, currency);
-  const text = number
-    .format(toDecimal(minor, currency))
-    .replaceAll(/[\u00a0\u202f]/g, ' ')
-    .replace('\u2212', '-');
-  return `${text} ${sign}`;
+  const { number, sign, texts } = formatOf(locale, currency);
+  let text = texts.get(minor);
+  if (text === undefined) {
+    const amount = number
+      .format(toDecimal(minor, currency))
+      .replaceAll(/[\u00a0\u202f]/g, ' ')
+      .replace('\u2212', '-');
+    text = `${amount} ${sign}`;
+    if (texts.size >= MOST_TEXTS) texts.clear();
+    texts.set(minor, text);
+  }
+  return text;
 }
 
 /** Splits `amount` in proportion to `weights`; the parts always sum to the whole (largest remainder first). */

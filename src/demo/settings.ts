@@ -1,3 +1,4 @@
+import { toSeconds } from '../http/dates.ts';
 import type { SettingsFile } from '../shop/settings-file.ts';
 
 /** Harbour & Hearth: the shop that the README, the tests and a newcomer's first look are about. */
@@ -35,11 +36,13 @@ export const demoSettings: SettingsFile = {
         fr_FR: 'Produits et services numériques',
       },
       defaultDigital: true,
+      digital: true,
       rates: { DE: 19 },
     },
     {
       key: 'ebooks',
       name: { en_GB: 'eBooks', de_DE: 'E-Books', fr_FR: 'Livres numériques' },
+      digital: true,
       rates: { DE: 7 },
     },
   ],
@@ -128,3 +131,91 @@ export const demoSettings: SettingsFile = {
     { identifier: 'Empty_FR', language: 'fr', name: 'Lettre des marées', subject: 'Nouvelles du port' },
   ],
 };
+
+const MONTH = 30 * 24 * 3_600_000;
+
+/** One coupon for each thing that a cart can say about it; they name products, which must be there. */
+export function demoCampaigns(now: Date): NonNullable<SettingsFile['couponCampaigns']> {
+  const ago = (months: number) => toSeconds(new Date(now.getTime() - months * MONTH));
+  return [
+    {
+      identifier: 'summer_sale',
+      name: { en_GB: 'Summer sale', de_DE: 'Sommerschlussverkauf', fr_FR: "Soldes d'été" },
+      type: 'fix',
+      amount: 20,
+      minimumOrderValue: 60,
+      codes: ['SUMMER20', 'SUMMER20B'],
+    },
+    {
+      identifier: 'autumn_15',
+      name: { en_GB: 'Autumn days', de_DE: 'Herbsttage', fr_FR: "Jours d'automne" },
+      type: 'percent',
+      amount: 15,
+      codes: ['AUTUMN15'],
+    },
+    {
+      identifier: 'free_freight',
+      name: { en_GB: 'Free delivery', de_DE: 'Versandkostenfrei', fr_FR: 'Livraison offerte' },
+      type: 'shipping',
+      minimumOrderValue: 30,
+      codes: ['SHIPFREE'],
+    },
+    {
+      identifier: 'vip_combo',
+      name: { en_GB: 'For our regulars', de_DE: 'Für Stammkunden', fr_FR: 'Pour nos habitués' },
+      type: 'fix',
+      amount: 5,
+      waiveShippingCosts: true,
+      codes: ['VIPCOMBO'],
+    },
+    {
+      identifier: 'old_news',
+      name: { en_GB: 'Half price day', de_DE: 'Halbe Preise', fr_FR: 'Moitié prix' },
+      type: 'percent',
+      amount: 50,
+      validFrom: ago(3),
+      validTo: ago(2),
+      codes: ['OLDNEWS'],
+    },
+    {
+      identifier: 'one_shot',
+      name: { en_GB: 'Sorry for the delay', de_DE: 'Pardon, es war spät', fr_FR: 'Désolés du retard' },
+      type: 'fix',
+      amount: 10,
+      usageLimit: 1,
+      codes: ['ONESHOT'],
+    },
+    {
+      identifier: 'recalled',
+      name: { en_GB: 'Printed by mistake', de_DE: 'Versehentlich gedruckt', fr_FR: 'Imprimé par erreur' },
+      type: 'fix',
+      amount: 10,
+      codes: [],
+      withdrawn: ['RECALLED'],
+    },
+    {
+      identifier: 'knives_only',
+      name: { en_GB: 'Sharp week', de_DE: 'Scharfe Woche', fr_FR: 'Semaine tranchante' },
+      type: 'percent',
+      amount: 10,
+      products: ['KN-100', 'KN-101', 'KN-102', 'KN-110', 'KN-120'],
+      codes: ['SHARP10'],
+    },
+    {
+      identifier: 'pickup_only',
+      name: { en_GB: 'Fetch and save', de_DE: 'Abholen und sparen', fr_FR: 'Retirez, économisez' },
+      type: 'fix',
+      amount: 3,
+      shippingMethods: ['pickup'],
+      codes: ['COLLECT3'],
+    },
+    {
+      identifier: 'advance_only',
+      name: { en_GB: 'Pay first', de_DE: 'Erst zahlen', fr_FR: "Payez d'abord" },
+      type: 'fix',
+      amount: 2,
+      paymentMethods: ['advance'],
+      codes: ['PREPAY2'],
+    },
+  ];
+}

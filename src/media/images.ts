@@ -30,15 +30,18 @@ export function imageUrl(origin: string, shopId: string, imageKey: string, file:
 /** The order in which products and categories show the sizes of their image. */
 const SHOWN = ['HotDeal', 'Medium', 'Large', 'Small', 'Thumbnail'] as const;
 
-/** `images` of a product or a category, without the sizes that do not exist. */
+/** And that of lines in carts and orders. */
+export const SHOWN_IN_LINES = ['HotDeal', 'Large', 'Medium', 'Small', 'Thumbnail'] as const;
+
+/** `images` of a product, a category or a line, without the sizes that do not exist. */
 export function imagesOf(
   origin: string,
   shopId: string,
   imageKey: string,
   sizes: ImageSizes,
-  { isZoomEnabled }: { isZoomEnabled: boolean },
+  { isZoomEnabled, order = SHOWN }: { isZoomEnabled: boolean; order?: readonly Classifier[] },
 ) {
-  return SHOWN.flatMap((classifier) => {
+  return order.flatMap((classifier) => {
     const size = sizes[classifier];
     if (!size) return [];
     const { file, width, height, bytes } = size;

@@ -24,6 +24,16 @@ export function priceIn(prices: Prices | null | undefined, currency: string, sho
   return convert(prices[from]!, from, currency, rate, rateOf(from));
 }
 
+/** An amount of the shop's settings in a currency of the shop; 0 in one that it has given up. */
+export function inCurrency(
+  minor: number,
+  currency: string,
+  shop: Exchange,
+  from: string = shop.defaultCurrency,
+): number {
+  return priceIn({ [from]: minor }, currency, shop) ?? 0;
+}
+
 /** With this price in this currency, or without any. undefined: no price is left. */
 export function withPrice(
   prices: Prices | null | undefined,

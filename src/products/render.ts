@@ -1,6 +1,6 @@
 import { toSeconds } from '../http/dates.ts';
 import { textIn, type Localised } from '../http/locale.ts';
-import { priceOf, type Price } from '../http/price.ts';
+import { priceOf, type Price, type TaxType } from '../http/price.ts';
 import type { Link } from '../http/schemas.ts';
 import { imagesOf } from '../media/images.ts';
 import { formatMoney } from '../money.ts';
@@ -66,7 +66,7 @@ export function renderProduct(row: ProductRow, settings: Settings, view: View, n
       : [],
     priceInfo: prices,
     ...tiers,
-    forSale: row.visible && !isMaster && (prices.price?.amount ?? 0) > 0 && isOnSale(facts, now),
+    forSale: isForSale(row, facts, prices.price?.amount ?? null, now),
     specialOffer: facts.specialOffer ?? false,
     deliveryWeight: facts.deliveryWeight
       ? { amount: facts.deliveryWeight.amount, unit: unitSign(facts.deliveryWeight.unit, locale, settings) }
@@ -132,7 +132,7 @@ function masterName(row: Named, { defaultLocale }: Pick<Settings, 'defaultLocale
   return anyText(row.master!.facts.name, locale, defaultLocale) ?? row.master!.productNumber;
 }
 
-function anyText(texts: Localised | undefined, locale: string, defaultLocale: string): string | null {
+export function anyText(texts: Localised | undefined, locale: string, defaultLocale: string): string | null {
   if (!texts) return null;
   return textIn(texts, locale, defaultLocale) ?? Object.values(texts)[0] ?? null;
 }
@@ -168,7 +168,8 @@ export function selectionOf(
   });
 }
 
-type Shown = Pick<View, 'locale' | 'currency'>;
+/** How prices are shown; in the tax model of the shop, unless a cart has terms of its own. */
+export type Shown = Pick<View, 'locale' | 'currency'> & { taxType?: TaxType };
 
 /** Prices of a variation without prices of its own are its master's, and so is what they were before. */
 export function pricesOf(row: Pick<ProductRow, 'prices' | 'facts' | 'master'>): {
@@ -218,9 +219,9 @@ function priceInfoOf(
 export function shownPrice(
   minor: number | null,
   settings: Pick<Settings, 'taxModel'>,
-  { locale, currency }: Shown,
+  { locale, currency, taxType = settings.taxModel }: Shown,
 ): Price | null {
-  return minor === null ? null : priceOf(minor, currency, settings.taxModel, locale);
+  return minor === null ? null : priceOf(minor, currency, taxType, locale);
 }
 
 function referenceText(
@@ -275,18 +276,8 @@ export function tierPrices(
   settings: Settings,
   view: Shown,
 ): Required<Pick<Product, 'bulkPriceInfo' | 'customerSpecificPriceInfo'>> {
-  const { locale, currency } = view;
-  const { orderUnit = ORDER_UNIT } = facts;
-  const unit = unitSign(orderUnit.unit, locale, settings);
-  const entry = ({ quantity, price, regularPrice, discount }: PricedTier) => ({
-    quantity: { amount: quantity, unit },
-    price: shownPrice(price, settings, view)!,
-    basePrice: basePriceOf(price, facts, settings, view),
-    priceSavings: {
-      percent: { percentage: discount / 100, formatted: `${discount / 100} %` },
-      regularBulkPrice: shownPrice(regularPrice, settings, view)!,
-    },
-  });
+  const { currency } = view;
+  const entry = (tier: PricedTier) => tierPrice(tier, facts, settings, view);
   return {
     bulkPriceInfo: pricedTiers(facts.bulkPrices ?? [], currency, settings).map(entry),
     customerSpecificPriceInfo: (facts.groupPrices ?? []).flatMap(({ customerGroupId, tiers }) => {
@@ -301,6 +292,34 @@ export function tierPrices(
       ];
     }),
   };
+}
+
+export function tierPrice(
+  { quantity, price, regularPrice, discount }: PricedTier,
+  facts: Pick<ProductFacts, 'reference' | 'orderUnit'>,
+  settings: Settings,
+  view: Shown,
+): NonNullable<Product['bulkPriceInfo']>[number] {
+  const { orderUnit = ORDER_UNIT } = facts;
+  return {
+    quantity: { amount: quantity, unit: unitSign(orderUnit.unit, view.locale, settings) },
+    price: shownPrice(price, settings, view)!,
+    basePrice: basePriceOf(price, facts, settings, view),
+    priceSavings: {
+      percent: { percentage: discount / 100, formatted: `${discount / 100} %` },
+      regularBulkPrice: shownPrice(regularPrice, settings, view)!,
+    },
+  };
+}
+
+/** Whether it can be put into a cart. */
+export function isForSale(
+  { visible, kind }: Pick<ProductRow, 'visible' | 'kind'>,
+  facts: ProductFacts,
+  price: number | null,
+  now: Date,
+): boolean {
+  return visible && kind !== 'master' && price !== null && price > 0 && isOnSale(facts, now);
 }
 
 function isOnSale({ forSaleFrom, forSaleUntil }: ProductFacts, now: Date): boolean {
@@ -324,7 +343,7 @@ function restrictionOf(
 }
 
 /** A file of our own is kept without the host it is served from. */
-function absolute(url: string | undefined, origin: string): string | null {
+export function absolute(url: string | undefined, origin: string): string | null {
   if (url === undefined) return null;
   return url.startsWith('/') ? origin + url : url;
 }

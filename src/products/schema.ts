@@ -17,7 +17,7 @@ export const Quantity = Type.Object(
   { title: 'quantity' },
 );
 
-const TaxClassInfo = Type.Object(
+export const TaxClassInfo = Type.Object(
   {
     taxClassId: Id,
     name: Type.String({ description: 'Name in the shop.', examples: ['standard'] }),
@@ -36,6 +36,14 @@ const BasePrice = Type.Object(
   { title: 'basePrice', description: 'Price per reference amount; null when none is set.' },
 );
 
+export const Percent = Type.Object(
+  {
+    percentage: Type.Number({ description: 'Per cent; 0: none.', examples: [5] }),
+    formatted: Type.String({ description: 'As text.', examples: ['5 %'] }),
+  },
+  { title: 'percent' },
+);
+
 export const BulkPriceInfo = Type.Object(
   {
     quantity: { ...Quantity, description: 'The tier starts here.' },
@@ -44,13 +52,7 @@ export const BulkPriceInfo = Type.Object(
     priceSavings: Nullable(
       Type.Object(
         {
-          percent: Type.Object(
-            {
-              percentage: Type.Number({ description: 'Per cent; 0: none.', examples: [5] }),
-              formatted: Type.String({ description: 'As text.', examples: ['5 %'] }),
-            },
-            { title: 'percent', description: 'What the customer saves.' },
-          ),
+          percent: { ...Percent, description: 'What the customer saves.' },
           regularBulkPrice: { ...Price, description: 'Price of the tier without the saving.' },
         },
         { title: 'priceSavings', description: 'Saving of a customer group.' },

@@ -1,18 +1,19 @@
 import { isCountry } from '../countries/countries.ts';
-import { currencyDigits, isCurrency, parseDecimal } from '../money.ts';
+import { campaignProblems } from '../coupon-campaigns/settings-checks.ts';
+import { isCurrency, parseDecimal } from '../money.ts';
 import { suggestion, type Problem } from './settings-problem.ts';
-import type { SettingsFile, Texts } from './settings-schema.ts';
+import {
+  amountProblems,
+  ascending,
+  codeProblems,
+  nameProblems,
+  percentProblems,
+  repeated,
+  textProblems,
+  type Frame,
+} from './settings-rules.ts';
+import type { SettingsFile } from './settings-schema.ts';
 import type { Settings } from './settings.ts';
-
-/** What the parts of a file must agree on: given by the file, else by the shop, else not known yet. */
-interface Frame {
-  locales: readonly string[] | undefined;
-  defaultLocale: string | undefined;
-  currency: string | undefined;
-  country: string | undefined;
-}
-
-type Path = readonly (string | number)[];
 
 /**
  * What no schema can say about a well-formed document. Without `current` only what the file itself tells is
@@ -22,8 +23,11 @@ export function contentProblems(file: SettingsFile, current?: Settings): Problem
   const frame: Frame = {
     locales: file.locales?.items ?? current?.locales,
     defaultLocale: file.locales?.default ?? current?.defaultLocale,
+    currencies: file.currencies?.items ?? current?.currencies,
     currency: file.currencies?.default ?? current?.defaultCurrency,
     country: file.country ?? current?.country,
+    shippingMethods: (file.shippingMethods ?? current?.shippingMethods)?.map(({ key }) => key),
+    paymentMethods: (file.paymentMethods ?? current?.paymentMethods)?.map(({ key }) => key),
   };
   return [
     ...shopProblems(file, frame),
@@ -35,6 +39,7 @@ export function contentProblems(file: SettingsFile, current?: Settings): Problem
     ...paymentProblems(file, frame),
     ...discountProblems(file, frame),
     ...otherProblems(file, frame),
+    ...campaignProblems(file.couponCampaigns ?? [], frame),
     ...(current ? leftBehind(file, current) : []),
   ];
 }
@@ -272,76 +277,6 @@ function* offerProblems(section: string, offer: { default: string; items: string
   for (const [index, item] of offer.items.entries()) {
     if (offer.items.indexOf(item) < index) {
       yield { path: [section, 'items', index], text: `${item} is named twice` };
-    }
-  }
-}
-
-function* repeated<Name extends string>(
-  section: string,
-  name: Name,
-  entries: readonly Record<Name, string>[],
-): Generator<Problem> {
-  const keys = entries.map((entry) => entry[name]);
-  for (const [index, key] of keys.entries()) {
-    const first = keys.indexOf(key);
-    if (first < index) {
-      yield { path: [section, index, name], text: `${key} is the ${name} of ${section}[${first}] already` };
-    }
-  }
-}
-
-function* ascending(path: Path, steps: readonly { from: number }[]): Generator<Problem> {
-  for (const [index, { from }] of steps.entries()) {
-    const before = steps[index - 1];
-    if (before && before.from >= from) {
-      yield {
-        path: [...path, index, 'from'],
-        text: `is ${from}, expected more than ${before.from} before it`,
-      };
-    }
-  }
-}
-
-function* codeProblems(path: Path, country: string): Generator<Problem> {
-  if (!isCountry(country)) {
-    yield { path, text: `${country} is not a country, expected an ISO 3166-1 code such as DE or GB` };
-  }
-}
-
-function* percentProblems(path: Path, percent: number): Generator<Problem> {
-  const decimal = parseDecimal(percent);
-  if (!decimal || decimal.scale > 2) {
-    yield { path, text: `is ${percent}, expected percent with at most 2 decimals` };
-  }
-}
-
-function* amountProblems(path: Path, amount: number | undefined, { currency }: Frame): Generator<Problem> {
-  if (amount === undefined || currency === undefined) return;
-  const digits = currencyDigits(currency);
-  const decimal = parseDecimal(amount);
-  if (!decimal || decimal.scale > digits) {
-    const most = digits === 0 ? 'no decimals' : `at most ${digits} decimals`;
-    yield { path, text: `is ${amount}, expected ${most}, as ${currency} has` };
-  }
-}
-
-/** A text that must be there: without it in the default locale there would be nothing to fall back to. */
-function* nameProblems(path: Path, texts: Texts, frame: Frame): Generator<Problem> {
-  yield* textProblems(path, texts, frame);
-  const { defaultLocale } = frame;
-  if (typeof texts === 'object' && defaultLocale !== undefined && texts[defaultLocale] === undefined) {
-    yield { path, text: `${defaultLocale} is missing: the text in the default locale` };
-  }
-}
-
-function* textProblems(path: Path, texts: string | object, { locales }: Frame): Generator<Problem> {
-  if (typeof texts === 'string' || !locales) return;
-  for (const locale of Object.keys(texts)) {
-    if (!locales.includes(locale)) {
-      yield {
-        path: [...path, locale],
-        text: `is not a locale of the shop, expected one of ${locales.join(', ')}`,
-      };
     }
   }
 }

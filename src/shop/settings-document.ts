@@ -15,11 +15,12 @@ import type {
 
 /** The whole document of a shop. A text that is in the default locale only is written plainly. */
 export function documentOf(settings: Settings): SettingsFile {
-  const { defaultLocale } = settings;
-  return documentWith(settings, (texts) => {
-    const plain = texts[defaultLocale];
-    return plain !== undefined && Object.keys(texts).length === 1 ? plain : texts;
-  });
+  return documentWith(settings, (texts) => plainTexts(texts, settings.defaultLocale));
+}
+
+export function plainTexts(texts: Localised, defaultLocale: string): Texts {
+  const plain = texts[defaultLocale];
+  return plain !== undefined && Object.keys(texts).length === 1 ? plain : texts;
 }
 
 function documentWith(settings: Settings, texts: (localised: Localised) => Texts): SettingsFile {
@@ -53,6 +54,7 @@ function documentWith(settings: Settings, texts: (localised: Localised) => Texts
         name: texts(stored.name),
         default: stored.isDefault || undefined,
         defaultDigital: stored.isDefaultDigital || undefined,
+        digital: stored.digital || undefined,
         rates: mapValues(stored.rates, fromBasisPoints),
       }),
     ),
@@ -155,6 +157,7 @@ export function settingsWith(current: Settings, file: SettingsFile, newId: () =>
       name: texts(entry.name),
       isDefault: entry.default ?? false,
       isDefaultDigital: (digitalIsNamed ? entry.defaultDigital : entry.default) ?? false,
+      digital: entry.digital ?? false,
       rates: mapValues(entry.rates, toBasisPoints),
     }));
   }
@@ -272,7 +275,8 @@ export function changesBetween(before: Settings, after: Settings): Map<Section, 
   return new Map(sections.filter(([, lines]) => lines.length > 0));
 }
 
-function* changes(path: string, before: unknown, after: unknown): Generator<string> {
+/** What differs between two values of a document, each line with its path. */
+export function* changes(path: string, before: unknown, after: unknown): Generator<string> {
   if (Array.isArray(before) || Array.isArray(after)) {
     yield* listChanges(path, (before ?? []) as unknown[], (after ?? []) as unknown[]);
   } else if (isMap(before) || isMap(after)) {
@@ -325,11 +329,11 @@ function isEmpty(map: object | undefined): boolean {
 }
 
 /** Percent and basis points: at most 2 decimals were let in, so rounding only removes the error of the float. */
-function toBasisPoints(percent: number): number {
+export function toBasisPoints(percent: number): number {
   return Math.round(percent * 100);
 }
 
-function fromBasisPoints(basisPoints: number): number {
+export function fromBasisPoints(basisPoints: number): number {
   return basisPoints / 100;
 }
 
@@ -353,7 +357,7 @@ type Given<Fields> = {
 };
 
 /** The object without the fields that are undefined: an absent key says "not set". */
-function given<const Fields extends object>(fields: Fields): Given<Fields> {
+export function given<const Fields extends object>(fields: Fields): Given<Fields> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as Given<Fields>;

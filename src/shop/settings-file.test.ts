@@ -99,6 +99,7 @@ describe('a new shop', () => {
       publicCatalogue: true,
       sellBeyondStock: false,
       mandatoryAddressFields: [],
+      couponCampaigns: [],
     });
   });
 
@@ -263,6 +264,28 @@ describe('apply', () => {
     ]);
   });
 
+  it('knows tax classes whose goods are not shipped', async () => {
+    const downloads = { key: 'downloads', name: 'downloads', rates: { DE: 19 } };
+    await apply({ taxClasses: [standard, downloads] });
+    expect(await apply({ taxClasses: [standard, { ...downloads, digital: true }] })).toEqual([
+      '+ taxClasses.downloads.digital: true',
+    ]);
+    expect((await stored()).taxClasses.map(({ key, digital }) => [key, digital])).toEqual([
+      ['standard', false],
+      ['downloads', true],
+    ]);
+    expect((await exported()).taxClasses).toEqual([
+      { ...standard, defaultDigital: true },
+      { ...downloads, digital: true },
+    ]);
+    expect(await apply({ taxClasses: [standard, { ...downloads, digital: false }] })).toEqual([
+      '- taxClasses.downloads.digital: true',
+    ]);
+    expect(problemsIn('taxClasses: [{key: a, name: A, default: true, digital: 1, rates: {DE: 7}}]')).toEqual([
+      'taxClasses[0].digital (line 1): is 1, expected true or false',
+    ]);
+  });
+
   it('says how many subscribers go with a newsletter', async () => {
     const letters = ['Full', 'One', 'Empty', 'Kept'].map((identifier) => ({
       identifier,
@@ -369,6 +392,9 @@ describe('apply', () => {
       'paymentMethods[0].price: is 0.005, expected at most 2 decimals, as EUR has',
       'units.piece.fr_FR: is not a locale of the shop, expected one of en_GB',
     ]);
+    expect(
+      await refusal(parseSettingsFile('email: new@mail.example\nname:\n  en_GB: Quay\n  de_DE: Kai')),
+    ).toEqual(['name.de_DE (line 4): is not a locale of the shop, expected one of en_GB']);
     expect(await refusal({ country: 'AT' })).toEqual([
       'country: is AT, for which these tax classes have no rate: standard; give the section taxClasses too',
     ]);
@@ -821,7 +847,7 @@ describe('every valid document', () => {
       const keyed = <Entry extends { key: string }>(entry: fc.Arbitrary<Entry>, minLength: number) =>
         fc.uniqueArray(entry, { minLength, maxLength: 4, selector: (one) => one.key });
       const country = fc.constantFrom(...COUNTRIES);
-      return fc.record({
+      const sections = fc.record({
         name: texts,
         slogan: fc.option(texts, { nil: null }),
         email: fc.constantFrom('a@b.example', 'hello@quay.example'),
@@ -863,6 +889,7 @@ describe('every valid document', () => {
               ...entry,
               ...(index === standard % entries.length ? { default: true } : {}),
               ...(index === digital % entries.length ? { defaultDigital: true } : {}),
+              ...(digital % 2 === 1 ? { digital: true } : {}),
             })),
           ),
         shippingMethods: keyed(
@@ -926,7 +953,68 @@ describe('every valid document', () => {
         sellBeyondStock: fc.boolean(),
         mandatoryAddressFields: fc.subarray(ADDRESS_FIELDS),
       });
+      return sections.chain((file) =>
+        campaigns(file, texts).map((couponCampaigns) => ({ ...file, couponCampaigns })),
+      );
     });
+
+  /** In the order of their identifiers, each with codes that no other has. */
+  const campaigns = (
+    file: {
+      currencies: { items: string[] };
+      shippingMethods: { key: string }[];
+      paymentMethods: { key: string }[];
+    },
+    name: fc.Arbitrary<unknown>,
+  ) => {
+    const among = (entries: { key: string }[]) => optional(fc.subarray(entries.map((entry) => entry.key)));
+    const limit = optional(fc.integer({ min: 1, max: 1_000_000_000 }));
+    const seconds = { min: new Date('1970-01-01'), max: new Date('2200-01-01'), noInvalidDate: true };
+    const moments = fc
+      .tuple(fc.date(seconds), fc.date(seconds))
+      .map((pair) =>
+        pair.toSorted((a, b) => Number(a) - Number(b)).map((date) => `${date.toISOString().slice(0, 19)}Z`),
+      );
+    const campaign = fc.constantFrom(...file.currencies.items).chain((currency) => {
+      const money = fc.integer({ min: 1, max: 1_000_000 }).map((minor) => toDecimal(minor, currency));
+      const base = {
+        identifier: text.map((one) => one.trim()),
+        name,
+        currency: fc.constant(currency),
+        minimumOrderValue: optional(money),
+        usageLimit: limit,
+        campaignUsageLimit: limit,
+        moments,
+        shippingMethods: among(file.shippingMethods),
+        paymentMethods: among(file.paymentMethods),
+        codes: fc.nat({ max: 3 }),
+        withdrawn: fc.nat({ max: 2 }),
+      };
+      const waiveShippingCosts = fc.constantFrom(true, undefined);
+      return fc.oneof(
+        fc.record({ ...base, type: fc.constant('fix'), amount: money, waiveShippingCosts }),
+        fc.record({
+          ...base,
+          type: fc.constant('percent'),
+          amount: percent.filter((one) => one > 0),
+          waiveShippingCosts,
+        }),
+        fc.record({ ...base, type: fc.constant('shipping') }),
+      );
+    });
+    return fc.uniqueArray(campaign, { maxLength: 3, selector: ({ identifier }) => identifier }).map((all) =>
+      all
+        .toSorted((a, b) => (a.identifier < b.identifier ? -1 : 1))
+        .map(({ moments: [validFrom, validTo], codes, withdrawn, ...rest }, index) => ({
+          ...rest,
+          validFrom,
+          validTo,
+          codes: Array.from({ length: codes }, (_, at) => `Code ${index}.${at}`),
+          withdrawn:
+            withdrawn === 0 ? undefined : Array.from({ length: withdrawn }, (_, at) => `Gone ${index}.${at}`),
+        })),
+    );
+  };
 
   it('survives apply and export, whatever the shop was before', async () => {
     await fc.assert(

@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, Document } from 'yaml';
+import { carryOut, exportCampaigns, planCampaigns } from '../coupon-campaigns/settings-section.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { newId } from '../ids.ts';
 import { currencyDigits } from '../money.ts';
@@ -31,14 +32,27 @@ export function parseSettingsFile(text: string): SettingsFile {
       'The file is empty, expected sections such as locales, taxClasses, shippingMethods',
     ]);
   }
+  const source = { document, lines };
   const form = formProblems(value);
-  const problems = form.length > 0 ? form : contentProblems(value);
-  if (problems.length > 0) {
-    throw new SettingsProblem(
-      problems.map((problem) => problemLine(problem, lineOf(problem, document, lines))),
-    );
-  }
+  refuse(form.length > 0 ? form : contentProblems(value), source);
+  sources.set(value, source);
   return value;
+}
+
+interface Source {
+  document: Document;
+  lines: LineCounter;
+}
+
+/** Of the files that were parsed, so that what their shop refuses is told with its line too. */
+const sources = new WeakMap<SettingsFile, Source>();
+
+/** Throws when there are problems. */
+function refuse(problems: readonly Problem[], source: Source | undefined): void {
+  if (problems.length === 0) return;
+  throw new SettingsProblem(
+    problems.map((problem) => problemLine(problem, source && lineOf(problem, source))),
+  );
 }
 
 /** Aliases are resolved only here, and some of them have no anchor or multiply without end. */
@@ -51,7 +65,7 @@ function plainValue(document: Document): unknown {
 }
 
 /** The line of the key or entry that the path leads to, as far as the file has it. */
-function lineOf({ path }: Problem, document: Document, lines: LineCounter): number | undefined {
+function lineOf({ path }: Problem, { document, lines }: Source): number | undefined {
   let node: unknown = document.contents;
   let offset: number | undefined;
   for (const step of path) {
@@ -88,20 +102,37 @@ export async function applySettings(
   if (!current) throw unknownShop(shopId);
   // The file may come from code, which the compiler checks less closely than the schema does.
   const form = formProblems(file);
-  const problems = form.length > 0 ? form : contentProblems(file, current);
-  if (problems.length > 0) throw new SettingsProblem(problems.map((problem) => problemLine(problem)));
+  refuse(form.length > 0 ? form : contentProblems(file, current), sources.get(file));
 
   const next = settingsWith(current, file, () => newId(tx.now));
+  const settings = await applyShopSettings(tx, current, next);
+  const campaigns = file.couponCampaigns ? await applyCampaigns(tx, next, file) : [];
+  return {
+    changes: [...settings.changes, ...campaigns],
+    sections: campaigns.length === 0 ? settings.sections : settings.sections.add('couponCampaigns'),
+  };
+}
+
+/** What is kept in memory, and told to be new by its version. */
+async function applyShopSettings(tx: Transaction, current: Settings, next: Settings) {
   const changes = changesBetween(current, next);
-  if (changes.size === 0) return { changes: [], sections: new Set() };
-  const losses = await newsletterLosses(tx, current, next);
   const sections = new Set(changes.keys());
+  if (sections.size === 0) return { changes: [], sections };
+  const losses = await newsletterLosses(tx, current, next);
   // 7 EUR and 7 JPY read the same and are 700 and 7 in minor units.
   if (next.defaultCurrency !== current.defaultCurrency) {
     for (const section of ['shippingMethods', 'paymentMethods'] satisfies Section[]) sections.add(section);
   }
   await writeSettings(tx, current, next, sections);
   return { changes: [...changes.values()].flat().map((line) => losses.get(line) ?? line), sections };
+}
+
+/** In the shop as the file makes it: a campaign may name a method that comes with it. */
+async function applyCampaigns(tx: Transaction, next: Settings, file: SettingsFile): Promise<string[]> {
+  const plan = await planCampaigns(tx, next, file.couponCampaigns!);
+  refuse(plan.problems, sources.get(file));
+  if (plan.lines.length > 0) await carryOut(tx, next.shopId, plan);
+  return plan.lines;
 }
 
 /** A newsletter takes its subscribers with it: the line says how many. */
@@ -127,12 +158,20 @@ async function newsletterLosses(
 export async function exportSettings(db: Queries, shopId: string): Promise<SettingsFile> {
   const settings = await selectSettings(db, shopId);
   if (!settings) throw unknownShop(shopId);
-  return documentOf(settings);
+  return { ...documentOf(settings), couponCampaigns: await exportCampaigns(db, settings) };
 }
 
 const unknownShop = (shopId: string) => new SettingsProblem([`There is no shop ${JSON.stringify(shopId)}`]);
 
-const AMOUNTS = new Set(['price', 'pricePerKg', 'from', 'freeFrom', 'amount', 'absolute']);
+const AMOUNTS = new Set([
+  'price',
+  'pricePerKg',
+  'from',
+  'freeFrom',
+  'amount',
+  'absolute',
+  'minimumOrderValue',
+]);
 
 /** The file as YAML; `schema` is where an editor finds the schema, seen from the file. */
 export function settingsText(file: SettingsFile, schema = './schema/shop-settings.schema.json'): string {

@@ -142,6 +142,7 @@ function meaning({ description, examples }: Described): string {
 const TYPES: Record<string, string> = {
   string: 'a text',
   number: 'a number',
+  integer: 'a whole number',
   boolean: 'true or false',
   array: 'a list',
   object: 'a section',

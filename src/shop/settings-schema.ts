@@ -1,4 +1,11 @@
 import { Type, type Static, type TSchema } from 'typebox';
+import {
+  CAMPAIGN_TYPES,
+  LONGEST_CODE,
+  LONGEST_IDENTIFIER,
+  MOST_USES,
+  ONE_LINE,
+} from '../coupon-campaigns/campaign.ts';
 import { ADDRESS_FIELDS } from '../customers/address.ts';
 import { Nullable } from '../http/schemas.ts';
 import { UNIT_KEYS } from '../units.ts';
@@ -29,7 +36,11 @@ function Section<Fields extends Record<string, TSchema>>(
   return Type.Object(fields, { additionalProperties: false, ...words });
 }
 
-function List<Item extends TSchema>(item: Item, words: Words, bounds: { minItems?: number } = {}) {
+function List<Item extends TSchema>(
+  item: Item,
+  words: Words,
+  bounds: { minItems?: number; maxItems?: number } = {},
+) {
   return Type.Array(item, { maxItems: 1000, ...bounds, ...words });
 }
 
@@ -182,6 +193,7 @@ const TaxClass = Section({
   defaultDigital: Type.Optional(
     Flag('The class of digital goods that name none; when no class says so, it is the default one.', false),
   ),
+  digital: Type.Optional(Flag('Goods of this class are not shipped: downloads, tickets.', false)),
   rates: MapOf(COUNTRY, Percent({ description: 'Percent, at most 2 decimals.', examples: [19] }), {
     description: "Percent by country of delivery, the shop's own country among them.",
     examples: [{ DE: 19, AT: 20 }],
@@ -278,6 +290,98 @@ const Newsletter = Section({
   subject: Type.Optional(Plain({ description: 'Subject of the mail.', examples: ['News from the pier'] })),
 });
 
+/** What apps may make without end must come back from an export, so these lists are hardly bounded. */
+const MOST_COUPONS = 1_000_000;
+
+const Moment = (words: Words) => Type.String({ maxLength: 40, ...words });
+const Limit = (words: Words) => Type.Integer({ minimum: 1, maximum: MOST_USES, ...words });
+const Code = Type.String({
+  pattern: ONE_LINE,
+  maxLength: LONGEST_CODE,
+  description: 'A code, unique in the shop ignoring case.',
+  examples: ['SUMMER20'],
+});
+
+const CouponCampaign = Section({
+  identifier: Type.String({
+    pattern: ONE_LINE,
+    maxLength: LONGEST_IDENTIFIER,
+    description: 'Its name in this file; the id belongs to it.',
+    examples: ['summer_sale'],
+  }),
+  name: Text({ description: 'Name.', examples: ['Summer sale'] }),
+  currency: Type.Optional(
+    Currency({ description: 'What its amounts are in. Absent: the default currency.', examples: ['EUR'] }),
+  ),
+  type: Type.Enum([...CAMPAIGN_TYPES], {
+    description: 'fix: amount off. percent: amount percent off. shipping: the delivery is free.',
+    examples: ['fix'],
+  }),
+  amount: Type.Optional(
+    Type.Number({
+      exclusiveMinimum: 0,
+      maximum: MOST_MONEY,
+      description: 'For fix and percent.',
+      examples: [20],
+    }),
+  ),
+  waiveShippingCosts: Type.Optional(Flag('The delivery is free as well.', false)),
+  minimumOrderValue: Type.Optional(
+    Amount({ description: 'What the goods must be worth. Absent: anything.', examples: [60] }),
+  ),
+  usageLimit: Type.Optional(
+    Limit({ description: 'Orders with one code. Absent: any number.', examples: [1] }),
+  ),
+  campaignUsageLimit: Type.Optional(
+    Limit({ description: 'Orders with all codes together. Absent: any number.', examples: [500] }),
+  ),
+  validFrom: Type.Optional(
+    Moment({
+      description: 'ISO 8601; without a zone it is UTC. Absent: at once.',
+      examples: ['2026-06-01T00:00:00Z'],
+    }),
+  ),
+  validTo: Type.Optional(
+    Moment({
+      description: 'ISO 8601; a date alone is the beginning of that day. Absent: for ever.',
+      examples: ['2026-09-01T00:00:00Z'],
+    }),
+  ),
+  products: Type.Optional(
+    List(Plain({ description: 'Number of a product.', examples: ['KN-100'] }, 100), {
+      description: 'It takes off from these only. Absent: from all; an empty list: from none.',
+      examples: [['KN-100', 'KN-110']],
+    }),
+  ),
+  shippingMethods: Type.Optional(
+    List(Key({ description: 'Key of a shipping method.', examples: ['pickup'] }), {
+      description: 'It holds with these only. Absent: with all; an empty list: with none.',
+      examples: [['pickup']],
+    }),
+  ),
+  paymentMethods: Type.Optional(
+    List(Key({ description: 'Key of a payment method.', examples: ['advance'] }), {
+      description: 'It holds with these only. Absent: with all; an empty list: with none.',
+      examples: [['advance']],
+    }),
+  ),
+  codes: List(
+    Code,
+    { description: 'What customers type in.', examples: [['SUMMER20']] },
+    { maxItems: MOST_COUPONS },
+  ),
+  withdrawn: Type.Optional(
+    List(
+      Code,
+      {
+        description: 'Codes that were recalled: customers are told so, instead of that they are unknown.',
+        examples: [['SPRING20']],
+      },
+      { maxItems: MOST_COUPONS },
+    ),
+  ),
+});
+
 /** One definition that all units refer to: they are 57. */
 const UnitNames = MapOf(
   LOCALE,
@@ -343,7 +447,8 @@ export const SettingsFile = Section(
     minimumCart: Type.Optional(MinimumCart),
     basketDiscounts: Type.Optional(
       List(BasketDiscount, {
-        description: 'Discounts by value of the goods, ascending; the highest one that is reached holds.',
+        description:
+          'Discounts by value of the goods, ascending; of those that are reached, the one that takes off most holds.',
         examples: [[{ from: 100, absolute: 10 }]],
       }),
     ),
@@ -385,6 +490,27 @@ export const SettingsFile = Section(
         description: 'Fields that the billing address of an order must fill, beside those it always needs.',
         examples: [['firstName', 'lastName', 'street', 'zipCode', 'city']],
       }),
+    ),
+    couponCampaigns: Type.Optional(
+      List(
+        CouponCampaign,
+        {
+          description:
+            'Coupons. A campaign that is taken away takes its codes with it, also those that were added elsewhere.',
+          examples: [
+            [
+              {
+                identifier: 'summer_sale',
+                name: 'Summer sale',
+                type: 'fix',
+                amount: 20,
+                codes: ['SUMMER20'],
+              },
+            ],
+          ],
+        },
+        { maxItems: MOST_COUPONS },
+      ),
     ),
   },
   {

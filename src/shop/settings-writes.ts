@@ -61,13 +61,13 @@ async function replaceTaxClasses(tx: Transaction, current: Settings, next: Setti
     update tax_class set is_default = false, is_default_digital = false
     where shop_id = ${shopId} and (is_default or is_default_digital)`);
   await tx.run(sql`
-    insert into tax_class (shop_id, tax_class_id, key, name, position, is_default, is_default_digital)
-    select ${shopId}, "taxClassId", key, name, position, "isDefault", "isDefaultDigital"
+    insert into tax_class (shop_id, tax_class_id, key, name, position, is_default, is_default_digital, digital)
+    select ${shopId}, "taxClassId", key, name, position, "isDefault", "isDefaultDigital", digital
     from jsonb_to_recordset(${positioned(taxClasses)}) as entry ("taxClassId" uuid, key text, name jsonb,
-      position integer, "isDefault" boolean, "isDefaultDigital" boolean)
+      position integer, "isDefault" boolean, "isDefaultDigital" boolean, digital boolean)
     on conflict (shop_id, tax_class_id) do update
     set name = excluded.name, position = excluded.position, is_default = excluded.is_default,
-      is_default_digital = excluded.is_default_digital`);
+      is_default_digital = excluded.is_default_digital, digital = excluded.digital`);
   const rates = taxClasses.flatMap(({ taxClassId, rates }) =>
     Object.entries(rates).map(([country, basisPoints]) => ({ taxClassId, country, basisPoints })),
   );
