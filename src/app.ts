@@ -8,10 +8,18 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { apps } from './apps/routes.ts';
+import { addresses } from './carts/addresses.ts';
+import { coupon } from './carts/coupon.ts';
+import { lineItems } from './carts/line-items.ts';
+import { order } from './carts/order.ts';
+import { paymentAndShipping } from './carts/payment-and-shipping.ts';
+import { deleteOldCarts } from './carts/queries.ts';
+import { carts } from './carts/routes.ts';
 import { assignments } from './categories/assignments.ts';
 import { categories } from './categories/routes.ts';
 import type { Config } from './config.ts';
 import { countries } from './countries/routes.ts';
+import { couponCampaigns } from './coupon-campaigns/routes.ts';
 import { currencies } from './currencies/routes.ts';
 import { customers } from './customers/routes.ts';
 import type { Database } from './db/database.ts';
@@ -142,6 +150,13 @@ export async function buildApp({
   const api = operations(app, { config, db, callers, gate });
   shop(api);
   countries(api);
+  couponCampaigns(api);
+  carts(api);
+  lineItems(api);
+  coupon(api);
+  addresses(api);
+  paymentAndShipping(api);
+  order(api);
   currencies(api);
   locales(api);
   taxes(api);
@@ -172,9 +187,12 @@ export async function buildApp({
 
   const sweep = () => {
     if (!isMigrated()) return;
-    Promise.all([deleteOldAnswers(db), deletePastWindows(db), sweepMedia(db, config, log)]).catch(
-      (error: unknown) => log.warn({ err: error }, 'the hourly sweep failed'),
-    );
+    Promise.all([
+      deleteOldAnswers(db),
+      deletePastWindows(db),
+      deleteOldCarts(db),
+      sweepMedia(db, config, log),
+    ]).catch((error: unknown) => log.warn({ err: error }, 'the hourly sweep failed'));
   };
   const firstSweep = setTimeout(sweep, MINUTE).unref();
   const sweeps = setInterval(sweep, HOUR).unref();

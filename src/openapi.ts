@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { ErrorBody } from './http/schemas.ts';
-import { ANONYMOUS_SCOPES, scopeOf, type Access } from './http/scopes.ts';
+import { ANONYMOUS_SCOPES, needsCartToken, scopeOf, type Access } from './http/scopes.ts';
 import {
   withNamedParts,
   type DocumentedOperation,
@@ -90,7 +90,7 @@ function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, 
 function describedOperation(operation: DocumentedOperation, facts: Facts): DocumentedOperation {
   const { operationId, tags, parameters = [], requestBody, responses } = operation;
   const scope = scopeOf(facts.access);
-  const needsCart = facts.access === 'cart token' || typeof facts.access === 'object';
+  const needsCart = needsCartToken(facts.access);
   const own = parameters.filter((parameter) => 'name' in parameter).map(tidyParameter);
   const taken = [
     // The address first, then what may be added to it.
@@ -116,6 +116,7 @@ function describedOperation(operation: DocumentedOperation, facts: Facts): Docum
       ...((scope || needsCart) && { '403': refusal('Forbidden') }),
       '404': refusal('NotFound'),
       ...(facts.writes && { '409': refusal('Conflict') }),
+      ...(needsCart && { '410': refusal('Gone') }),
       '429': refusal('TooManyRequests'),
       '4XX': refusal('Refused'),
     },
@@ -143,7 +144,7 @@ function accessText({ access, labels }: Facts): string {
     ...(scope && ANONYMOUS_SCOPES.has(scope)
       ? ['Without a token it shows what shoppers see, unless the shop has turned that off.']
       : []),
-    ...(access === 'cart token' || typeof access === 'object' ? ['Needs the token of the cart.'] : []),
+    ...(needsCartToken(access) ? ['Needs the token of the cart.'] : []),
     ...(labels.length > 0 ? [`Labels: ${labels.join(', ')}.`] : []),
   ];
   return needs.join(' ');
@@ -155,7 +156,10 @@ function securityOf(access: Access): Record<string, string[]>[] {
   return ANONYMOUS_SCOPES.has(scope) ? [{ token: [] }, {}] : [{ token: [] }];
 }
 
-function successOf(responses: DocumentedOperation['responses'], { produces }: Facts) {
+function successOf(responses: DocumentedOperation['responses'], { produces, answerHeaders = {} }: Facts) {
+  const headers = Object.entries(answerHeaders).map(
+    ([name, description]) => [name, { description, schema: { type: 'string' } }] as const,
+  );
   const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
   return Object.fromEntries(
     successes.map(([status, response]) => {
@@ -171,6 +175,7 @@ function successOf(responses: DocumentedOperation['responses'], { produces }: Fa
         status,
         {
           description,
+          ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
           ...(media && { content: { [produces === 'csv' ? 'text/csv' : 'application/json']: media } }),
         },
       ];
@@ -205,7 +210,8 @@ const REFUSALS = {
       },
     },
   },
-  Refused: { description: 'Any other refusal, with the same body: 405, 406, 410, 413.' },
+  Gone: { description: 'The cart has become an order.' },
+  Refused: { description: 'Any other refusal, with the same body: 405, 406, 413.' },
 } as const;
 
 const IdempotencyKey: Parameter = {
@@ -229,6 +235,8 @@ const CartToken: Parameter = {
 const TAGS: Readonly<Record<string, string>> = {
   shop: 'Name, addresses and country of the shop.',
   countries: 'Where the shop delivers to.',
+  carts: 'Carts: lines, coupon, addresses, delivery and payment, and the order that a cart becomes.',
+  'coupon-campaigns': 'Coupons: what they take off, when they hold, and their codes.',
   currencies: 'The currencies of the shop.',
   locales: 'The languages of the shop.',
   taxes: 'Tax classes, and whether prices contain tax.',
@@ -259,6 +267,8 @@ const INTRODUCTION = `Every address begins with \`/rs/shops/{shopId}\`; the demo
 **Locale.** \`locale=en_GB\`: language and country. A language alone is a 400; a locale or currency that the shop does not have is answered in the shop's default when reading.
 
 **Idempotency.** A write with an \`Idempotency-Key\` header happens once: for 24 hours the same request gets the first answer again, with \`Idempotency-Replayed: true\`.
+
+**Carts.** Whoever creates a cart gets its token in the header \`X-ePages-Cart-Token\` of the answer, and sends it with every call on that cart; no other token is needed, except for what names a scope.
 
 **Rate limit.** 6000 calls per hour and token, 36000 per hour and address without one, unless the operator set others. Each answer says what is left in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`; over it, 429 with \`Retry-After\`.
 

@@ -82,21 +82,23 @@ const rules: Partial<Record<AddressField, { fits: (value: string) => boolean; co
 const EMPTY_IS_NULL = new Set(Object.keys(rules));
 
 /**
- * The address to store. `at` is the key that held it in the request; `required` are the fields that must not be
- * empty: the billing address of an order needs country and mail, a customer's address needs none.
+ * The address to store. `at` is the key that held it in the request, '' when it was the whole of it; `required` are
+ * the fields that must not be empty: the billing address of an order needs country and mail, a customer's address
+ * needs none.
  */
 export function toAddress(
   sent: Static<typeof AddressRequest>,
   at: string,
-  required: readonly AddressField[] = [],
+  required: readonly string[] = [],
 ): Address {
   const problems: Problem[] = [];
+  const fieldOf = (name: AddressField) => (at === '' ? name : `${at}.${name}`);
   const entries = ADDRESS_FIELDS.map((name) => {
     const value = normalised(name, sent[name]);
     if (value === null || value === '') {
-      if (required.includes(name)) problems.push({ code: 'STRING_EMPTY', field: `${at}.${name}` });
+      if (required.includes(name)) problems.push({ code: 'STRING_EMPTY', field: fieldOf(name) });
     } else if (rules[name] && !rules[name].fits(value)) {
-      problems.push({ code: rules[name].code, field: `${at}.${name}` });
+      problems.push({ code: rules[name].code, field: fieldOf(name) });
     }
     return [name, value] as const;
   });

@@ -46,8 +46,8 @@ function parsed(
   parse: (text: string) => unknown,
   done: (error: Error | null, body?: unknown) => void,
 ): void {
-  // Old clients send a body with DELETE, or only its Content-Type: neither may fail.
-  if (bytes.length === 0 || request.method === 'DELETE') return done(null, undefined);
+  // Old clients send a body, or only its Content-Type, with what takes none (DELETE, an order): neither may fail.
+  if (bytes.length === 0 || !request.routeOptions.schema?.body) return done(null, undefined);
   try {
     if (!isUtf8(bytes)) throw badRequest('The body is not UTF-8');
     const body = parse(bytes.toString('utf8'));

@@ -34,7 +34,7 @@ export function answerFailure(
 function refusalOf(error: FastifyError | Error, request: FastifyRequest): HttpError {
   if (error instanceof HttpError) return error;
   const operation = request.routeOptions.config.operation;
-  const failed = `${operation?.summary ?? 'Request'} failed:`;
+  const failed = `${operation?.action ?? operation?.summary ?? 'Request'} failed:`;
   if (error instanceof ValidationError) return badRequest(failed + error.message);
 
   if ('validation' in error && error.validation) {

@@ -15,7 +15,7 @@ import { originOf, shopUrl } from './links.ts';
 import { addressCaller } from './rate-limit.ts';
 import { Rendered } from './rendered.ts';
 import { ErrorBody, Id } from './schemas.ts';
-import type { Access } from './scopes.ts';
+import { needsCartToken, type Access } from './scopes.ts';
 import { registerUploadParser, withUpload } from './upload.ts';
 import { compileParameters } from './validation.ts';
 
@@ -33,6 +33,8 @@ export interface OperationFacts {
   name: string;
   /** Imperative; begins the message of a refused value: "Create customer failed: ...". */
   summary: string;
+  /** What that message begins with instead: "Update cart failed: ...". */
+  action?: string;
   description?: string;
   /** The room. */
   tag: string;
@@ -47,6 +49,8 @@ export interface OperationFacts {
    * because keeping the answer for a replay would do just that.
    */
   secretAnswer?: boolean;
+  /** Headers of the answer beside those that all have: what they say, by name. */
+  answerHeaders?: Readonly<Record<string, string>>;
 }
 
 export interface Operation<
@@ -96,6 +100,11 @@ export type PrepareCall<Params, Query, Body> = ReadCall<Params, Query, Body> & {
   /** With an Idempotency-Key: it may have been answered before, so only the transaction can refuse it. */
   isKeyed: boolean;
 };
+
+/** What a handler of `change` throws when it must begin anew, and this time in a transaction. */
+export class NeedsTransaction extends Error {
+  override name = 'NeedsTransaction';
+}
 
 /** What was made before the transaction, and how to undo it when nothing was committed. */
 export interface Preparation<Prepared> {
@@ -274,10 +283,41 @@ export function operations(app: FastifyInstance, deps: Deps) {
             request.log.error({ err: error, requestId: request.id }, 'failed after the commit');
           }
         }
-        reply.code(answer.status).headers(answer.headers);
-        if (replayed) reply.header('idempotency-replayed', 'true');
-        if (answer.body !== null) reply.type('application/json');
-        return reply.send(answer.body ?? undefined);
+        return send(reply, answer, replayed);
+      });
+    },
+
+    /**
+     * An operation whose whole write is one statement, which is all or nothing by itself: without a transaction around
+     * it, it takes two round trips less. There is one all the same when there is an Idempotency-Key, and when the
+     * handler asks for it by throwing NeedsTransaction.
+     */
+    change<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
+      operation: Operation<P, Q, B, A>,
+      handler: (call: ReadCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A> | Rendered>,
+    ): void {
+      const idNames = idNamesOf(operation.params);
+      const status = operation.status ?? 200;
+      register(operation, true, async (request, reply) => {
+        reply.code(status);
+        const key = operation.secretAnswer ? undefined : request.headers['idempotency-key'];
+        const work = async (queries: Queries): Promise<Answer> => {
+          const { call, headers } = callOf(request, idNames);
+          const answer = await handler({ ...call, db: queries });
+          return { status, headers, body: textOf(answer, reply) };
+        };
+        if (key !== undefined) {
+          checkKey(key as string);
+          const { answer, replayed } = await db.transaction((tx) =>
+            onceOnly(tx, keyedRequest(request, key as string), () => work(tx)),
+          );
+          return send(reply, answer, replayed);
+        }
+        const answer = await work(db).catch((error: unknown) => {
+          if (error instanceof NeedsTransaction) return db.transaction(work);
+          throw error;
+        });
+        return send(reply, answer, false);
       });
     },
 
@@ -337,6 +377,13 @@ function partOf(body: TSchema | undefined): string {
   return name;
 }
 
+function send(reply: FastifyReply, answer: Answer, replayed: boolean) {
+  reply.code(answer.status).headers(answer.headers);
+  if (replayed) reply.header('idempotency-replayed', 'true');
+  if (answer.body !== null) reply.type('application/json');
+  return reply.send(answer.body ?? undefined);
+}
+
 function textOf(answer: unknown, reply: FastifyReply): string | null {
   if (answer === undefined) return null;
   return answer instanceof Rendered ? answer.json : (reply.serialize(answer) as string);
@@ -344,10 +391,13 @@ function textOf(answer: unknown, reply: FastifyReply): string | null {
 
 function keyedRequest(request: FastifyRequest, key: string) {
   const { shopId } = request.params as { shopId: string };
-  const cartToken = request.headers[CART_TOKEN_HEADER] as string | undefined;
+  const { access } = request.routeOptions.config.operation!;
+  const app = request.caller.app?.tokenHash;
+  // Who may not see a cart gets no answer again that shows it. Elsewhere a cart token means nothing.
+  const cartToken = (request.headers[CART_TOKEN_HEADER] as string | undefined) ?? '';
   return {
     shopId,
-    caller: request.caller.app?.tokenHash ?? cartToken ?? addressCaller(request.ip),
+    caller: needsCartToken(access) ? `${app ?? ''} ${cartToken}` : (app ?? addressCaller(request.ip)),
     key,
     method: request.method,
     url: request.url,

@@ -33,6 +33,10 @@ export const ANONYMOUS_SCOPES: ReadonlySet<Scope> = new Set(['products_read', 'l
  */
 export type Access = 'public' | 'cart token' | Scope | { cartTokenAnd: Scope };
 
+export function needsCartToken(access: Access): boolean {
+  return access === 'cart token' || typeof access === 'object';
+}
+
 export function scopeOf(access: Access): Scope | undefined {
   if (access === 'public' || access === 'cart token') return undefined;
   return typeof access === 'string' ? access : access.cartTokenAnd;

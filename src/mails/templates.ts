@@ -9,9 +9,16 @@ type Language = (typeof LANGUAGES)[number];
 interface Letter {
   subject: string;
   paragraphs: string[];
+  /** What stands between the paragraphs and the link, an amount behind each. */
+  rows?: Row[];
   link: { label: string; href: string };
   /** Why one gets this mail. */
   footer: string;
+}
+
+interface Row {
+  text: string;
+  amount: string;
 }
 
 /** The shop that writes, as the recipient's locale calls it. */
@@ -55,8 +62,101 @@ const availability: Template<ProductIsBack> = {
   }),
 };
 
+/** An order that was placed; amounts are formatted already. What is not there is not said. */
+interface OrderPlaced {
+  orderNumber: string;
+  lines: Row[];
+  subTotal: string;
+  basketDiscount: string | null;
+  coupon: string | null;
+  /** Deposits and recycling fees. */
+  extras: string | null;
+  shipping: Row | null;
+  payment: Row | null;
+  grandTotal: string;
+  /** Tax that the total holds; null: none. */
+  totalTax: string | null;
+}
+
+interface OrderWords {
+  subTotal: string;
+  basketDiscount: string;
+  coupon: string;
+  extras: string;
+  shipping: (method: string) => string;
+  payment: (method: string) => string;
+  grandTotal: string;
+  totalTax: string;
+}
+
+function orderRows(facts: OrderPlaced, words: OrderWords): Row[] {
+  const row = (text: string, amount: string | null): Row[] => (amount === null ? [] : [{ text, amount }]);
+  return [
+    ...facts.lines,
+    ...row(words.subTotal, facts.subTotal),
+    ...row(words.basketDiscount, facts.basketDiscount),
+    ...row(words.coupon, facts.coupon),
+    ...row(words.extras, facts.extras),
+    ...(facts.shipping ? row(words.shipping(facts.shipping.text), facts.shipping.amount) : []),
+    ...(facts.payment ? row(words.payment(facts.payment.text), facts.payment.amount) : []),
+    ...row(words.grandTotal, facts.grandTotal),
+    ...row(words.totalTax, facts.totalTax),
+  ];
+}
+
+const order: Template<OrderPlaced> = {
+  en: (facts, { name, storefront }) => ({
+    subject: `Your order ${facts.orderNumber}`,
+    paragraphs: ['Thank you!', `${name} has received your order ${facts.orderNumber}:`],
+    rows: orderRows(facts, {
+      subTotal: 'Goods',
+      basketDiscount: 'Discount',
+      coupon: 'Coupon',
+      extras: 'Deposits and recycling fees',
+      shipping: (method) => `Delivery: ${method}`,
+      payment: (method) => `Payment: ${method}`,
+      grandTotal: 'Total',
+      totalTax: 'of which tax',
+    }),
+    link: { label: 'To the shop', href: storefront },
+    footer: 'You receive this mail because an order was placed with this address.',
+  }),
+  de: (facts, { name, storefront }) => ({
+    subject: `Ihre Bestellung ${facts.orderNumber}`,
+    paragraphs: ['Vielen Dank!', `${name} hat Ihre Bestellung ${facts.orderNumber} erhalten:`],
+    rows: orderRows(facts, {
+      subTotal: 'Waren',
+      basketDiscount: 'Rabatt',
+      coupon: 'Gutschein',
+      extras: 'Pfand und Recyclingbeiträge',
+      shipping: (method) => `Lieferung: ${method}`,
+      payment: (method) => `Zahlung: ${method}`,
+      grandTotal: 'Gesamtbetrag',
+      totalTax: 'davon Steuern',
+    }),
+    link: { label: 'Zum Shop', href: storefront },
+    footer: 'Sie erhalten diese E-Mail, weil mit dieser Adresse bestellt wurde.',
+  }),
+  fr: (facts, { name, storefront }) => ({
+    subject: `Votre commande ${facts.orderNumber}`,
+    paragraphs: ['Merci !', `${name} a bien reçu votre commande ${facts.orderNumber} :`],
+    rows: orderRows(facts, {
+      subTotal: 'Articles',
+      basketDiscount: 'Remise',
+      coupon: 'Bon de réduction',
+      extras: 'Consignes et éco-participations',
+      shipping: (method) => `Livraison : ${method}`,
+      payment: (method) => `Paiement : ${method}`,
+      grandTotal: 'Total',
+      totalTax: 'dont taxes',
+    }),
+    link: { label: 'Vers la boutique', href: storefront },
+    footer: 'Vous recevez cet e-mail car une commande a été passée avec cette adresse.',
+  }),
+};
+
 /** Every mail there is. A new one is one more entry. */
-const TEMPLATES = { availability };
+const TEMPLATES = { availability, order };
 
 type TemplateName = keyof typeof TEMPLATES;
 type FactsOf<Name extends TemplateName> =
@@ -77,7 +177,7 @@ export interface RenderedMail {
 export function renderedMail({ template, locale, facts }: Mail, sender: Sender): RenderedMail {
   const asked = locale.slice(0, 2).toLowerCase();
   const language = LANGUAGES.find((known) => known === asked) ?? 'en';
-  const letter = TEMPLATES[template][language](facts, sender);
+  const letter = (TEMPLATES[template][language] as (facts: object, sender: Sender) => Letter)(facts, sender);
   return {
     subject: oneLine(letter.subject),
     language,
@@ -91,12 +191,14 @@ export function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
-function plainLetter({ paragraphs, link, footer }: Letter, { name }: Sender): string {
-  return `${[...paragraphs, `${link.label}: ${link.href}`, name, `-- \n${footer}`].join('\n\n')}\n`;
+function plainLetter({ paragraphs, rows = [], link, footer }: Letter, { name }: Sender): string {
+  const table = rows.map(({ text, amount }) => `${oneLine(text)}: ${amount}`).join('\n');
+  const parts = [...paragraphs, table, `${link.label}: ${link.href}`, name, `-- \n${footer}`];
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
 function htmlLetter(
-  { subject, paragraphs, link, footer }: Letter,
+  { subject, paragraphs, rows = [], link, footer }: Letter,
   { name }: Sender,
   language: Language,
 ): Markup {
@@ -108,6 +210,16 @@ function htmlLetter(
       </head>
       <body style="font-family: sans-serif; line-height: 1.5; max-width: 36em">
         ${paragraphs.map((paragraph) => html`<p>${paragraph}</p> `)}
+        ${rows.length > 0 &&
+        html`<table style="border-spacing: 0 0.3em">
+          ${rows.map(
+            ({ text, amount }) =>
+              html`<tr>
+                <td style="padding-right: 2em">${text}</td>
+                <td style="text-align: right; white-space: nowrap">${amount}</td>
+              </tr> `,
+          )}
+        </table>`}
         <p><a href="${link.href}">${link.label}</a></p>
         <p>${name}</p>
         <p style="color: #666; font-size: 85%">${footer}</p>

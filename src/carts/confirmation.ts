@@ -1,0 +1,42 @@
+import type { Mail } from '../mails/templates.ts';
+import { formatMoney } from '../money.ts';
+import type { OrderRow } from '../orders/queries.ts';
+import { anyText } from '../products/render.ts';
+import { unitSign } from '../products/units.ts';
+import type { Look } from './render.ts';
+
+/** The mail that says to a customer what was ordered, in the language of the cart. */
+export function confirmation({ content, orderNumber }: OrderRow, to: string, look: Look): Mail {
+  const { locale, settings } = look;
+  const money = (minor: number) => formatMoney(minor, content.currency, locale);
+  const unlessZero = (minor: number) => (minor === 0 ? null : money(minor));
+  const text = (texts: Parameters<typeof anyText>[0]) => anyText(texts, locale, settings.defaultLocale) ?? '';
+  const extras = content.lines.reduce((sum, line) => sum + line.deposit + line.ecoParticipation, 0);
+  const { shipping, payment, coupon } = content;
+  return {
+    to,
+    locale,
+    template: 'order',
+    facts: {
+      orderNumber,
+      lines: content.lines.map(({ quantity, orderUnit, name, variation, amount }) => ({
+        text: [
+          `${Number(quantity)} ${unitSign(orderUnit.unit, locale, settings)}`,
+          variation ? `${text(name)} (${text(variation)})` : text(name),
+        ].join(' '),
+        amount: money(amount),
+      })),
+      subTotal: money(content.subTotal),
+      basketDiscount: unlessZero(content.basketDiscount),
+      coupon: unlessZero(coupon?.amount ?? 0),
+      extras: unlessZero(extras),
+      shipping: shipping && { text: text(shipping.name), amount: money(shipping.price) },
+      payment: payment && {
+        text: payment.method ? text(payment.method.name) : (payment.name ?? ''),
+        amount: money(payment.price),
+      },
+      grandTotal: money(content.grandTotal),
+      totalTax: unlessZero(content.totalTax),
+    },
+  };
+}

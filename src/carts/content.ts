@@ -1,0 +1,265 @@
+import type { Localised } from '../http/locale.ts';
+import type { TaxType } from '../http/price.ts';
+import type { ImageSizes } from '../media/images.ts';
+import type { ProductFacts } from '../products/facts.ts';
+import { priceIn, pricedTiers, type PricedTier } from '../products/prices.ts';
+import { ORDER_UNIT, selectionOf } from '../products/render.ts';
+import type { Settings, TaxClass } from '../shop/settings.ts';
+import type { CartFacts, CouponFacts, LineFacts } from './facts.ts';
+import type { Goods } from './goods.ts';
+import type { CartCoupon, CartRow, StoredLine } from './queries.ts';
+import { inTermsOf } from './tax.ts';
+import { cartTotals, type CartTotals, type ServiceTax } from './totals.ts';
+
+/**
+ * What a cart came to, with its texts in all languages of the shop: what answers show, and what an order keeps.
+ * Money in minor units of the currency, rates in basis points.
+ */
+export interface Content {
+  currency: string;
+  taxType: TaxType;
+  lines: ContentLine[];
+  subTotal: number;
+  basketDiscount: number;
+  coupon: { couponLineItemId: string; couponCampaignId: string; amount: number; problems: string[] } | null;
+  shippingPrice: number;
+  shipping: { shippingMethodId: string; name: Localised; price: number; taxes: ContentTax[] } | null;
+  payment: ContentPayment | null;
+  taxes: { rate: number; amount: number; tax: number }[];
+  totalTax: number;
+  totalBeforeTax: number;
+  grandTotal: number;
+}
+
+export interface ContentLine {
+  lineItemId: string;
+  productId: string;
+  productNumber: string;
+  name: Localised;
+  variation: Localised | null;
+  essentialFeatures: Localised | null;
+  quantity: string;
+  orderUnit: NonNullable<ProductFacts['orderUnit']>;
+  unitPrice: number;
+  quantityPrice: number;
+  amount: number;
+  deposit: number;
+  ecoParticipation: number;
+  couponShare: number;
+  taxClass: ContentTaxClass;
+  /** Of one unit. */
+  weight: ProductFacts['deliveryWeight'] | null;
+  tiers: PricedTier[];
+  reference: ProductFacts['reference'] | null;
+  image: { imageKey: string; sizes: ImageSizes } | null;
+  energyLabel: ProductFacts['energyLabel'] | null;
+  dataSheet: string | null;
+}
+
+export interface ContentTaxClass {
+  taxClassId: string;
+  name: Localised;
+  rate: number;
+}
+
+export interface ContentTax {
+  taxClass: ContentTaxClass;
+  tax: number;
+}
+
+export interface ContentPayment {
+  /** null: it was set by hand. */
+  method: {
+    paymentMethodId: string;
+    name: Localised;
+    providerName: string | null;
+    additionalData: Record<string, string> | null;
+  } | null;
+  /** What a payment that was set by hand is called. */
+  name: string | null;
+  price: number;
+  taxes: ContentTax[];
+}
+
+type PricedCart = Pick<
+  CartRow,
+  | 'currency'
+  | 'taxType'
+  | 'customerGroupId'
+  | 'lines'
+  | 'products'
+  | 'coupon'
+  | 'couponLineItemId'
+  | 'billingAddress'
+  | 'shippingAddress'
+  | 'shippingMethodId'
+  | 'shippingPrice'
+  | 'paymentMethodId'
+  | 'paymentName'
+  | 'paymentPrice'
+>;
+
+/** The lines of a cart that can be sold, and what they come to. */
+export interface PricedContent {
+  content: Content;
+  totals: CartTotals;
+  goods: readonly Goods[];
+}
+
+export function contentOf(cart: PricedCart, settings: Settings, now: Date): PricedContent {
+  const lines = knownLines(cart, settings);
+  const facts: CartFacts = {
+    currency: cart.currency,
+    taxType: cart.taxType,
+    country: countryOf(cart),
+    customerGroupId: cart.customerGroupId,
+    lines,
+    coupon: cart.couponLineItemId === null || !cart.coupon ? null : couponFacts(cart.coupon, now),
+    shipping: { methodId: cart.shippingMethodId, price: cart.shippingPrice },
+    payment: { methodId: cart.paymentMethodId, price: cart.paymentPrice },
+  };
+  const totals = cartTotals(facts, settings);
+  const content: Content = {
+    currency: cart.currency,
+    taxType: cart.taxType,
+    lines: lines.map((line, index) => contentLine(line, totals, index, cart, settings)),
+    subTotal: totals.subTotal,
+    basketDiscount: totals.basketDiscount,
+    coupon: totals.coupon && {
+      couponLineItemId: cart.couponLineItemId!,
+      couponCampaignId: cart.coupon!.campaignId,
+      amount: totals.coupon.amount,
+      problems: [...totals.coupon.problems],
+    },
+    shippingPrice: totals.shipping?.price ?? 0,
+    shipping: totals.shipping && {
+      shippingMethodId: totals.shipping.method.shippingMethodId,
+      name: named(totals.shipping.method, settings),
+      price: totals.shipping.price,
+      taxes: contentTaxes(totals.shipping.taxes, settings),
+    },
+    payment: totals.payment && {
+      method: totals.payment.method && {
+        paymentMethodId: totals.payment.method.paymentMethodId,
+        name: named(totals.payment.method, settings),
+        providerName: totals.payment.method.providerName,
+        additionalData: totals.payment.method.additionalData,
+      },
+      name: cart.paymentName,
+      price: totals.payment.price,
+      taxes: contentTaxes(totals.payment.taxes, settings),
+    },
+    taxes: [...totals.taxes],
+    totalTax: totals.totalTax,
+    totalBeforeTax: totals.totalBeforeTax,
+    grandTotal: totals.grandTotal,
+  };
+  return { content, totals, goods: lines.map(({ product }) => product) };
+}
+
+/**
+ * A product that was deleted, or that has lost its price, is nothing that can be sold: its line is left out. In a
+ * currency that the shop has given up, nothing can.
+ */
+function knownLines(
+  cart: PricedCart,
+  settings: Settings,
+): (LineFacts & { product: Goods; line: StoredLine })[] {
+  if (!settings.currencies.includes(cart.currency)) return [];
+  const byId = new Map(cart.products.map((goods) => [goods.productId, goods]));
+  return cart.lines.flatMap((line) => {
+    const product = byId.get(line.productId);
+    if (!product) return [];
+    const hasPrice = line.price !== undefined || priceIn(product.prices, cart.currency, settings) !== null;
+    return hasPrice ? [{ line, quantity: line.quantity, price: line.price ?? null, product }] : [];
+  });
+}
+
+/** Where the goods go: to the delivery address, else to the billing address. */
+function countryOf({ shippingAddress, billingAddress }: PricedCart): string | null {
+  const address = shippingAddress ?? billingAddress;
+  return address === null ? null : (JSON.parse(address) as { country: string }).country;
+}
+
+function couponFacts(coupon: CartCoupon, now: Date): CouponFacts {
+  const isFull = (used: number, limit: number | null) => limit !== null && used >= limit;
+  return {
+    ...coupon,
+    isWithdrawn: coupon.withdrawnAt !== null,
+    isUsedUp:
+      isFull(coupon.used, coupon.usageLimit) || isFull(coupon.campaignUsed, coupon.campaignUsageLimit),
+    isInTime:
+      !(coupon.validFrom && new Date(coupon.validFrom) > now) &&
+      !(coupon.validTo && new Date(coupon.validTo) <= now),
+  };
+}
+
+function contentLine(
+  { line, product }: { line: StoredLine; product: Goods },
+  { lines, country }: CartTotals,
+  index: number,
+  { currency, taxType }: PricedCart,
+  settings: Settings,
+): ContentLine {
+  const { facts, master } = product;
+  const totals = lines[index]!;
+  const inTerms = (minor: number) => inTermsOf(taxType, minor, totals.taxClass, country, settings);
+  return {
+    lineItemId: line.lineItemId,
+    productId: line.productId,
+    productNumber: product.productNumber,
+    name: facts.name ?? { [settings.defaultLocale]: master?.productNumber ?? product.productNumber },
+    variation: variationOf(product, settings),
+    essentialFeatures: facts.essentialFeatures ?? null,
+    quantity: line.quantity,
+    orderUnit: facts.orderUnit ?? ORDER_UNIT,
+    unitPrice: totals.unitPrice,
+    quantityPrice: totals.quantityPrice,
+    amount: totals.amount,
+    deposit: totals.deposit,
+    ecoParticipation: totals.ecoParticipation,
+    couponShare: totals.couponShare,
+    taxClass: contentTaxClass(totals.taxClass, totals.taxRate, settings),
+    weight: facts.deliveryWeight ?? null,
+    tiers: pricedTiers(facts.bulkPrices ?? [], currency, settings).map((tier) => ({
+      ...tier,
+      price: inTerms(tier.price),
+      regularPrice: inTerms(tier.regularPrice),
+    })),
+    reference: facts.reference ?? null,
+    image: product.image,
+    energyLabel: facts.energyLabel ?? null,
+    dataSheet: facts.dataSheet?.url ?? null,
+  };
+}
+
+/** `Colour: blue, Size: small`, in each language of the shop. */
+function variationOf(goods: Goods, settings: Settings): Localised | null {
+  if (!goods.selection) return null;
+  return Object.fromEntries(
+    settings.locales.map((locale) => [
+      locale,
+      selectionOf(goods, settings, locale)!
+        .map(({ displayName, displayValue }) => `${displayName}: ${displayValue}`)
+        .join(', '),
+    ]),
+  );
+}
+
+function contentTaxes(taxes: readonly ServiceTax[], settings: Settings): ContentTax[] {
+  return taxes.map(({ taxClass, rate, tax }) => ({
+    taxClass: contentTaxClass(taxClass, rate, settings),
+    tax,
+  }));
+}
+
+function contentTaxClass(taxClass: TaxClass, rate: number, settings: Settings): ContentTaxClass {
+  return { taxClassId: taxClass.taxClassId, name: named(taxClass, settings), rate };
+}
+
+/** What has no name is called by its key. */
+function named({ name, key }: { name: Localised; key: string }, { defaultLocale }: Settings): Localised {
+  return name[defaultLocale] === undefined && Object.keys(name).length === 0
+    ? { [defaultLocale]: key }
+    : name;
+}

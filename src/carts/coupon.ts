@@ -1,0 +1,57 @@
+import { Type } from 'typebox';
+import { couponKey } from '../coupon-campaigns/campaign.ts';
+import { badRequest, notFound } from '../http/errors.ts';
+import type { Operations } from '../http/operation.ts';
+import { Id } from '../http/schemas.ts';
+import { newId } from '../ids.ts';
+import { changedCart, type Change } from './change.ts';
+import { Cart, CouponForm } from './schema.ts';
+
+const facts = {
+  tag: 'carts',
+  labels: ['Base'],
+  action: 'Update cart',
+  access: 'cart token',
+  answer: Cart,
+} as const;
+
+export function coupon(api: Operations): void {
+  api.change(
+    {
+      ...facts,
+      method: 'POST',
+      path: '/carts/:cartId/coupon',
+      name: 'addCoupon',
+      summary: 'Add coupon',
+      description:
+        'A cart has one coupon: another one takes its place. A coupon that does not count for these goods stays with an amount of 0 and says why.',
+      accepts: 'form',
+      params: Type.Object({ cartId: Id }),
+      body: CouponForm,
+    },
+    async (call) => {
+      const codeKey = couponKey(call.body.code);
+      const change: Change = ({ cart }) => {
+        if (cart.coupon?.codeKey !== codeKey) throw badRequest('There is no coupon with this code');
+        return { cart: { ...cart, couponLineItemId: newId(call.db.now), couponCodeKey: codeKey } };
+      };
+      return changedCart(call, change, { codeKey });
+    },
+  );
+
+  api.change(
+    {
+      ...facts,
+      method: 'DELETE',
+      path: '/carts/:cartId/coupon/:couponLineItemId',
+      name: 'deleteCoupon',
+      summary: 'Delete coupon',
+      params: Type.Object({ cartId: Id, couponLineItemId: Id }),
+    },
+    async (call) =>
+      changedCart(call, ({ cart }) => {
+        if (cart.couponLineItemId !== call.params.couponLineItemId) throw notFound();
+        return { cart: { ...cart, couponLineItemId: null, couponCodeKey: null } };
+      }),
+  );
+}

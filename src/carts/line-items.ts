@@ -1,0 +1,131 @@
+import { Type } from 'typebox';
+import type { Operations } from '../http/operation.ts';
+import { Id } from '../http/schemas.ts';
+import { newId } from '../ids.ts';
+import { amountOf } from '../products/requests.ts';
+import { changedCart, type OpenCart } from './change.ts';
+import { lineOf, namedProducts, replaced, withAll, withMore, withQuantity, type Shelf } from './lines.ts';
+import { Cart, LinePrice, LineUpdate, ManyNewLines, NewLine } from './schema.ts';
+
+const facts = {
+  tag: 'carts',
+  labels: ['Base', 'Now'],
+  action: 'Update cart',
+  access: 'cart token',
+  answer: Cart,
+} as const;
+const params = Type.Object({ cartId: Id });
+const lineParams = Type.Object({ cartId: Id, lineItemId: Id });
+const CORRECTED =
+  'The quantity is raised to the least order and the next step, and lowered to what is in stock: compare it with what was sent.';
+
+export function lineItems(api: Operations): void {
+  api.change(
+    {
+      ...facts,
+      method: 'POST',
+      path: '/carts/:cartId/line-items',
+      name: 'createLineItem',
+      summary: 'Create line item',
+      description: `More of a product that is in the cart already goes into its line. ${CORRECTED}`,
+      params,
+      body: NewLine,
+      status: 201,
+    },
+    async (call) => {
+      const { db, body } = call;
+      const change = ({ cart, settings }: OpenCart) => {
+        const lines = withMore(cart.lines, body, shelfOf({ cart, settings }, db.now), newId(db.now));
+        return { cart: { ...cart, lines } };
+      };
+      return changedCart(call, change, { productIds: namedProducts([body]) });
+    },
+  );
+
+  api.change(
+    {
+      ...facts,
+      method: 'POST',
+      path: '/carts/:cartId/multi-line-items',
+      name: 'createLineItems',
+      summary: 'Create line items',
+      description: `What can not go in is left out, and status is PartiallyComplete. ${CORRECTED}`,
+      params,
+      body: ManyNewLines,
+      status: 201,
+    },
+    async (call) => {
+      const { db, body } = call;
+      const change = ({ cart, settings }: OpenCart) => {
+        const shelf = shelfOf({ cart, settings }, db.now);
+        const { lines, refusals } = withAll(cart.lines, body, shelf, () => newId(db.now), { mayFail: true });
+        const status = refusals.length === 0 ? ('Complete' as const) : ('PartiallyComplete' as const);
+        return { cart: { ...cart, lines }, status };
+      };
+      return changedCart(call, change, { productIds: namedProducts(body) });
+    },
+  );
+
+  api.change(
+    {
+      ...facts,
+      method: 'PUT',
+      path: '/carts/:cartId/line-items/:lineItemId',
+      name: 'updateLineItem',
+      summary: 'Update line item',
+      description: CORRECTED,
+      params: lineParams,
+      body: LineUpdate,
+    },
+    async (call) => {
+      const { db, params, body } = call;
+      return changedCart(call, ({ cart, settings }) => {
+        const line = lineOf(cart, params.lineItemId);
+        const shelf = shelfOf({ cart, settings }, db.now);
+        return { cart: { ...cart, lines: withQuantity(cart.lines, line, body.quantity, shelf) } };
+      });
+    },
+  );
+
+  api.change(
+    {
+      ...facts,
+      method: 'DELETE',
+      path: '/carts/:cartId/line-items/:lineItemId',
+      name: 'deleteLineItem',
+      summary: 'Delete line item',
+      params: lineParams,
+    },
+    async (call) =>
+      changedCart(call, ({ cart }) => {
+        const line = lineOf(cart, call.params.lineItemId);
+        return { cart: { ...cart, lines: cart.lines.filter((one) => one !== line) } };
+      }),
+  );
+
+  api.change(
+    {
+      ...facts,
+      method: 'PUT',
+      path: '/carts/:cartId/line-items/:lineItemId/product-price',
+      name: 'updateLineItemPrice',
+      summary: 'Update line item price',
+      description: 'For this line only, until it is taken away; tiers do not change it.',
+      access: { cartTokenAnd: 'carts_price_write' },
+      params: lineParams,
+      body: LinePrice,
+    },
+    async (call) => {
+      const { params, body } = call;
+      return changedCart(call, ({ cart }) => {
+        const line = lineOf(cart, params.lineItemId);
+        const price = amountOf(body.singleItemPrice, cart.currency, 'singleItemPrice');
+        return { cart: { ...cart, lines: replaced(cart.lines, { ...line, price }) } };
+      });
+    },
+  );
+}
+
+function shelfOf({ cart, settings }: OpenCart, now: Date): Shelf {
+  return { currency: cart.currency, products: cart.products, settings, now };
+}

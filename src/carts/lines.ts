@@ -1,0 +1,121 @@
+import { badRequest, HttpError, invalid, notFound, ValidationError } from '../http/errors.ts';
+import { check, compileBody } from '../http/validation.ts';
+import { isId } from '../ids.ts';
+import { priceIn } from '../products/prices.ts';
+import { isForSale } from '../products/render.ts';
+import { decimalOf } from '../products/requests.ts';
+import type { Settings } from '../shop/settings.ts';
+import { label, type Goods } from './goods.ts';
+import type { CartRow, StoredLine } from './queries.ts';
+import { allowedQuantity } from './quantity.ts';
+import { MOST_LINES, NewLine } from './schema.ts';
+
+/** What decides whether a product can go into a cart. */
+export interface Shelf {
+  currency: string;
+  products: readonly Goods[];
+  settings: Settings;
+  now: Date;
+}
+
+const isNewLine = compileBody(NewLine);
+
+/** The products that these entries name, as far as they can be read. */
+export function namedProducts(entries: readonly unknown[]): string[] {
+  return entries.flatMap((entry) => {
+    const { productId } = (entry ?? {}) as { productId?: unknown };
+    return typeof productId === 'string' && isId(productId) ? [productId] : [];
+  });
+}
+
+/**
+ * The lines with all of these entries; where some may fail, with all that can go in, and why the others can not.
+ */
+export function withAll(
+  lines: readonly StoredLine[],
+  entries: readonly unknown[],
+  shelf: Shelf,
+  newLineId: () => string,
+  { mayFail }: { mayFail: boolean },
+): { lines: StoredLine[]; refusals: Error[] } {
+  let all = [...lines];
+  const refusals: Error[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const at = `lineItems.${index}`;
+    try {
+      check(isNewLine, entry, at);
+      all = withMore(all, entry as NewLine, shelf, newLineId(), `${at}.quantity`);
+    } catch (error) {
+      const isRefusal = error instanceof HttpError || error instanceof ValidationError;
+      if (!isRefusal || !mayFail) throw error;
+      refusals.push(error);
+    }
+  }
+  return { lines: all, refusals };
+}
+
+const QUANTITY = { least: 0.000_001, most: 1_000_000 };
+
+/** The lines with this much more of a product: an equal one gets more, else there is a new one. */
+export function withMore(
+  lines: readonly StoredLine[],
+  { productId, quantity }: { productId: string; quantity: number | string },
+  shelf: Shelf,
+  lineItemId: string,
+  field = 'quantity',
+): StoredLine[] {
+  const more = decimalOf(quantity, field, QUANTITY);
+  const product = shelf.products.find((one) => one.productId === productId.toUpperCase());
+  if (!product) throw notFound();
+  checkForSale(product, shelf);
+  const line = lines.find((one) => one.productId === product.productId);
+  if (!line) {
+    if (lines.length >= MOST_LINES) throw badRequest(`A cart has at most ${MOST_LINES} lines`);
+    const allowed = quantityOf(product, more, shelf, field);
+    return [...lines, { lineItemId, productId: product.productId, quantity: allowed }];
+  }
+  const wanted = Math.min(Number((Number(line.quantity) + more).toFixed(6)), QUANTITY.most);
+  return replaced(lines, { ...line, quantity: quantityOf(product, wanted, shelf, field) });
+}
+
+/** The lines with this quantity of one of them; 0 takes it away. */
+export function withQuantity(
+  lines: readonly StoredLine[],
+  line: StoredLine,
+  quantity: number | string,
+  shelf: Shelf,
+): StoredLine[] {
+  if (Number(quantity) === 0) return lines.filter((one) => one !== line);
+  const wanted = decimalOf(quantity, 'quantity', QUANTITY);
+  const product = shelf.products.find((one) => one.productId === line.productId);
+  if (!product) throw notFound();
+  return replaced(lines, { ...line, quantity: quantityOf(product, wanted, shelf, 'quantity') });
+}
+
+/** The line of this id, which may come in any case. */
+export function lineOf({ lines }: CartRow, lineItemId: string): StoredLine {
+  const line = lines.find((one) => one.lineItemId === lineItemId);
+  if (!line) throw notFound();
+  return line;
+}
+
+export function replaced(lines: readonly StoredLine[], changed: StoredLine): StoredLine[] {
+  return lines.map((line) => (line.lineItemId === changed.lineItemId ? changed : line));
+}
+
+function checkForSale(product: Goods, { currency, settings, now }: Shelf): void {
+  if (isForSale(product, product.facts, priceIn(product.prices, currency, settings), now)) return;
+  const name = label(product, settings);
+  throw badRequest(
+    product.kind === 'master'
+      ? `${name} has variations, put one of them into the cart`
+      : `${name} is not for sale`,
+  );
+}
+
+function quantityOf(product: Goods, wanted: number, { settings }: Shelf, field: string): string {
+  const allowed = allowedQuantity(wanted, product.orderUnit, settings.sellBeyondStock ? null : product.stock);
+  if (allowed === undefined) throw badRequest(`${label(product, settings)} is out of stock`);
+  if (allowed > QUANTITY.most) throw invalid('OUT_OF_RANGE', field);
+  return String(allowed);
+}

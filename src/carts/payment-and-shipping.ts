@@ -1,0 +1,86 @@
+import { Type } from 'typebox';
+import { badRequest, invalid } from '../http/errors.ts';
+import type { Operations } from '../http/operation.ts';
+import { Id } from '../http/schemas.ts';
+import { toMinor } from '../money.ts';
+import { amountOf } from '../products/requests.ts';
+import { changedCart } from './change.ts';
+import { contentOf } from './content.ts';
+import { Cart, PaymentUpdate, ShippingUpdate } from './schema.ts';
+
+const facts = {
+  method: 'PUT',
+  tag: 'carts',
+  labels: ['Base', 'Now'],
+  action: 'Update cart',
+  access: { cartTokenAnd: 'carts_price_write' },
+  params: Type.Object({ cartId: Id }),
+  answer: Cart,
+} as const;
+
+export function paymentAndShipping(api: Operations): void {
+  api.change(
+    {
+      ...facts,
+      path: '/carts/:cartId/payment-data',
+      name: 'updatePaymentData',
+      summary: 'Update payment data',
+      description:
+        'A payment with a name and a price of its own, which is none of the methods of the shop: paymentMethod becomes null, and the name is for the merchant only. Or, with an id, one of the methods.',
+      body: PaymentUpdate,
+    },
+    async (call) => {
+      const { name, priceAmount, id } = call.body;
+      return changedCart(call, ({ cart, settings }) => {
+        if (id) {
+          const wanted = id.toUpperCase();
+          const isKnown = settings.paymentMethods.some((method) => method.paymentMethodId === wanted);
+          if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
+          return { cart: { ...cart, paymentMethodId: wanted, paymentName: null, paymentPrice: null } };
+        }
+        if (!name?.trim()) throw invalid(name === undefined ? 'MISSING' : 'STRING_EMPTY', 'name');
+        const paymentPrice = signedAmount(priceAmount ?? 0, cart.currency, 'priceAmount');
+        return { cart: { ...cart, paymentMethodId: null, paymentName: name, paymentPrice } };
+      });
+    },
+  );
+
+  api.change(
+    {
+      ...facts,
+      path: '/carts/:cartId/shipping-data',
+      name: 'updateShippingData',
+      summary: 'Update shipping data',
+      description:
+        'The method must be one that all goods of the cart can be delivered by. When the goods change and it no longer is, the first possible one takes its place.',
+      body: ShippingUpdate,
+    },
+    async (call) => {
+      const { id, priceAmount } = call.body;
+      const wanted = id.toUpperCase();
+      return changedCart(call, ({ cart, settings }) => {
+        const isKnown = settings.shippingMethods.some((method) => method.shippingMethodId === wanted);
+        if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
+        const { isNeeded, possible } = contentOf(cart, settings, call.db.now).totals.delivery;
+        if (isNeeded && !possible.some((method) => method.shippingMethodId === wanted)) {
+          throw badRequest('Not all goods of the cart can be delivered by this shipping method');
+        }
+        const shippingPrice =
+          priceAmount === null || priceAmount === undefined
+            ? null
+            : amountOf(priceAmount, cart.currency, 'priceAmount');
+        return { cart: { ...cart, shippingMethodId: wanted, shippingPrice } };
+      });
+    },
+  );
+}
+
+const MOST_MINOR = 1e13;
+
+/** A payment may be a discount. */
+function signedAmount(value: number | string, currency: string, field: string): number {
+  const minor = toMinor(typeof value === 'string' ? value.trim() : value, currency);
+  if (minor === undefined) throw invalid('WRONG_TYPE', field);
+  if (Math.abs(minor) > MOST_MINOR) throw invalid('OUT_OF_RANGE', field);
+  return minor;
+}

@@ -1,0 +1,51 @@
+import { percentOf } from '../money.ts';
+import { inCurrency } from '../products/prices.ts';
+import type { PaymentMethod } from '../shop/settings.ts';
+import { couponProblems, type CouponProblem } from './coupon-problems.ts';
+import type { Delivery } from './delivery.ts';
+import type { CartFacts, CouponFacts, LineFacts, ShopRules } from './facts.ts';
+import { spread, sum, type Taxed } from './shares.ts';
+
+/** What a coupon is redeemed against. */
+export interface Redemption {
+  cart: CartFacts;
+  /** The lines less the basket discount. */
+  left: readonly Taxed[];
+  subTotal: number;
+  delivery: Delivery;
+  method: PaymentMethod | null;
+  /** What the delivery would cost. */
+  asked: number;
+  shop: ShopRules;
+}
+
+/** A coupon takes off what is left after the basket discount; one with a problem takes off nothing. */
+export function redeemed(
+  coupon: CouponFacts,
+  { cart, left, subTotal, delivery, method, asked, shop }: Redemption,
+): { shares: number[]; waivesShipping: boolean; problems: CouponProblem[] } {
+  const converted = (minor: number) => inCurrency(minor, cart.currency, shop, coupon.currency);
+  const isFor = cart.lines.map(({ product }) => isProductOf(coupon, product));
+  const eligible = left.map((line, index) => (isFor[index] ? line : { ...line, amount: 0 }));
+  const base = sum(eligible.map(({ amount }) => amount));
+  const amount = {
+    FIX: () => Math.min(converted(coupon.amount ?? 0), base),
+    PERCENT: () => percentOf(base, coupon.amount ?? 0),
+    SHIPPING: () => 0,
+  }[coupon.kind]();
+  const waivesShipping = coupon.waivesShipping || coupon.kind === 'SHIPPING';
+  const problems = couponProblems(coupon, {
+    isBelowMinimum: coupon.minimumOrderValue !== null && subTotal < converted(coupon.minimumOrderValue),
+    hasProduct: isFor.includes(true),
+    shippingMethodId: delivery.method?.shippingMethodId,
+    paymentMethodId: method?.paymentMethodId,
+    hasEffect: amount > 0 || (waivesShipping && asked > 0),
+  });
+  if (problems.length > 0) return { shares: left.map(() => 0), waivesShipping: false, problems };
+  return { shares: spread(amount, eligible), waivesShipping, problems };
+}
+
+function isProductOf({ productIds }: CouponFacts, product: LineFacts['product']): boolean {
+  if (productIds === null) return true;
+  return productIds.some((id) => id === product.productId || id === product.masterId);
+}

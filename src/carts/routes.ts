@@ -1,0 +1,171 @@
+import { Type } from 'typebox';
+import { hasScope } from '../http/callers.ts';
+import { CART_TOKEN_HEADER, newCartToken } from '../http/cart-token.ts';
+import { parseMoment } from '../http/dates.ts';
+import { badRequest, invalid, missingScope, notFound } from '../http/errors.ts';
+import { offeredLocale, readingLocale, writingCurrency } from '../http/locale.ts';
+import type { Operations } from '../http/operation.ts';
+import { pagedText, paging } from '../http/paging.ts';
+import { Rendered } from '../http/rendered.ts';
+import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
+import { isId, newId } from '../ids.ts';
+import { settingsOfVersion } from '../products/texts.ts';
+import { shopSettings } from '../shop/settings.ts';
+import { openCart, pricedCart } from './change.ts';
+import { contentOf } from './content.ts';
+import { namedProducts, withAll } from './lines.ts';
+import { countCarts, findCarts, findGoods, insertCart, type CartRow } from './queries.ts';
+import { cartText } from './render.ts';
+import { Cart, NewCart } from './schema.ts';
+
+const { parameters, pageOf } = paging();
+const facts = { tag: 'carts', labels: ['Base', 'Now'] } as const;
+const moment = (description: string) =>
+  Type.Optional(Type.String({ description, examples: ['2026-11-01T00:00:00Z'] }));
+const LONGEST_WINDOW = 30 * 86_400_000;
+
+export function carts(api: Operations): void {
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      path: '/carts',
+      name: 'listCarts',
+      summary: 'List carts',
+      description: 'Open carts, newest first. What has become an order is no cart any more.',
+      access: 'carts_read',
+      query: Type.Object({
+        locale: LocaleParameter,
+        ...parameters,
+        createdBefore: moment('Only carts made before this moment; at most 30 days after createdAfter.'),
+        createdAfter: moment('Only carts made after this moment.'),
+        hasAddressData: Type.Optional(
+          Type.Boolean({
+            description: 'true: only carts with an address; false: only those without.',
+            examples: [true],
+          }),
+        ),
+      }),
+      answer: Paged(Cart, 'carts'),
+    },
+    async ({ db, shopId, query, origin }) => {
+      const page = pageOf(query);
+      const { createdAfter, createdBefore, hasAddressData } = query;
+      const filter = {
+        createdAfter: createdAfter === undefined ? null : parseMoment(createdAfter, 'createdAfter'),
+        createdBefore: createdBefore === undefined ? null : parseMoment(createdBefore, 'createdBefore'),
+        hasAddress: hasAddressData ?? null,
+      };
+      if (filter.createdAfter && filter.createdBefore) {
+        const window = filter.createdBefore.getTime() - filter.createdAfter.getTime();
+        if (window > LONGEST_WINDOW) {
+          throw badRequest('createdAfter and createdBefore must not be more than 30 days apart');
+        }
+      }
+      const settings = await shopSettings(db, shopId);
+      const locale = readingLocale(query.locale, settings);
+      const [results, rows] = await Promise.all([
+        countCarts(db, shopId, filter),
+        findCarts(db, shopId, filter, { limit: page.resultsPerPage, offset: page.offset }),
+      ]);
+      return pagedText(
+        page,
+        results,
+        rows.map((row) => cartText(row, contentOf(row, settings, db.now), { locale, origin, settings })),
+      );
+    },
+  );
+
+  api.change(
+    {
+      ...facts,
+      method: 'POST',
+      path: '/carts',
+      name: 'createCart',
+      summary: 'Create cart',
+      description: 'An empty object makes an empty cart. Its token is in a header of the answer.',
+      access: 'public',
+      secretAnswer: true,
+      answerHeaders: {
+        'X-ePages-Cart-Token': 'The token that every later call on the cart needs; it is shown this once.',
+      },
+      body: NewCart,
+      status: 201,
+      answer: Cart,
+    },
+    async ({ db, shopId, body, caller, origin, header }) => {
+      const entries = body.lineItems ?? [];
+      const customerId = body.customerId ?? null;
+      if (customerId !== null) {
+        if (!hasScope(caller, 'carts_price_write')) throw missingScope('carts_price_write');
+        if (!isId(customerId)) throw invalid('UNKNOWN_VALUE', 'customerId');
+      }
+      const found = await findGoods(db, shopId, namedProducts(entries), customerId);
+      if (!found) throw notFound();
+      if (customerId !== null && !found.customer) throw invalid('UNKNOWN_VALUE', 'customerId');
+      const settings = await settingsOfVersion(db, shopId, found.settingsVersion);
+      const currency = writingCurrency(body.currency ?? undefined, settings);
+      const offered = body.locale ? offeredLocale(body.locale, settings.locales) : undefined;
+      const { now } = db;
+      const { lines, refusals } = withAll(
+        [],
+        entries,
+        { currency, products: found.products, settings, now },
+        () => newId(now),
+        { mayFail: body.forceCreate ?? false },
+      );
+      if (lines.length === 0 && refusals[0]) throw refusals[0];
+
+      const { token, hash } = newCartToken();
+      const cart: CartRow = {
+        cartId: newId(now),
+        tokenHash: hash,
+        createdAt: now,
+        changedAt: now,
+        version: 1,
+        currency,
+        locale: offered ?? settings.defaultLocale,
+        taxType: body.taxType ?? settings.taxModel,
+        customerId,
+        customerGroupId: found.customer?.customerGroupId?.toUpperCase() ?? null,
+        lines,
+        products: found.products,
+        coupon: null,
+        couponLineItemId: null,
+        couponCodeKey: null,
+        billingAddress: null,
+        shippingAddress: null,
+        shippingMethodId: null,
+        shippingPrice: null,
+        paymentMethodId: null,
+        paymentName: null,
+        paymentPrice: null,
+        settingsVersion: settings.version,
+      };
+      const priced = pricedCart(cart, settings, now);
+      await insertCart(db, shopId, cart);
+      header(CART_TOKEN_HEADER, token);
+      const status = refusals.length === 0 ? 'Complete' : 'PartiallyComplete';
+      const look = { locale: cart.locale, origin, settings };
+      return new Rendered(cartText(cart, priced, look, body.forceCreate ? status : undefined));
+    },
+  );
+
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      path: '/carts/:cartId',
+      name: 'getCart',
+      summary: 'Get cart',
+      access: 'cart token',
+      params: Type.Object({ cartId: Id }),
+      answer: Cart,
+    },
+    async (call) => {
+      const { cart, settings } = await openCart(call);
+      const look = { locale: cart.locale, origin: call.origin, settings };
+      return new Rendered(cartText(cart, contentOf(cart, settings, call.db.now), look));
+    },
+  );
+}

@@ -1,0 +1,404 @@
+import type { CouponProblem } from '../src/carts/coupon-problems.ts';
+import type { CartFacts, CouponFacts, LineFacts, ShopRules } from '../src/carts/facts.ts';
+import type { CartTotals, ServiceTax } from '../src/carts/totals.ts';
+import { currencyDigits } from '../src/money.ts';
+import type { Prices } from '../src/products/facts.ts';
+import type { ShippingMethod, TaxClass } from '../src/shop/settings.ts';
+
+/**
+ * The totals of a cart once more, written from the rules alone: slow, obvious, with exact fractions and without any
+ * code of the carts. Two that agree on many carts are seldom wrong in the same way.
+ */
+
+/** A fraction; the denominator is above 0. */
+interface Exact {
+  over: bigint;
+  under: bigint;
+}
+
+const exact = (value: number | string | bigint): Exact => {
+  if (typeof value === 'bigint' || Number.isInteger(value)) return { over: BigInt(value), under: 1n };
+  const [whole = '', decimals = ''] = String(value).split('.');
+  return { over: BigInt(whole + decimals), under: 10n ** BigInt(decimals.length) };
+};
+const add = (a: Exact, b: Exact): Exact => ({
+  over: a.over * b.under + b.over * a.under,
+  under: a.under * b.under,
+});
+const times = (a: Exact, b: Exact): Exact => ({ over: a.over * b.over, under: a.under * b.under });
+const divided = (a: Exact, b: Exact): Exact => ({ over: a.over * b.under, under: a.under * b.over });
+const isLess = (a: Exact, b: Exact) => a.over * b.under < b.over * a.under;
+
+/** Half away from zero. */
+function rounded({ over, under }: Exact): number {
+  const size = over < 0n ? -over : over;
+  const down = size / under;
+  const isUp = (size - down * under) * 2n >= under;
+  const whole = Number(isUp ? down + 1n : down);
+  return over < 0n && whole !== 0 ? -whole : whole;
+}
+
+const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
+
+/** 1900 basis points are 19/100. */
+const share = (basisPoints: number) => divided(exact(basisPoints), exact(10_000));
+const withTax = (rate: number) => add(exact(1), share(rate));
+
+/** The members of the European Union among the countries that tests deliver to. */
+const EUROPEAN_UNION = ['DE', 'FR', 'AT'];
+
+const KILOGRAMS: Partial<Record<string, Exact>> = {
+  milligram: exact('0.000001'),
+  gram: exact('0.001'),
+  kilogram: exact(1),
+  tone: exact(1000),
+  ounce: exact('0.028349523125'),
+  pound: exact('0.45359237'),
+};
+
+const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
+const isAmong = (id: string, ids: readonly string[]) => ids.some((other) => isSame(id, other));
+
+export function naiveTotals(cart: CartFacts, shop: ShopRules): CartTotals {
+  const defaultClass = shop.taxClasses.find(({ isDefault }) => isDefault)!;
+  const delivery = naiveDelivery(cart, shop);
+  const country = delivery.method?.kind === 'pickup' ? shop.country : (cart.country ?? shop.country);
+
+  const rateAt = (taxClass: TaxClass, where: string) =>
+    taxClass.rates[where] ?? taxClass.rates[shop.country] ?? 0;
+  const isExport = shop.taxFreeOutsideEu && country !== shop.country && !EUROPEAN_UNION.includes(country);
+  const rateOf = (taxClass: TaxClass) => (isExport ? 0 : rateAt(taxClass, country));
+
+  /** A price of the shop as the cart says it: with tax or without. */
+  const inTerms = (amount: number, taxClass: TaxClass) => {
+    if (shop.taxModel === 'GROSS' && cart.taxType === 'NET')
+      return rounded(divided(exact(amount), withTax(rateAt(taxClass, shop.country))));
+    if (shop.taxModel === 'NET' && cart.taxType === 'GROSS')
+      return rounded(times(exact(amount), withTax(rateOf(taxClass))));
+    return amount;
+  };
+  const inCurrency = (prices: Prices) => naivePrice(prices, cart.currency, shop);
+  const ofShop = (amount: number) => inCurrency({ [shop.defaultCurrency]: amount })!;
+
+  // The goods.
+  const lines = cart.lines.map(({ quantity, price, product }) => {
+    const taxClass =
+      shop.taxClasses.find(
+        ({ taxClassId }) => product.taxClassId && isSame(taxClassId, product.taxClassId),
+      ) ?? defaultClass;
+    const amountPricesAreFor = exact(product.orderUnit?.priceQuantity ?? 1);
+    const asked = inTerms(naiveAskedPrice({ quantity, price, product }, cart, shop), taxClass);
+    const fee = (prices: Prices | undefined) =>
+      rounded(times(exact(inTerms((prices && inCurrency(prices)) ?? 0, taxClass)), exact(quantity)));
+    return {
+      taxClass,
+      taxRate: rateOf(taxClass),
+      unitPrice: price ?? rounded(divided(exact(asked), amountPricesAreFor)),
+      quantityPrice: price === null ? asked : rounded(times(exact(price), amountPricesAreFor)),
+      amount:
+        price === null
+          ? rounded(divided(times(exact(asked), exact(quantity)), amountPricesAreFor))
+          : rounded(times(exact(price), exact(quantity))),
+      deposit: fee(product.depositPrices),
+      ecoParticipation: fee(product.ecoParticipationPrices),
+    };
+  });
+  const subTotal = sum(lines.map(({ amount }) => amount));
+
+  // The basket discount.
+  const offers = shop.basketDiscounts.map((offer) => ({
+    ...offer,
+    minimumAmount: ofShop(offer.minimumAmount),
+    ...(offer.absolute !== undefined && { absolute: ofShop(offer.absolute) }),
+  }));
+  const basketDiscount = Math.max(
+    0,
+    ...offers
+      .filter(({ minimumAmount }) => minimumAmount <= subTotal)
+      .map(({ absolute, percent }) => absolute ?? rounded(times(exact(subTotal), share(percent!))))
+      .map((amount) => Math.min(amount, subTotal)),
+  );
+  const rates = lines.map(({ taxRate }) => taxRate);
+  const discountShares = spread(
+    basketDiscount,
+    lines.map(({ amount }) => amount),
+    rates,
+  );
+  const left = lines.map(({ amount }, index) => amount - discountShares[index]!);
+
+  // What the delivery costs before a coupon.
+  const askedDelivery = delivery.method
+    ? delivery.isChosen && cart.shipping.price !== null
+      ? cart.shipping.price
+      : inTerms(naiveDeliveryPrice(delivery.method, cart, shop, subTotal, ofShop), defaultClass)
+    : 0;
+
+  // The payment before it is limited.
+  const isEmpty = cart.lines.length === 0;
+  const isPaidByHand = cart.payment.price !== null;
+  const paymentMethod =
+    isEmpty || isPaidByHand
+      ? null
+      : (shop.paymentMethods.find(
+          ({ paymentMethodId }) => cart.payment.methodId && isSame(paymentMethodId, cart.payment.methodId),
+        ) ??
+        shop.paymentMethods[0] ??
+        null);
+  const askedPayment =
+    cart.payment.price ?? (paymentMethod ? inTerms(ofShop(paymentMethod.amount), defaultClass) : 0);
+
+  // The coupon.
+  const coupon = cart.coupon
+    ? naiveCoupon(cart.coupon, {
+        lines: cart.lines,
+        left,
+        rates,
+        subTotal,
+        inCurrency: (amount) => inCurrency({ [cart.coupon!.currency]: amount })!,
+        deliveryCost: askedDelivery,
+        shippingMethodId: delivery.method?.shippingMethodId,
+        paymentMethodId: paymentMethod?.paymentMethodId,
+      })
+    : null;
+  const deliveryCost = coupon?.isShippingFree ? 0 : askedDelivery;
+
+  const toPay =
+    subTotal -
+    basketDiscount -
+    (coupon?.amount ?? 0) +
+    sum(lines.map(({ deposit, ecoParticipation }) => deposit + ecoParticipation)) +
+    deliveryCost;
+  const payment = isEmpty ? 0 : Math.max(askedPayment, 0 - toPay);
+
+  // The taxes: one rounding per rate. A payment that costs less than nothing is a discount on everything.
+  const serviceRate = rateOf(defaultClass);
+  const charges = [
+    { taxClass: defaultClass, rate: serviceRate, amount: deliveryCost },
+    { taxClass: defaultClass, rate: serviceRate, amount: Math.max(0, payment) },
+    ...lines.map((line, index) => ({
+      taxClass: line.taxClass,
+      rate: line.taxRate,
+      amount: left[index]! - (coupon?.shares[index] ?? 0) + line.deposit + line.ecoParticipation,
+    })),
+  ];
+  const paymentShares = spread(
+    Math.max(0, 0 - payment),
+    charges.map(({ amount }) => amount),
+    charges.map(({ rate }) => rate),
+  );
+  const taxIn = (amount: number, rate: number) => {
+    if (cart.taxType === 'GROSS') return rounded(divided(times(exact(amount), share(rate)), withTax(rate)));
+    return cart.taxType === 'NET' ? rounded(times(exact(amount), share(rate))) : 0;
+  };
+  const chargedRates = [...new Set(charges.map(({ rate }) => rate))].toSorted((a, b) => a - b);
+  const atRate = (rate: number, amounts: readonly number[]) =>
+    sum(amounts.filter((_, index) => charges[index]!.rate === rate));
+  const taxes = chargedRates.map((rate) => {
+    const amount =
+      atRate(
+        rate,
+        charges.map((charge) => charge.amount),
+      ) - atRate(rate, paymentShares);
+    return { rate, amount, tax: taxIn(amount, rate) };
+  });
+  const total = toPay + payment;
+  const totalTax = sum(taxes.map(({ tax }) => tax));
+  const serviceTaxes = (price: number): ServiceTax[] => [
+    { taxClass: defaultClass, rate: serviceRate, tax: taxIn(price, serviceRate) },
+  ];
+  const paymentTaxes =
+    payment < 0
+      ? chargedRates
+          .filter((rate) => atRate(rate, paymentShares) > 0)
+          .map((rate) => ({
+            taxClass: charges.find((charge) => charge.rate === rate)!.taxClass,
+            rate,
+            tax: taxIn(0 - atRate(rate, paymentShares), rate),
+          }))
+      : serviceTaxes(payment);
+
+  // The least a cart must come to.
+  const steps = [subTotal, -(coupon?.amount ?? 0), -basketDiscount, deliveryCost, payment];
+  const codes = ['SumProduct', 'SumCoupon', 'SumDiscount', 'SumDelivery', 'SumPayment'];
+  const compared = sum(steps.slice(0, codes.indexOf(shop.minimumCartCode) + 1));
+  const least = shop.minimumCartAmount === null ? null : ofShop(shop.minimumCartAmount);
+
+  return {
+    country,
+    lines: lines.map((line, index) => ({ ...line, couponShare: coupon?.shares[index] ?? 0 })),
+    subTotal,
+    basketDiscount: 0 - basketDiscount,
+    coupon: coupon && { amount: 0 - coupon.amount, problems: coupon.problems },
+    delivery,
+    shipping: delivery.method
+      ? { method: delivery.method, price: deliveryCost, taxes: serviceTaxes(deliveryCost) }
+      : null,
+    payment: isEmpty ? null : { method: paymentMethod, price: payment, taxes: paymentTaxes },
+    taxes,
+    totalTax,
+    totalBeforeTax: cart.taxType === 'GROSS' ? total - totalTax : total,
+    grandTotal: cart.taxType === 'GROSS' ? total : total + totalTax,
+    minimum: { amount: least, isReached: least === null || compared >= least },
+    offers,
+  };
+}
+
+/** The price that was given in this currency, else that of the default currency or of the first that has one. */
+function naivePrice(prices: Prices, currency: string, shop: ShopRules): number | null {
+  if (currency in prices) return prices[currency]!;
+  const from = [shop.defaultCurrency, ...shop.currencies].find((code) => code in prices);
+  if (!from) return null;
+  const rate = (code: string) => exact(code === shop.defaultCurrency ? 1 : shop.exchangeRates[code]!);
+  const minorUnits = (code: string) => exact(10n ** BigInt(currencyDigits(code)));
+  const inDefault = divided(divided(exact(prices[from]!), minorUnits(from)), rate(from));
+  return rounded(times(times(inDefault, rate(currency)), minorUnits(currency)));
+}
+
+/** What the shop asks for the amount that prices of this product are for, in the shop's terms. */
+function naiveAskedPrice({ quantity, product }: LineFacts, cart: CartFacts, shop: ShopRules): number {
+  const reached = <T extends { quantity: string }>(tiers: readonly T[]) =>
+    tiers
+      .filter((tier) => !isLess(exact(quantity), exact(tier.quantity)))
+      .toSorted((a, b) => (isLess(exact(a.quantity), exact(b.quantity)) ? -1 : 1))
+      .at(-1);
+  const bulk = reached(product.bulkPrices ?? []);
+  const regular = naivePrice(bulk?.prices ?? product.prices ?? {}, cart.currency, shop) ?? 0;
+  const group = product.groupPrices?.find(
+    ({ customerGroupId }) => cart.customerGroupId && isSame(customerGroupId, cart.customerGroupId),
+  );
+  const special = reached(group?.tiers ?? []);
+  if (!special) return regular;
+  const reduced = times(
+    exact(naivePrice(special.prices, cart.currency, shop)!),
+    share(10_000 - special.discount),
+  );
+  return Math.min(regular, rounded(reduced));
+}
+
+const isDigital = ({ product }: LineFacts, shop: ShopRules) =>
+  shop.taxClasses.some(
+    ({ taxClassId, digital }) => digital && product.taxClassId && isSame(taxClassId, product.taxClassId),
+  );
+
+function naiveDelivery({ lines, shipping }: CartFacts, shop: ShopRules): CartTotals['delivery'] {
+  const shipped = lines.filter((line) => !isDigital(line, shop));
+  const ofShop = shop.shippingMethods.map(({ shippingMethodId }) => shippingMethodId);
+  const isNeeded = shipped.length > 0;
+  const possible = shop.shippingMethods.filter(
+    ({ shippingMethodId }) =>
+      (isNeeded || lines.length === 0) &&
+      shipped.every(({ product }) => {
+        const allowed = (product.shippingMethodIds ?? []).filter((id) => isAmong(id, ofShop));
+        return allowed.length === 0 || isAmong(shippingMethodId, allowed);
+      }),
+  );
+  const chosen = possible.find(
+    ({ shippingMethodId }) => shipping.methodId && isSame(shippingMethodId, shipping.methodId),
+  );
+  return {
+    possible,
+    method: isNeeded ? (chosen ?? possible[0] ?? null) : null,
+    isChosen: isNeeded && chosen !== undefined,
+    isNeeded,
+  };
+}
+
+/** In the shop's terms and the cart's currency. */
+function naiveDeliveryPrice(
+  method: ShippingMethod,
+  { lines }: CartFacts,
+  shop: ShopRules,
+  subTotal: number,
+  ofShop: (amount: number) => number,
+): number {
+  if (method.kind === 'pickup') return 0;
+  if (method.freeFrom !== null && ofShop(method.freeFrom) <= subTotal) return 0;
+  if (method.kind === 'flat') return ofShop(method.amount);
+  if (method.kind === 'order_value') {
+    const reached = method.tiers.findLast(({ from }) => ofShop(from) <= subTotal);
+    return ofShop(reached?.amount ?? 0);
+  }
+  let weight = exact(0);
+  for (const { quantity, product } of lines.filter((line) => !isDigital(line, shop))) {
+    if (!product.deliveryWeight) continue;
+    const { amount, unit } = product.deliveryWeight;
+    weight = add(weight, times(times(exact(amount), KILOGRAMS[unit]!), exact(quantity)));
+  }
+  return ofShop(rounded(add(exact(method.amount), times(exact(method.amountPerKg), weight))));
+}
+
+function naiveCoupon(
+  coupon: CouponFacts,
+  at: {
+    lines: readonly LineFacts[];
+    left: readonly number[];
+    rates: readonly number[];
+    subTotal: number;
+    inCurrency: (amount: number) => number;
+    deliveryCost: number;
+    shippingMethodId: string | undefined;
+    paymentMethodId: string | undefined;
+  },
+) {
+  const isFor = ({ product }: LineFacts) =>
+    coupon.productIds === null ||
+    isAmong(product.productId, coupon.productIds) ||
+    (product.masterId !== null && isAmong(product.masterId, coupon.productIds));
+  const weights = at.left.map((amount, index) => (isFor(at.lines[index]!) ? amount : 0));
+  const base = sum(weights);
+  const worth = {
+    FIX: () => Math.min(at.inCurrency(coupon.amount!), base),
+    PERCENT: () => rounded(times(exact(base), share(coupon.amount!))),
+    SHIPPING: () => 0,
+  }[coupon.kind]();
+  const isShippingFree = coupon.kind === 'SHIPPING' || coupon.waivesShipping;
+
+  const isMisMatch = (allowed: readonly string[] | null, id: string | undefined) =>
+    allowed !== null && !(id !== undefined && isAmong(id, allowed));
+  const problems: CouponProblem[] = [];
+  if (coupon.minimumOrderValue !== null && at.subTotal < at.inCurrency(coupon.minimumOrderValue))
+    problems.push('LineItemsSubTotalTooSmall');
+  if (coupon.isWithdrawn) problems.push('CouponIsInvalidated');
+  if (coupon.isUsedUp) problems.push('ValidCouponCountReached');
+  if (!coupon.isInTime) problems.push('CouponNotEffective');
+  if (isMisMatch(coupon.paymentMethodIds, at.paymentMethodId)) problems.push('PaymentMethodMisMatch');
+  if (isMisMatch(coupon.shippingMethodIds, at.shippingMethodId)) problems.push('ShippingMethodMisMatch');
+  if (coupon.productIds !== null && !at.lines.some(isFor)) problems.push('ProductMisMatch');
+  const isWithoutEffect = worth === 0 && !(isShippingFree && at.deliveryCost > 0);
+  if (problems.length === 0 && isWithoutEffect) problems.push('CouponNotEffective');
+
+  const amount = problems.length > 0 ? 0 : worth;
+  return {
+    amount,
+    problems,
+    isShippingFree: isShippingFree && problems.length === 0,
+    shares: spread(amount, weights, at.rates),
+  };
+}
+
+/** First over the rates, then within each rate over its lines. */
+function spread(amount: number, weights: readonly number[], rates: readonly number[]): number[] {
+  const distinct = [...new Set(rates)].toSorted((a, b) => a - b);
+  const ofRate = (rate: number) => weights.map((weight, index) => (rates[index] === rate ? weight : 0));
+  const perRate = parts(
+    amount,
+    distinct.map((rate) => sum(ofRate(rate))),
+  );
+  const perLine = distinct.map((rate, index) => parts(perRate[index]!, ofRate(rate)));
+  return weights.map((_, line) => sum(perLine.map((shares) => shares[line]!)));
+}
+
+/** Gives one minor unit after the other to whoever lacks most, the first of them when several do. */
+function parts(amount: number, weights: readonly number[]): number[] {
+  const total = sum(weights);
+  if (amount === 0 || total === 0) return weights.map(() => 0);
+  const ideal = weights.map((weight) => divided(times(exact(amount), exact(weight)), exact(total)));
+  const given = ideal.map(({ over, under }) => Number(over / under));
+  const lacking = (index: number) => add(ideal[index]!, exact(-given[index]!));
+  for (let rest = amount - sum(given); rest > 0; rest -= 1) {
+    let neediest = 0;
+    for (const index of weights.keys()) if (isLess(lacking(neediest), lacking(index))) neediest = index;
+    given[neediest]! += 1;
+  }
+  return given;
+}
