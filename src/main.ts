@@ -9,7 +9,7 @@ import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { completeDemoShop } from './demo/add-files.ts';
-import { createDemoShops, isPrivate } from './demo/demo-shop.ts';
+import { createDemoShops, isPrivate, type DemoAccess } from './demo/demo-shop.ts';
 import { createQueues } from './jobs/queue.ts';
 import { startMails } from './mails/worker.ts';
 import { createLog } from './operation/log.ts';
@@ -50,13 +50,13 @@ export async function serve(config: Config): Promise<void> {
       await migrate(db, (line) => log.info(line));
       await createQueues(db);
       mails = startMails({ db, config, log, origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? address });
-      const token = (await countShops(db)) === 0 ? await createDemoShops(db, config) : undefined;
+      const access = (await countShops(db)) === 0 ? await createDemoShops(db, config) : undefined;
       ready = true;
       // From now on it answers; who waits for the lines below finds the pictures of the demo shop too.
       await completeDemoShop(db, config).catch((error: unknown) =>
         log.error({ err: error }, 'the pictures of the demo shop could not be drawn'),
       );
-      const text = welcome(address, config, await nextStep(db, config, address, token));
+      const text = welcome(address, config, await nextStep(db, config, address, access));
       lines.flush();
       process.stdout.write(text);
       // bin/kontor.js kept the young generation small while everything was loaded; under load it may grow.
@@ -135,19 +135,21 @@ async function nextStep(
   db: Database,
   config: Config,
   address: string,
-  token: string | undefined,
+  access: DemoAccess | undefined,
 ): Promise<string[]> {
-  if (token === undefined) {
+  if (!access) {
     const shop = (await findShop(db, 'DemoShop')) ?? (await findShops(db, 1))[0];
     return [`  A new access token    npx kontor token create ${shop?.shopId ?? 'ID'} --scopes all`];
   }
+  const { token, cart } = access;
   return [
     `  Token (demo shop)     ${token}`,
     '',
     '  Try it:',
     '',
     `    curl -H 'Authorization: Bearer ${token}' ${address}/rs/shops/DemoShop/products`,
-    ...(isPrivate(config) ? [] : ['', '  The token is shown this once.']),
+    `    curl -H 'X-ePages-Cart-Token: ${cart.token}' ${address}/rs/shops/DemoShop/carts/${cart.cartId}`,
+    ...(isPrivate(config) ? [] : ['', '  The tokens are shown this once.']),
   ];
 }
 

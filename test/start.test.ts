@@ -42,6 +42,7 @@ describe('the embedded database', () => {
     expect(service.stderr()).toBe('');
     const { address } = service;
     expect(address).toMatch(/^http:\/\/localhost:\d+$/);
+    const cartId = /carts\/([0-9A-F-]{36})\n/.exec(service.stdout())?.[1];
     expect(service.stdout()).toBe(`
   Kontor is running     ${address}
   API reference         ${address}/docs
@@ -51,12 +52,16 @@ describe('the embedded database', () => {
   Try it:
 
     curl -H 'Authorization: Bearer demo-all' ${address}/rs/shops/DemoShop/products
+    curl -H 'X-ePages-Cart-Token: demo-cart-a' ${address}/rs/shops/DemoShop/carts/${cartId}
 
 `);
-    const [, header, value, url] = /curl -H '([^:]+): ([^']+)' (\S+)/.exec(service.stdout())!;
-    const response = await fetch(url!, { headers: { [header!]: value! } });
-    expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({ results: 24, page: 1 });
+    const answers = [];
+    for (const [, header, value, url] of service.stdout().matchAll(/curl -H '([^:]+): ([^']+)' (\S+)/g)) {
+      const response = await fetch(url!, { headers: { [header!]: value! } });
+      expect(response.status).toBe(200);
+      answers.push(await response.json());
+    }
+    expect(answers).toMatchObject([{ results: 24, page: 1 }, { cartId }]);
     for (const known of ['/health', '/ready', '/metrics']) {
       expect((await fetch(address + known)).status).toBe(200);
     }
@@ -320,7 +325,8 @@ describe('DATABASE_URL', () => {
     const service = await startKontor(environment);
     expect(service.address).toMatch(/^http:\/\/localhost:\d+$/);
     const [, token] = /Bearer ([A-Za-z0-9]{32})'/.exec(service.stdout())!;
-    expect(service.stdout()).toContain('The token is shown this once.');
+    expect(service.stdout()).toContain('The tokens are shown this once.');
+    expect(service.stdout()).not.toContain('demo-cart');
     expect((await customers(service, token!)).status).toBe(200);
     for (const known of ['demo-all', 'demo-read', 'demo-widgets', 'demo-pricing', 'demo-none', 'demo-busy']) {
       expect((await customers(service, known)).status).toBe(401);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Transaction } from '../db/database.ts';
 import { violatedConstraint } from '../db/failure.ts';
 import { addDemoFiles } from '../demo/add-files.ts';
+import { insertDemoCarts } from '../demo/carts.ts';
 import { insertDemoShop } from '../demo/demo-shop.ts';
 import { removeShopFolder } from '../media/storage.ts';
 import { rebuildListing } from '../products/listing.ts';
@@ -36,9 +37,12 @@ export const shopCommands: Command[] = [
       withDatabase(config, async (db) => {
         if (options['demo']) {
           const token = await createOrExplain(shopId!, () =>
-            db.transaction((tx) =>
-              insertDemoShop(tx, { shopId: shopId!, knownTokens: false, rateLimit: config.RATE_LIMIT }),
-            ),
+            db.transaction(async (tx) => {
+              const options = { shopId: shopId!, knownTokens: false, rateLimit: config.RATE_LIMIT };
+              const made = await insertDemoShop(tx, options);
+              await insertDemoCarts(tx, shopId!, options);
+              return made;
+            }),
           );
           await addDemoFiles(db, config, shopId!);
           print(`Shop ${shopId} created with demo data. Access token: ${token}`);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDemo } from '../../test/demo.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { sweepMedia } from '../media/sweep.ts';
+import { applySettings, exportSettings } from '../shop/settings-file.ts';
 import { addDemoFiles } from './add-files.ts';
 import { createDemoShops } from './demo-shop.ts';
 
@@ -603,6 +604,119 @@ describe('specials', () => {
   });
 });
 
+describe('coupons', () => {
+  const campaigns = async () => {
+    const { rows } = await service.db.pool.query<{ id: string }>(`
+      select campaign_id as id from coupon_campaign where shop_id = 'DemoShop' order by identifier`);
+    return Promise.all(rows.map(({ id }) => read(`/coupon-campaigns/${id}`, merchant)));
+  };
+  const method = async (table: 'shipping' | 'payment', key: string) => {
+    const { rows } = await service.db.pool.query<{ id: string }>(
+      `select upper(${table}_method_id::text) as id from ${table}_method where shop_id = 'DemoShop' and key = $1`,
+      [key],
+    );
+    return rows[0]!.id;
+  };
+  const minimum = (amount: number, formatted: string) => ({
+    taxType: 'NONE',
+    formatted,
+    amount,
+    currency: 'EUR',
+  });
+
+  test('ten campaigns, all in euros', async () => {
+    const unbounded = { currency: 'EUR', minimumOrderValue: null };
+    const type = (name: string, amount: number, waiveShippingCosts = false) => ({
+      name,
+      waiveShippingCosts,
+      amount,
+    });
+    const answers = (await campaigns()).map(({ campaignId, name, links, ...rest }) => {
+      expect(links).toEqual([
+        { rel: 'self', href: expect.stringContaining(`/coupon-campaigns/${campaignId}`) },
+      ]);
+      expect(name).toEqual(expect.any(String));
+      return rest;
+    });
+    expect(answers).toEqual([
+      {
+        ...unbounded,
+        identifier: 'advance_only',
+        type: type('FIX', 2),
+        paymentMethodIds: [await method('payment', 'advance')],
+      },
+      { ...unbounded, identifier: 'autumn_15', type: type('PERCENT', 15) },
+      {
+        ...unbounded,
+        identifier: 'free_freight',
+        type: { name: 'SHIPPING', waiveShippingCosts: true },
+        minimumOrderValue: minimum(30, '30.00 €'),
+      },
+      {
+        ...unbounded,
+        identifier: 'knives_only',
+        type: type('PERCENT', 10),
+        productIds: ['KN-100', 'KN-101', 'KN-102', 'KN-110', 'KN-120'].map(idOf),
+      },
+      {
+        ...unbounded,
+        identifier: 'old_news',
+        type: type('PERCENT', 50),
+        validFrom: '2026-08-17T08:30:00Z',
+        validTo: '2026-09-16T08:30:00Z',
+      },
+      { ...unbounded, identifier: 'one_shot', type: type('FIX', 10), usageLimit: 1 },
+      {
+        ...unbounded,
+        identifier: 'pickup_only',
+        type: type('FIX', 3),
+        shippingMethodIds: [await method('shipping', 'pickup')],
+      },
+      { ...unbounded, identifier: 'recalled', type: type('FIX', 10) },
+      {
+        ...unbounded,
+        identifier: 'summer_sale',
+        type: type('FIX', 20),
+        minimumOrderValue: minimum(60, '60.00 €'),
+      },
+      { ...unbounded, identifier: 'vip_combo', type: type('FIX', 5, true) },
+    ]);
+  });
+
+  test('their codes, of which one is used up and one recalled', async () => {
+    const { rows } = await service.db.pool.query(`
+      select identifier, code, coupon.used, campaign.used as "campaignUsed", withdrawn_at as withdrawn
+      from coupon join coupon_campaign campaign using (shop_id, campaign_id)
+      where shop_id = 'DemoShop' order by identifier, code`);
+    const fresh = { used: 0, campaignUsed: 0, withdrawn: null };
+    expect(rows).toEqual([
+      { ...fresh, identifier: 'advance_only', code: 'PREPAY2' },
+      { ...fresh, identifier: 'autumn_15', code: 'AUTUMN15' },
+      { ...fresh, identifier: 'free_freight', code: 'SHIPFREE' },
+      { ...fresh, identifier: 'knives_only', code: 'SHARP10' },
+      { ...fresh, identifier: 'old_news', code: 'OLDNEWS' },
+      { ...fresh, identifier: 'one_shot', code: 'ONESHOT', used: 1, campaignUsed: 1 },
+      { ...fresh, identifier: 'pickup_only', code: 'COLLECT3' },
+      { ...fresh, identifier: 'recalled', code: 'RECALLED', withdrawn: now },
+      { ...fresh, identifier: 'summer_sale', code: 'SUMMER20' },
+      { ...fresh, identifier: 'summer_sale', code: 'SUMMER20B' },
+      { ...fresh, identifier: 'vip_combo', code: 'VIPCOMBO' },
+    ]);
+  });
+
+  test('a settings file that was exported changes nothing', async () => {
+    const file = await exportSettings(service.db, 'DemoShop');
+    expect(file.couponCampaigns).toHaveLength(10);
+    const { changes } = await service.db.transaction((tx) => applySettings(tx, 'DemoShop', file));
+    expect(changes).toEqual([]);
+  });
+
+  test('audio and eBooks are not shipped', async () => {
+    const { taxClasses } = await exportSettings(service.db, 'DemoShop');
+    expect(taxClasses!.filter(({ digital }) => digital).map(({ key }) => key)).toEqual(['digital', 'ebooks']);
+  });
+});
+
 describe('files', () => {
   interface Slide {
     name: string;
@@ -732,13 +846,37 @@ test('the shop without files names none', async () => {
   expect(rows).toEqual([{ images: 0, named: 0, pictures: 0, logos: 0 }]);
 });
 
+test('three carts: one begun, one with a coupon that does not count, one forgotten', async () => {
+  const { body } = await service.call('GET', '/DemoShop/carts', { token: 'demo-pricing' });
+  expect(body.items.map((cart: Body) => cart.lineItemContainer.productLineItems.map(summary))).toEqual([
+    ['2 CB-101'],
+    ['1 AP-100'],
+    [],
+  ]);
+  const [, withCoupon] = body.items;
+  expect(withCoupon.lineItemContainer.couponLineItem).toMatchObject({
+    lineItemPrice: { amount: 0 },
+    validationErrors: ['LineItemsSubTotalTooSmall'],
+  });
+  expect(withCoupon.billingAddress).toMatchObject({ emailAddress: 'jonas.w@mail.example' });
+  for (const [index, token] of ['demo-cart-a', 'demo-cart-b', 'demo-cart-c'].entries()) {
+    const { cartId } = body.items[index];
+    const headers = { 'x-epages-cart-token': token };
+    expect((await service.call('GET', `/DemoShop/carts/${cartId}`, { headers })).status).toBe(200);
+  }
+});
+
+// oxlint-disable-next-line typescript/no-explicit-any
+type Body = any;
+const summary = ({ quantity, sku }: Body) => `${quantity.amount} ${sku}`;
+
 test('of two processes that create the shop, one does', async () => {
   const first = await startService();
   const second = await startService({}, first);
-  const tokens = await Promise.all([first, second].map(({ db, config }) => createDemoShops(db, config)));
+  const made = await Promise.all([first, second].map(({ db, config }) => createDemoShops(db, config)));
   await second.close();
   await first.close();
-  expect(new Set(tokens)).toEqual(new Set(['demo-all', undefined]));
+  expect(new Set(made.map((access) => access?.token))).toEqual(new Set(['demo-all', undefined]));
 });
 
 test('files are added to what somebody has changed since the shop was made', async () => {

@@ -9,10 +9,11 @@ import { SCOPES, type Scope } from '../http/scopes.ts';
 import { newId, newSecret, secretHash } from '../ids.ts';
 import { insertShop } from '../shop/queries.ts';
 import { applySettings } from '../shop/settings-file.ts';
+import { insertDemoCarts, type DemoCart } from './carts.ts';
 import { insertCatalogue } from './insert-catalogue.ts';
 import { demoLegalPages } from './legal.ts';
 import { demoCustomers, demoSubscribers } from './people.ts';
-import { demoSettings } from './settings.ts';
+import { demoCampaigns, demoSettings } from './settings.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -41,15 +42,20 @@ export interface DemoOptions {
   rateLimit: number;
 }
 
-/** The two shops of an empty database; the token of the demo shop, undefined if another process was faster. */
-export async function createDemoShops(db: Database, config: Config): Promise<string | undefined> {
+/** What one needs to try the demo shop: the token that may do all, and a cart. */
+export interface DemoAccess {
+  token: string;
+  cart: DemoCart;
+}
+
+/** The two shops of an empty database; undefined if another process was faster. */
+export async function createDemoShops(db: Database, config: Config): Promise<DemoAccess | undefined> {
   try {
     return await db.transaction(async (tx) => {
-      const token = await insertDemoShop(tx, {
-        shopId: 'DemoShop',
-        knownTokens: isPrivate(config),
-        rateLimit: config.RATE_LIMIT,
-      });
+      const knownTokens = isPrivate(config);
+      const shopId = 'DemoShop';
+      const token = await insertDemoShop(tx, { shopId, knownTokens, rateLimit: config.RATE_LIMIT });
+      const [cart] = await insertDemoCarts(tx, shopId, { knownTokens });
       await insertShop(tx, {
         shopId: 'EmptyShop',
         name: 'Empty shop',
@@ -58,7 +64,7 @@ export async function createDemoShops(db: Database, config: Config): Promise<str
         locale: 'de_DE',
         currency: 'EUR',
       });
-      return token;
+      return { token, cart: cart! };
     });
   } catch (error) {
     if (violatedConstraint(error) === 'shop_pkey') return undefined;
@@ -88,10 +94,19 @@ export async function insertDemoShop(tx: Transaction, options: DemoOptions): Pro
   });
   await applySettings(tx, shopId, demoSettings);
   await insertCatalogue(tx, shopId);
+  await insertCampaigns(tx, shopId);
   await insertCustomers(tx, shopId);
   await insertSubscribers(tx, shopId);
   await insertLegalPages(tx, shopId);
   return insertApps(tx, options);
+}
+
+async function insertCampaigns(tx: Transaction, shopId: string): Promise<void> {
+  await applySettings(tx, shopId, { couponCampaigns: demoCampaigns(tx.now) });
+  // Somebody has used it up.
+  await tx.run(sql`
+    update coupon_campaign set used = 1 where shop_id = ${shopId} and identifier = 'one_shot'`);
+  await tx.run(sql`update coupon set used = 1 where shop_id = ${shopId} and code_key = 'ONESHOT'`);
 }
 
 async function insertCustomers(tx: Transaction, shopId: string): Promise<void> {
