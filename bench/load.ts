@@ -1,10 +1,13 @@
-import autocannon from 'autocannon';
-import type { Call } from './targets.ts';
+import autocannon, { type Request } from 'autocannon';
+import type { Call, Memory, Step } from './targets.ts';
+import { percentile } from './timing.ts';
 
 export interface Round {
   requestsPerSecond: number;
   p50Ms: number;
   p99Ms: number;
+  /** Of the steps of a flow. */
+  stepP99Ms?: Record<string, number>;
 }
 
 /** What is measured: calls to one server. */
@@ -13,14 +16,20 @@ export interface Subject {
   origin: string;
   token: string;
   calls: Call[];
+  flow?: Step[];
 }
 
 const CONNECTIONS = 32;
 
 /** One round of load. Any answer but a 2xx makes it worthless, so it throws. */
-export async function load({ name, origin, token, calls }: Subject, seconds: number): Promise<Round> {
-  const requests = calls.map((call) => ({ ...call, headers: headersOf(call, token) }));
-  const parts = partsOf(requests, CONNECTIONS).values();
+export async function load({ name, origin, token, calls, flow }: Subject, seconds: number): Promise<Round> {
+  const times = new Map<string, number[]>(flow?.map((step) => [step.name, []]));
+  const requests: Request[] = flow
+    ? flowRequests(flow, token)
+    : calls.map((call) => ({ ...call, headers: headersOf(call, token) }));
+  const parts = flow
+    ? Array.from({ length: CONNECTIONS }, () => requests.map((request) => ({ ...request }))).values()
+    : partsOf(requests, CONNECTIONS).values();
   const result = await autocannon({
     url: origin,
     connections: CONNECTIONS,
@@ -28,7 +37,14 @@ export async function load({ name, origin, token, calls }: Subject, seconds: num
     // A round ends at a sample, so that short samples make it as long as it should be.
     sampleInt: 100,
     requests: requests.slice(0, 1),
-    setupClient: (client) => client.setRequests(parts.next().value!),
+    setupClient: (client) => {
+      client.setRequests(parts.next().value!);
+      if (!flow) return;
+      let answers = 0;
+      client.on('response', (_status, _bytes, ms) =>
+        times.get(flow[answers++ % flow.length]!.name)!.push(ms),
+      );
+    },
   });
   const failed = result.non2xx + result.errors + result.timeouts;
   if (failed > 0 || result['2xx'] === 0) {
@@ -41,16 +57,44 @@ export async function load({ name, origin, token, calls }: Subject, seconds: num
     requestsPerSecond: result['2xx'] / result.duration,
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
+    ...(flow && {
+      stepP99Ms: Object.fromEntries([...times].map(([step, ms]) => [step, percentile(ms, 0.99)])),
+    }),
   };
 }
 
+/** The steps as autocannon takes them: each is built from what the answers before it have left in the context. */
+function flowRequests(flow: readonly Step[], token: string): Request[] {
+  return flow.map(({ call, note }) => ({
+    method: 'POST',
+    path: '/',
+    setupRequest: (request, memory) => {
+      const made = call(memory as Memory);
+      return { ...request, ...made, headers: headersOf(made, token) };
+    },
+    ...(note && {
+      onResponse: (_status, body, memory, headers) =>
+        note(memory as Memory, body, lowerCase(headers as Record<string, string>)),
+    }),
+  }));
+}
+
+function lowerCase(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
 /** Asked once before the load, because a refusal explains itself in its body. */
-export async function tryOnce({ name, origin, token, calls }: Subject): Promise<void> {
-  const call = calls[0]!;
-  const { method, path, body = null } = call;
-  const response = await fetch(origin + path, { method, body, headers: headersOf(call, token) });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${name}: ${method} ${path} answers ${response.status} ${text}`);
+export async function tryOnce({ name, origin, token, calls, flow }: Subject): Promise<void> {
+  const memory: Memory = {};
+  const steps: Step[] = flow ?? [{ name, call: () => calls[0]! }];
+  for (const step of steps) {
+    const call = step.call(memory);
+    const { method, path, body = null } = call;
+    const response = await fetch(origin + path, { method, body, headers: headersOf(call, token) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${name}: ${method} ${path} answers ${response.status} ${text}`);
+    step.note?.(memory, text, Object.fromEntries(response.headers));
+  }
 }
 
 /**
@@ -74,9 +118,10 @@ export async function interleavedRounds(
   return measured;
 }
 
-function headersOf({ body }: Call, token: string): Record<string, string> {
+function headersOf({ body, headers }: Call, token: string): Record<string, string> {
   return {
     authorization: `Bearer ${token}`,
+    ...headers,
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   };
 }

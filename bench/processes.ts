@@ -12,6 +12,8 @@ export interface Server {
   startMs: number;
   /** SIGTERM, and SIGKILL when that is not heard. */
   stop(): Promise<void>;
+  /** SIGKILL at once. */
+  kill(): Promise<void>;
 }
 
 export interface ServerCommand {
@@ -33,7 +35,7 @@ const running = new Set<ChildProcess>();
 const endings: (() => Promise<unknown>)[] = [];
 let ended: Promise<void> | undefined;
 
-/** What has to be undone when the bench is over, in reverse order, also when it fails or is interrupted. */
+/** What has to be undone when the run is over, in reverse order, also when it fails or is interrupted. */
 export function atEnd(ending: () => Promise<unknown>): void {
   endings.push(ending);
 }
@@ -43,18 +45,30 @@ export function endEverything(): Promise<void> {
   return (ended ??= runEndings());
 }
 
+/** A signal ends everything, and the process. Returns whether one has come: what fails from then on is no news. */
+export function endOnSignals(): () => boolean {
+  let isInterrupted = false;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      isInterrupted = true;
+      void endEverything().then(() => process.exit(1));
+    });
+  }
+  return () => isInterrupted;
+}
+
 async function runEndings(): Promise<void> {
   for (let ending = endings.pop(); ending; ending = endings.pop()) {
-    await ending().catch((error: unknown) => process.stderr.write(`bench: ${String(error)}\n`));
+    await ending().catch((error: unknown) => process.stderr.write(`${String(error)}\n`));
   }
 }
 
-// The last resort: a server must not outlive the bench.
+// The last resort: a server must not outlive the run.
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
 export async function startServer(command: ServerCommand): Promise<Server> {
   const { name, words, folder, environment, logFile, probe } = command;
-  if (ended) throw new Error('The bench is ending');
+  if (ended) throw new Error('The run is ending');
   const port = await freePort();
   const log = await open(logFile, 'a');
   const began = performance.now();
@@ -79,10 +93,17 @@ export async function startServer(command: ServerCommand): Promise<Server> {
     await sleep(10);
   }
   const startMs = Math.round(performance.now() - began);
-  return { name, pid: child.pid!, origin, startMs, stop: () => stopProcess(child) };
+  return {
+    name,
+    pid: child.pid!,
+    origin,
+    startMs,
+    stop: () => stopProcess(child),
+    kill: () => killProcess(child),
+  };
 }
 
-/** The folder of the logs goes with the bench, so what matters of them has to be said. */
+/** The folder of the logs goes with the run, so what matters of them has to be said. */
 async function lastWords(logFile: string): Promise<string> {
   return (await readFile(logFile, 'utf8')).slice(-2_000);
 }
@@ -104,6 +125,13 @@ async function stopProcess(child: ChildProcess): Promise<void> {
   const patience = setTimeout(() => child.kill('SIGKILL'), STOPS_WITHIN);
   await ended;
   clearTimeout(patience);
+}
+
+async function killProcess(child: ChildProcess): Promise<void> {
+  if (!running.has(child)) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
 }
 
 async function freePort(): Promise<number> {

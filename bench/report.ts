@@ -38,6 +38,16 @@ export function throughput({ name, goal }: Target, rounds: Round[], baseline: Ro
   };
 }
 
+/** The median of the rounds' 99th percentiles of one step. */
+export function slowestStep(
+  flow: string,
+  { step, belowMs }: { step: string; belowMs: number },
+  rounds: Round[],
+): Verdict {
+  const value = Math.round(median(rounds.map(({ stepP99Ms }) => stepP99Ms![step]!)));
+  return { name: `${flow}: p99 of ${step}, ms`, value, goal: belowMs, ok: value < belowMs };
+}
+
 export function startVerdicts({ firstStartMs, restartMs, idleMegabytes }: StartTimes): Verdict[] {
   const below = (name: string, value: number, goal: number) => ({ name, value, goal, ok: value < goal });
   return [

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|scale] [-- --profile FOLDER]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|scale] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * and whether cost grows with the number of products. Needs nothing but `npm ci`; listens on 127.0.0.1 only;
  * writes bench/results.json.
@@ -14,8 +14,8 @@ import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { install } from './installation.ts';
 import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
-import { atEnd, endEverything, startServer } from './processes.ts';
-import { machine, startVerdicts, throughput, throughputTable, verdictTable } from './report.ts';
+import { atEnd, endEverything, endOnSignals, startServer } from './processes.ts';
+import { machine, slowestStep, startVerdicts, throughput, throughputTable, verdictTable } from './report.ts';
 import { createScaleShops, measureFiles, measureScale } from './scale.ts';
 import { createBenchShop } from './shop.ts';
 import { measureStarts } from './start-times.ts';
@@ -27,6 +27,8 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     /** `start`, `load` or `scale`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
+    /** Only the targets whose name has this in it, and what they are compared with; results.json is left as well. */
+    match: { type: 'string' },
     /** Where to put a CPU profile of Kontor; the numbers of such a run are lower. */
     profile: { type: 'string' },
   },
@@ -45,18 +47,12 @@ const SCALE = options.quick
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-let interrupted = false;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    interrupted = true;
-    void endEverything().then(() => process.exit(1));
-  });
-}
+const isInterrupted = endOnSignals();
 try {
   await bench();
 } catch (error) {
   // When its servers are ended, a round fails: that is no news.
-  if (!interrupted) throw error;
+  if (!isInterrupted()) throw error;
 } finally {
   await endEverything();
 }
@@ -74,11 +70,14 @@ async function bench(): Promise<void> {
   const loads = isAsked('load') ? await benchLoads(installation, workFolder) : undefined;
   const scale = isAsked('scale') ? await benchScale(installation, workFolder) : undefined;
   say('');
-  if (loads) say(`${throughputTable(loads.throughput)}\n`);
+  if (loads) {
+    say(`${throughputTable(loads.throughput)}\n`);
+    say(`${verdictTable('steps', loads.slowest)}\n`);
+  }
   if (scale) say(`${verdictTable('scale', scale.scale)}\n`);
   if (starts) say(verdictTable('start', starts.start));
 
-  if (starts && loads && scale) {
+  if (starts && loads && scale && options.match === undefined) {
     const results = {
       date: new Date().toISOString(),
       quick: options.quick,
@@ -89,7 +88,12 @@ async function bench(): Promise<void> {
     };
     await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(results, null, 2)}\n`);
   }
-  const judged = [...(loads?.throughput ?? []), ...(scale?.scale ?? []), ...(starts?.start ?? [])];
+  const judged = [
+    ...(loads?.throughput ?? []),
+    ...(loads?.slowest ?? []),
+    ...(scale?.scale ?? []),
+    ...(starts?.start ?? []),
+  ];
   if (judged.some(({ ok }) => ok === false)) process.exitCode = 1;
 }
 
@@ -111,10 +115,13 @@ async function benchLoads(installation: string, workFolder: string) {
   }
   const rounds = await interleavedRounds(all, { rounds: ROUNDS, seconds: roundSeconds }, say);
   const rows = [...subjects].map(([target, subject]) => {
-    const baseline = subjects.get(baselines[target.baseline ?? 'select'])!;
+    const baseline = subjects.get(baselines[target.baseline ?? 'select']) ?? subject;
     return throughput(target, rounds.get(subject)!, rounds.get(baseline)!);
   });
-  return { roundSeconds, throughput: rows };
+  const slowest = [...subjects].flatMap(([{ name, slowest }, subject]) =>
+    slowest ? [slowestStep(name, slowest, rounds.get(subject)!)] : [],
+  );
+  return { roundSeconds, throughput: rows, slowest };
 }
 
 async function benchScale(installation: string, workFolder: string) {
@@ -177,6 +184,7 @@ async function startSubjects(installation: string, workFolder: string): Promise<
   const customer = `/${shop.shopId}/${shop.customerIds[0]}`;
   const constant = await start('constant', ['bench/servers/constant.js'], '/');
   const select = await start('select', ['bench/servers/select.js'], customer);
+  const write = await start('write', ['bench/servers/write.js'], '/health');
   const kontor = await start(
     'kontor',
     [...profiling(), 'bin/kontor.js', 'serve'],
@@ -192,13 +200,23 @@ async function startSubjects(installation: string, workFolder: string): Promise<
 
   const subject = (target: Target, { origin }: { origin: string }): [Target, Subject] => [
     target,
-    { name: target.name, origin, token: shop.token, calls: target.calls(shop) },
+    {
+      name: target.name,
+      origin,
+      token: shop.token,
+      calls: target.calls(shop),
+      ...(target.flow && { flow: target.flow(shop) }),
+    },
   ];
+  const asked = targets.filter(({ name }) => name.includes(options.match ?? ''));
+  const compared = new Set(asked.map(({ baseline = 'select' }) => baseline));
+  const servers = { constant, select, page, write };
+  const names = Object.keys(servers) as (keyof typeof servers)[];
   return new Map([
-    subject(baselines.constant, constant),
-    subject(baselines.select, select),
-    subject(baselines.page, page),
-    ...targets.map((target) => subject(target, kontor)),
+    ...names
+      .filter((name) => options.match === undefined || compared.has(name))
+      .map((name) => subject(baselines[name], servers[name])),
+    ...asked.map((target) => subject(target, kontor)),
   ]);
 }
 

@@ -4,9 +4,12 @@ import { insertNumberedCustomer } from '../src/customers/queries.ts';
 import type { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
 import { generateProducts } from '../src/demo/generate.ts';
+import { newCartToken } from '../src/http/cart-token.ts';
 import { SCOPES } from '../src/http/scopes.ts';
 import { newId, newSecret, secretHash } from '../src/ids.ts';
 import { insertShop } from '../src/shop/queries.ts';
+import { applySettings } from '../src/shop/settings-file.ts';
+import { shopSettings } from '../src/shop/settings.ts';
 
 /** What the calls of the targets are made of. */
 export interface BenchShop {
@@ -17,10 +20,19 @@ export interface BenchShop {
   token: string;
   customerIds: string[];
   productIds: string[];
+  /** Products with more stock than a run can sell. */
+  saleIds: string[];
+  /** Carts with one line. */
+  carts: { cartId: string; token: string }[];
+  shippingMethodId: string;
 }
 
 const CUSTOMERS = 1_000;
 const PRODUCTS = 10_000;
+/** Few enough that building the calls takes no part of a round. */
+const CARTS = 3_200;
+/** Rows that the baseline of writes locks. */
+export const OWNERS = 2_000;
 
 export async function createBenchShop(db: Database): Promise<BenchShop> {
   const shopId = 'BenchShop';
@@ -40,6 +52,11 @@ export async function createBenchShop(db: Database): Promise<BenchShop> {
   await generateProducts(db, { shopId, products: PRODUCTS, seed: 1 }, () => {});
   const products = await db.many<{ id: string }>(sql`
     select upper(product_id::text) as id from product where shop_id = ${shopId} and visible order by product_number`);
+  const saleIds = await stockUp(db, shopId);
+  const carts = await insertCarts(db, shopId, saleIds);
+  await applyDelivery(db, shopId);
+  const { shippingMethods } = await shopSettings(db, shopId);
+  await createBaselineTables(db);
   // Now, so that PostgreSQL does not do it by itself in the middle of a round.
   await db.pool.query('vacuum analyze');
   return {
@@ -48,7 +65,52 @@ export async function createBenchShop(db: Database): Promise<BenchShop> {
     token,
     customerIds,
     productIds: products.map(({ id }) => id),
+    saleIds,
+    carts,
+    shippingMethodId: shippingMethods[0]!.shippingMethodId,
   };
+}
+
+async function stockUp(db: Database, shopId: string): Promise<string[]> {
+  const rows = await db.many<{ id: string }>(sql`
+    update product set stock = 100000000
+    where shop_id = ${shopId} and visible and kind = 'regular' and (prices ->> 'EUR')::bigint > 0
+    returning upper(product_id::text) as id`);
+  return rows.map(({ id }) => id);
+}
+
+async function insertCarts(db: Database, shopId: string, saleIds: readonly string[]) {
+  const carts = Array.from({ length: CARTS }, (_, index) => {
+    const { token, hash } = newCartToken();
+    const lines = [
+      { lineItemId: newId(db.now), productId: saleIds[(7 * index) % saleIds.length], quantity: '1' },
+    ];
+    return { cartId: newId(db.now), token, token_hash: hash.toString('hex'), lines };
+  });
+  await db.run(sql`
+    insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type, lines)
+    select ${shopId}, "cartId", decode(token_hash, 'hex'), ${db.now}, ${db.now}, 1, 'EUR', 'en_GB', 'GROSS', lines
+    from jsonb_to_recordset(${JSON.stringify(carts)}) as cart ("cartId" uuid, token_hash text, lines jsonb)`);
+  return carts.map(({ cartId, token }) => ({ cartId, token }));
+}
+
+async function applyDelivery(db: Database, shopId: string): Promise<void> {
+  await db.transaction((tx) =>
+    applySettings(tx, shopId, {
+      shippingMethods: [
+        { key: 'parcel', name: 'Parcel', kind: 'weight', price: 4.9, pricePerKg: 0.5 },
+        { key: 'express', name: 'Express', kind: 'flat', price: 12 },
+      ],
+    }),
+  );
+}
+
+async function createBaselineTables(db: Database): Promise<void> {
+  await db.pool.query('create table bench_owner (id bigint primary key, amount bigint not null)');
+  await db.pool.query(
+    'create table bench_entry (id bigint generated always as identity primary key, owner bigint, amount bigint)',
+  );
+  await db.pool.query('insert into bench_owner select id, 0 from generate_series(0, $1) id', [OWNERS]);
 }
 
 /** An empty shop; returns a token with all scopes. */

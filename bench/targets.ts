@@ -1,10 +1,22 @@
-import type { BenchShop } from './shop.ts';
+import { OWNERS, type BenchShop } from './shop.ts';
 
 /** One call; sent with the shop's token. */
 export interface Call {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   body?: string;
+  headers?: Record<string, string>;
+}
+
+/** What one run through a flow remembers of its answers. */
+export type Memory = Record<string, string>;
+
+/** A call of a flow, made from what the calls before it were answered. */
+export interface Step {
+  name: string;
+  call: (memory: Memory) => Call;
+  /** Notes what later steps need. */
+  note?: (memory: Memory, body: string, headers: Record<string, string>) => void;
 }
 
 export interface Target {
@@ -15,6 +27,10 @@ export interface Target {
   baseline?: keyof typeof baselines;
   /** The connections share these calls and each repeats its part, so many calls touch many rows. */
   calls: (shop: BenchShop) => Call[];
+  /** Instead of the calls, each connection goes through these steps again and again. */
+  flow?: (shop: BenchShop) => Step[];
+  /** A step of the flow whose 99th percentile must stay below this many milliseconds. */
+  slowest?: { step: string; belowMs: number };
 }
 
 /** What Kontor is measured by. A new line here is all that a new target needs. */
@@ -36,9 +52,69 @@ export const targets: Target[] = [
     baseline: 'page',
     calls: ({ root }) => [get(`${root}/products?resultsPerPage=20`)],
   },
+  {
+    name: 'POST line item',
+    goal: 0.6,
+    baseline: 'write',
+    calls: ({ root, carts, saleIds }) =>
+      carts.map(({ cartId, token }, index) => ({
+        method: 'POST',
+        path: `${root}/carts/${cartId}/line-items`,
+        headers: { 'x-epages-cart-token': token },
+        body: JSON.stringify({ productId: saleIds[(7 * index + 1) % saleIds.length], quantity: 1 }),
+      })),
+  },
+  {
+    name: 'checkout (7 writes)',
+    goal: 0.4,
+    baseline: 'write',
+    calls: () => [],
+    flow: checkout,
+    slowest: { step: 'order', belowMs: 100 },
+  },
 ];
 
-/** What the targets are compared with: Fastify alone, with one select by primary key, and with a long text too. */
+/** A new customer buys two things: what a shop does most, from the empty cart to the order. */
+function checkout({ root, saleIds, shippingMethodId }: BenchShop): Step[] {
+  let buyers = 0;
+  const pick = () => saleIds[Math.floor(Math.random() * saleIds.length)]!;
+  const inCart = (name: string, method: Call['method'], path: string, body: () => object): Step => ({
+    name,
+    call: ({ cart, token }) => ({
+      method,
+      path: `${cart}/${path}`,
+      headers: { 'x-epages-cart-token': token! },
+      body: JSON.stringify(body()),
+    }),
+  });
+  const address = () => ({
+    firstName: 'Ada',
+    lastName: 'Brennan',
+    street: 'Speicherweg 4',
+    zipCode: '20457',
+    city: 'Hamburg',
+    country: 'DE',
+    emailAddress: `buyer-${process.pid}-${++buyers}@mail.example`,
+  });
+  return [
+    {
+      name: 'create',
+      call: () => ({ method: 'POST', path: `${root}/carts`, body: '{}' }),
+      note: (memory, body, headers) => {
+        memory['cart'] = `${root}/carts/${body.slice('{"cartId":"'.length, 36 + '{"cartId":"'.length)}`;
+        memory['token'] = headers['x-epages-cart-token']!;
+      },
+    },
+    inCart('first line', 'POST', 'line-items', () => ({ productId: pick(), quantity: 1 })),
+    inCart('second line', 'POST', 'line-items', () => ({ productId: pick(), quantity: 2 })),
+    inCart('billing address', 'PUT', 'billing-address', address),
+    inCart('shipping address', 'PUT', 'shipping-address', address),
+    inCart('shipping', 'PUT', 'shipping-data', () => ({ id: shippingMethodId })),
+    inCart('order', 'POST', 'order', () => ({})),
+  ];
+}
+
+/** What the targets are compared with: Fastify alone, with one select by primary key, with a long text too; a write. */
 export const baselines = {
   constant: { name: 'Fastify, constant', calls: () => [get('/')] },
   select: {
@@ -48,6 +124,10 @@ export const baselines = {
   page: {
     name: 'Fastify + one select + a page of text',
     calls: ({ shopId, customerIds }) => customerIds.map((id) => get(`/${shopId}/${id}`)),
+  },
+  write: {
+    name: 'Fastify + one transaction (lock, 2 inserts, update)',
+    calls: () => Array.from({ length: OWNERS }, (_, index) => ({ method: 'POST', path: `/${index}` })),
   },
 } satisfies Record<string, Target>;
 

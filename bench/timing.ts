@@ -1,4 +1,4 @@
-import http from 'node:http';
+import { openConnections } from './client.ts';
 import type { Call } from './targets.ts';
 
 /** One connection that asks one thing after the other, as one patient client would; times in ms. */
@@ -11,31 +11,13 @@ export interface Client {
 }
 
 export function openClient(origin: string, token: string): Client {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  const send = ({ method, path, body }: Call) =>
-    new Promise<string>((resolve, reject) => {
-      const request = http.request(origin + path, {
-        agent,
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-      });
-      request.on('error', reject);
-      request.on('response', (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('error', reject);
-        response.on('end', () => {
-          const text = Buffer.concat(parts).toString();
-          const { statusCode = 0 } = response;
-          if (statusCode >= 200 && statusCode < 300) resolve(text);
-          else reject(new Error(`${method} ${path} answers ${statusCode} ${text.slice(0, 500)}`));
-        });
-      });
-      request.end(body);
-    });
+  const connection = openConnections(origin, 1);
+  const send = async (call: Call) => {
+    const headers = { authorization: `Bearer ${token}`, ...call.headers };
+    const { status, text } = await connection.send({ ...call, headers });
+    if (status >= 200 && status < 300) return text;
+    throw new Error(`${call.method} ${call.path} answers ${status} ${text.slice(0, 500)}`);
+  };
   return {
     async time(call) {
       const began = performance.now();
@@ -43,7 +25,7 @@ export function openClient(origin: string, token: string): Client {
       return performance.now() - began;
     },
     ask: async (call) => JSON.parse(await send(call)) as unknown,
-    close: () => agent.destroy(),
+    close: () => connection.close(),
   };
 }
 

@@ -4,7 +4,7 @@ import { ANONYMOUS_SCOPES, SCOPES } from '../src/http/scopes.ts';
 import { newSecret } from '../src/ids.ts';
 import { givenToken } from './builders.ts';
 import { demoShop, expectRefusal, fingerprint, givenOtherShop, startDemo } from './demo.ts';
-import { OPERATIONS, validCall, type Operation, type Shop } from './operations.ts';
+import { cart, OPERATIONS, validCall, type Operation, type Shop, type ValidCall } from './operations.ts';
 import type { CallOptions, Service } from './service.ts';
 
 let service: Service;
@@ -58,8 +58,25 @@ const guarded = OPERATIONS.flatMap((operation) =>
 );
 const open = OPERATIONS.filter(({ scope }) => scope === 'public');
 
+const ofCarts = OPERATIONS.filter(({ cartToken }) => cartToken);
+
 test('only these need no token at all', () => {
-  expect(open.map(({ name }) => name)).toEqual(['GET /countries', 'POST /token']);
+  const names = open.filter(({ cartToken }) => !cartToken).map(({ name }) => name);
+  expect(names).toEqual(['POST /carts', 'GET /countries', 'POST /token']);
+});
+
+test('these need the token of their cart, and some a scope as well', () => {
+  expect(ofCarts).toHaveLength(15);
+  const scoped = ofCarts.flatMap(({ method, path, scope }) => {
+    const part = path.split('/').at(-1);
+    return scope === 'public' ? [] : [`${method} ${part} ${scope}`];
+  });
+  expect(scoped.toSorted()).toEqual([
+    'POST order orders_write',
+    'PUT payment-data carts_price_write',
+    'PUT product-price carts_price_write',
+    'PUT shipping-data carts_price_write',
+  ]);
 });
 
 describe.each(open)('$name', (operation) => {
@@ -127,5 +144,66 @@ describe.each(guarded)('$name', (operation) => {
     const after = await fingerprint(service);
     if (operation.writes) expect(after).not.toEqual(before);
     else expect(after).toEqual(before);
+  });
+});
+
+/** Each with a cart of its own, which nobody else uses. */
+const withOwnCart = ofCarts.map((operation) => ({
+  ...operation,
+  params: { ...operation.params, cartId: cart },
+}));
+
+describe.each(withOwnCart)('$name', (operation) => {
+  /** How the call is refused with each of these cart tokens, and that nothing was written. */
+  const statusesWith = async (call: ValidCall, tokens: readonly (string | undefined)[]) => {
+    const { method, path, search, options } = call;
+    const { cartToken: _own, ...others } = options;
+    const statuses = new Set<number>();
+    const before = await fingerprint(service);
+    for (const cartToken of tokens) {
+      const changed = cartToken === undefined ? others : { ...others, cartToken };
+      const answer = await service.call(method, path + search, changed);
+      expectRefusal(answer, method, `/rs/shops${path}`);
+      statuses.add(answer.status);
+    }
+    expect(await fingerprint(service)).toEqual(before);
+    return [...statuses];
+  };
+
+  /** None, an empty and an unknown one, and those of other carts, in this shop and in another. */
+  const wrongTokens = async () => {
+    const calls = [await validCall(operation, shop), await validCall(operation, other)];
+    return [undefined, '', newSecret(24), ...calls.map(({ options }) => options.cartToken!)];
+  };
+
+  test('without the token of the cart, or with a wrong one', async () => {
+    const tokens = await wrongTokens();
+    const call = await validCall(operation, shop);
+    expect(await statusesWith(call, tokens)).toEqual([403]);
+    const { status } = await service.call(operation.method, call.path + call.search, call.options);
+    expect(status).toBe(operation.status);
+  });
+
+  test.runIf(operation.writes)('nobody else gets the answer again that was kept for a key', async () => {
+    const tokens = await wrongTokens();
+    const call = await validCall(operation, shop);
+    const headers = { ...call.options.headers, 'idempotency-key': newSecret(24) };
+    const keyed = { ...call, options: { ...call.options, headers } };
+    for (const replayed of [undefined, 'true']) {
+      const answer = await service.call(keyed.method, keyed.path + keyed.search, keyed.options);
+      expect(answer).toMatchObject({ status: operation.status });
+      expect(answer.headers['idempotency-replayed']).toBe(replayed);
+    }
+    expect(await statusesWith(keyed, tokens)).toEqual([403]);
+  });
+
+  test('once the cart has become an order', async () => {
+    const tokens = await wrongTokens();
+    const call = await validCall(operation, shop);
+    const { token, cartToken } = call.options as { token: string; cartToken: string };
+    const placing = `/${shop.shopId}/carts/${call.params['cartId']}/order`;
+    expect((await service.call('POST', placing, { token, cartToken })).status).toBe(201);
+    expect(await statusesWith(call, [cartToken])).toEqual([410]);
+    expect(await statusesWith(call, tokens)).toEqual([403]);
   });
 });

@@ -129,6 +129,7 @@ describe('the table', () => {
     expect(named('query')).toEqual(new Set(operation.query));
     expect(named('path')).toEqual(new Set(['shopId', ...Object.keys(operation.params)]));
     expect(named('header').has('Idempotency-Key')).toBe(operation.writes && !operation.secret);
+    expect(named('header').has('X-ePages-Cart-Token')).toBe(operation.cartToken);
 
     const schemas = Object.values(facts.requestBody?.content ?? {});
     const known = operation.request === '' ? [] : shapeLines(operation.request).map(({ path }) => path);

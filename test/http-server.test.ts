@@ -156,6 +156,28 @@ describe('what is no request of the API', () => {
     expect(JSON.parse(text)).toEqual(broken('The headers are too large'));
   });
 
+  test('a header that comes twice counts once, or is refused', async () => {
+    const carts = '/rs/shops/DemoShop/carts';
+    const made = await send({ method: 'POST', path: carts, body: {} });
+    const cart = `${carts}/${JSON.parse(made.text).cartId}`;
+    const cartToken = `X-ePages-Cart-Token: ${String(made.headers['x-epages-cart-token'])}`;
+    const ask = async (...lines: string[]) => {
+      const answer = await sendBytes(
+        [`GET ${cart} HTTP/1.1`, 'Host: a', 'Connection: close', ...lines, '', ''].join('\r\n'),
+      );
+      return Number(answer.split(' ')[1]);
+    };
+    const authorization = 'Authorization: Bearer demo-all';
+    expect(await ask(cartToken)).toBe(200);
+    expect(await ask(cartToken, cartToken.toUpperCase().replace(/:.*/, ': x'))).toBe(403);
+    expect(await ask('X-epages-cart-token: x', cartToken)).toBe(403);
+    expect(await ask(cartToken, authorization, 'Authorization: Bearer x')).toBe(200);
+    expect(await ask(cartToken, 'Accept: text/html', 'Accept: application/json')).toBe(200);
+    expect(await ask(cartToken, 'Content-Type: text/xml', 'Content-Type: text/xml')).toBe(200);
+    expect(await ask(cartToken, 'If-None-Match: *', 'If-None-Match: "x"')).toBe(200);
+    expect(await ask(`${cartToken}${'x'.repeat(10_000)}`)).toBe(403);
+  });
+
   test('many small headers are fine', async () => {
     const headers = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`x-${index}`, 'x']));
     expect((await send({ path: customers, headers: { ...bearer, ...headers } })).status).toBe(200);

@@ -1,9 +1,12 @@
 import { authorise, createApp } from '../src/apps/apps.ts';
+import { insertCart, updateCart, type StoredCart } from '../src/carts/queries.ts';
 import { findSequence, insertAssignments, insertCategory } from '../src/categories/queries.ts';
 import { sql, type Sql } from '../src/db/sql.ts';
+import { newCartToken } from '../src/http/cart-token.ts';
 import type { Label } from '../src/http/operation.ts';
 import type { Scope } from '../src/http/scopes.ts';
 import { newId, newSecret, secretHash } from '../src/ids.ts';
+import type { ProductFacts } from '../src/products/facts.ts';
 import { refreshListing } from '../src/products/listing.ts';
 import { insertProduct } from '../src/products/queries.ts';
 import { insertProductType } from '../src/producttypes/queries.ts';
@@ -23,8 +26,11 @@ export interface Shop {
   token: string;
 }
 
+/** The ids that the path of a call names, as far as they are known. */
+type Params = Readonly<Record<string, string>>;
+
 /** Something a valid call needs, made or looked up in the shop just before it. */
-type Fact<Value> = (shop: Shop) => Value | Promise<Value>;
+type Fact<Value> = (shop: Shop, params?: Params) => Value | Promise<Value>;
 
 export interface Operation {
   /** `GET /customers/{customerId}`; paths are below /rs/shops/{shopId}. */
@@ -32,6 +38,8 @@ export interface Operation {
   method: string;
   path: string;
   scope: Scope | 'public';
+  /** It needs the token of the cart that its path names, beside the scope if there is one. */
+  cartToken: boolean;
   labels: readonly Label[];
   status: 200 | 201 | 204;
   writes: boolean;
@@ -52,6 +60,8 @@ export interface Operation {
   multipart: boolean;
   /** The shape of the body. */
   request: string;
+  /** The entries of a list in the body that are left out when they are bad, while the good ones are taken: `items[]`. */
+  lenient: string;
   /** For JSON Patch: the shape of `value` by path. */
   patch: Readonly<Record<string, string>>;
   /** The shape of the answer; '' for an empty one. */
@@ -69,6 +79,7 @@ function operation(name: string, scope: Scope | 'public', facts: Facts): Operati
     method,
     path: path === '/' ? '' : path,
     scope,
+    cartToken: path.startsWith('/carts/'),
     labels: ['Base', 'Now'],
     status: 200,
     writes: method !== 'GET',
@@ -81,6 +92,7 @@ function operation(name: string, scope: Scope | 'public', facts: Facts): Operati
     form: false,
     multipart: false,
     request: '',
+    lenient: '',
     patch: {},
     answer: '',
     csv: false,
@@ -103,6 +115,10 @@ function under(place: string, inner: string): string {
 }
 
 const links = 'links: array\nlinks[].rel: string\nlinks[].href: string';
+
+const object = (key: string, inner: string, type = 'object') => shape(`${key}: ${type}`, under(key, inner));
+
+const array = (key: string, inner: string) => shape(`${key}: array`, under(`${key}[]`, inner));
 
 const price = 'taxType: string\nformatted: string\namount: number\ncurrency: string';
 
@@ -192,6 +208,30 @@ const campaign = shape(`
   numberOfSubscribers: integer
   subject: string|null`);
 
+const couponCampaign = shape(
+  `campaignId: string
+  identifier: string
+  name: string
+  currency: string
+  type: object
+  type.name: string
+  type.waiveShippingCosts: boolean
+  type.amount?: number
+  minimumOrderValue: object|null`,
+  under('minimumOrderValue', price),
+  `usageLimit?: integer
+  campaignUsageLimit?: integer
+  validFrom?: string
+  validTo?: string
+  productIds?: array
+  productIds[]?: string
+  shippingMethodIds?: array
+  shippingMethodIds[]?: string
+  paymentMethodIds?: array
+  paymentMethodIds[]?: string`,
+  links,
+);
+
 const scriptTag = shape(
   'scriptTagId: string\nscriptUrl: string\nscriptType: string\ncreatedOn: string\nupdatedOn: string',
   links,
@@ -269,6 +309,145 @@ const priceInfo = shape(
   ...words('highestPrice manufacturerPrice').map(nullablePrice),
   basePrice('basePrice'),
   nullablePrice('lowestPrice30Days'),
+);
+
+const taxClassInfo = 'taxClassId: string\nname: string\npercentage: number';
+const priced = (...keys: string[]) => shape(...keys.map((key) => object(key, price)));
+const taxInfo = shape(object('taxClass', taxClassInfo), priced('price'));
+
+const productLineItem = shape(
+  'lineItemId: string\nsku: string\nname: string\nproductId: string',
+  object('quantity', quantity),
+  priced('lineItemPrice', 'singleItemPrice'),
+  nullablePrice('lineItemCouponDiscount'),
+  array('images', image),
+  object('additionalInformation', array('bulkPriceInfo', bulkPrice)),
+  links,
+  `intervalOrder: string
+  minOrder: string
+  orderUnitShort: string
+  orderUnit: string
+  priceQuantity: string`,
+  priced('quantityPrice'),
+  'variationString: string|null\nessentialFeatures: string|null',
+  object('taxClass', taxClassInfo),
+  object('deliveryWeight', quantity, 'object|null'),
+  `energyLabelsString: string|null
+  energyLabelsMaxEfficiencyString: string|null
+  energyLabelSourceFile: string|null
+  productDataSheetSourceFile: string|null
+  isInWishlist: boolean`,
+);
+
+/** Without what is below these keys. */
+const lacking = (text: string, ...keys: string[]) =>
+  keys.reduce((lines, key) => lines.replace(`\n${key}: `, `\n${key}~: `), text);
+
+const lineItem = shape('name: string', priced('lineItemPrice'));
+
+const couponLineItem = shape(
+  'couponLineItemId: string\ncouponCampaignId: string',
+  priced('lineItemPrice'),
+  'validationErrors: array\nvalidationErrors[]?: string',
+);
+
+/** The service has no extras of a delivery, and a discount links to nothing. */
+const lineItemContainer = lacking(
+  shape(
+    priced('grandTotal', 'totalBeforeTax', 'totalTax', 'lineItemsSubTotal'),
+    array('productLineItems', productLineItem),
+    object('couponLineItem', couponLineItem, 'object|null'),
+    priced('shippingPrice'),
+    array('deposits', shape(lineItem, 'lineItemProductGuid: string')),
+    array('ecoParticipations', lineItem),
+    array('shippingOptions', lineItem),
+    object('basketDiscount', shape(lineItem, links)),
+  ),
+  'shippingOptions',
+  'basketDiscount.links',
+);
+
+const shippingData = object(
+  'shippingData',
+  shape(object('shippingMethod', 'id: string\nname: string'), priced('price'), array('taxes', taxInfo)),
+  'object|null',
+);
+
+/** What providers say differs, and its order means nothing: it is that of the database. */
+const additionalData = words(`
+  InvoiceBIC InvoiceIBAN InvoiceAmount InvoiceBankName InvoiceCurrency InvoicePaymentDueDate
+  InvoiceReferenceNumber InvoiceAccountHolderName`)
+  .map((key) => `${key}?: string`)
+  .join('\n');
+
+const paymentData = shape(
+  object(
+    'paymentMethod',
+    shape(
+      'id: string\nname: string\nproviderName: string|null',
+      object('additionalData', additionalData, 'object|null'),
+    ),
+    'object|null',
+  ),
+  'transactionId: string|null',
+  priced('price'),
+  'status: string|null\ntaxes: array|null',
+  under('taxes[]', taxInfo),
+);
+
+/** `status` is there where several lines may come at once. */
+const cartShape = ({ hasStatus } = { hasStatus: false }) =>
+  shape(
+    'cartId: string',
+    object('billingAddress', address, 'object|null'),
+    object('shippingAddress', address, 'object|null'),
+    object('lineItemContainer', lineItemContainer),
+    shippingData,
+    object('paymentData', paymentData, 'object|null'),
+    object('minimumCart', shape('status: boolean\ncode: string', nullablePrice('amount'))),
+    'pickupToken: string\ncreationDate: string\ncheckoutUrl: string\nregisterSessionUrl: string',
+    hasStatus ? 'status: string' : '',
+    object('cartValidation', 'possibleShippingMethods: array\npossibleShippingMethods[]: string'),
+    array(
+      'potentialBasketDiscounts',
+      shape(
+        nullablePrice('absolute'),
+        priced('minimumAmount'),
+        object('percent', 'percentage: number\nformatted: string', 'object|null'),
+      ),
+    ),
+    links,
+  );
+
+const COUPON = [
+  'lineItemContainer.couponLineItem',
+  'lineItemContainer.productLineItems[].lineItemCouponDiscount',
+];
+
+const order = shape(
+  `orderId: string
+  orderNumber: string
+  creationDate: string
+  customerId: string
+  customerNumber: string
+  locale: string|null
+  currencyId: string
+  taxModel: string
+  grandTotal: string
+  totalBeforeTax: string
+  totalTax: string
+  customerComment: string|null
+  internalNote: string|null`,
+  object('billingAddress', address),
+  object('shippingAddress', address, 'object|null'),
+  shippingData,
+  object('paymentData', paymentData),
+  ...words(`
+    viewedOn lastUpdatedOnDate rejectedOn inProcessOn pendingOn readyForDispatchOn partiallyDispatchedOn
+    dispatchedOn deliveredOn partiallyInvoicedOn invoicedOn partiallyPaidOn paidOn returnedOn closedOn
+    archivedOn`).map((key) => `${key}: string|null`),
+  object('lineItemContainer', lineItemContainer),
+  links,
 );
 
 const variationIdentifier = 'name: string\ndisplayName: string\nvalue: string\ndisplayValue: string';
@@ -410,6 +589,18 @@ const campaignId = idOf(
   (shopId) =>
     sql`select campaign_id as id from newsletter_campaign where shop_id = ${shopId} order by position limit 1`,
 );
+const couponCampaignId = idOf(
+  (shopId) =>
+    sql`select campaign_id as id from coupon_campaign where shop_id = ${shopId} and identifier = 'summer_sale'`,
+);
+const paymentMethodId = idOf(
+  (shopId) =>
+    sql`select payment_method_id as id from payment_method where shop_id = ${shopId} order by position limit 1`,
+);
+const payLaterId = idOf(
+  (shopId) =>
+    sql`select payment_method_id as id from payment_method where shop_id = ${shopId} and key = 'paylater'`,
+);
 const shippingMethodId = idOf(
   (shopId) =>
     sql`select shipping_method_id as id from shipping_method where shop_id = ${shopId} order by position limit 1`,
@@ -447,8 +638,8 @@ const installation: Fact<unknown> = ({ service, shopId }) =>
 const freeNumber = () => `T-${newSecret(24)}`;
 
 /** The same answer for a shop each time, for calls that change nothing. */
-function once(fact: Fact<string>): Fact<string> {
-  const made = new Map<string, Promise<string>>();
+function once<Value>(fact: Fact<Value>): (shop: Shop) => Promise<Value> {
+  const made = new Map<string, Promise<Value>>();
   return (shop) => {
     const key = `${shop.service.database} ${shop.shopId}`;
     if (!made.has(key)) made.set(key, Promise.resolve(fact(shop)));
@@ -700,6 +891,102 @@ const searchedProduct = once(async (shop) => {
   return productId;
 });
 
+/** A product with everything that a line can show, such as deposit, recycling fee, tiers and picture; a variation. */
+const goods = once(async (shop) => {
+  const { service, shopId } = shop;
+  const productId = await product(shop);
+  await givenImage(shop, productId, 'front.png');
+  const facts: ProductFacts = {
+    name: { en_GB: 'Storm Lantern Oil' },
+    essentialFeatures: { en_GB: 'burns for 40 hours' },
+    bulkPrices: [{ quantity: '5', prices: { EUR: 2200 } }],
+    depositPrices: { EUR: 25 },
+    ecoParticipationPrices: { EUR: 50 },
+    deliveryWeight: { amount: 260, unit: 'gram' },
+    reference: { amount: 100, unit: 'millilitre', content: 250 },
+    energyLabel: { classes: 'B,D', best: 'A', file: '/media/label.png' },
+    dataSheet: { fileName: 'oil.pdf', url: '/media/oil.pdf' },
+  };
+  const masterId = await master(shop);
+  const variationId = await service.db.transaction(async (tx) => {
+    await tx.run(sql`
+      update product set stock = 1000000, prices = '{"EUR": 2400}', main_image = 'front.png', facts = ${facts}
+      where shop_id = ${shopId} and product_id = ${productId}`);
+    const variation = await tx.one<{ id: string }>(sql`
+      update product set stock = 1000000
+      where shop_id = ${shopId} and master_id = ${masterId} and selection ->> 'Size' = 'S'
+      returning product_id as id`);
+    // A payment that costs something and says more about itself.
+    await moveSettingsVersion(tx, shopId);
+    await tx.run(sql`update payment_method set amount = 150 where shop_id = ${shopId} and key = 'paylater'`);
+    return variation!.id.toUpperCase();
+  });
+  return { productId, variationId };
+});
+
+/** What belongs to the carts that were made here, by their ids. */
+const madeCarts = new Map<string, { token: string; lineItemId: string; couponLineItemId: string }>();
+
+function cartOf(cartId: string) {
+  const unknown = {
+    token: newSecret(24),
+    lineItemId: newId(new Date()),
+    couponLineItemId: newId(new Date()),
+  };
+  return madeCarts.get(cartId.toUpperCase()) ?? unknown;
+}
+
+/** A cart in which nothing is missing: two lines, both addresses, a coupon that counts, a discount. */
+export const cart: Fact<string> = async (shop) => {
+  const { service, shopId } = shop;
+  const { productId, variationId } = await goods(shop);
+  const payLater = await payLaterId(shop);
+  const shipping = await shippingMethodId(shop);
+  return service.db.transaction(async (tx) => {
+    const [cartId, lineItemId, couponLineItemId] = [newId(tx.now), newId(tx.now), newId(tx.now)];
+    const { token, hash } = newCartToken();
+    const stored: StoredCart = {
+      cartId,
+      tokenHash: hash,
+      createdAt: tx.now,
+      changedAt: tx.now,
+      version: 1,
+      currency: 'EUR',
+      locale: 'en_GB',
+      taxType: 'GROSS',
+      customerId: null,
+      lines: [
+        { lineItemId, productId: variationId, quantity: '1' },
+        { lineItemId: newId(tx.now), productId, quantity: '6' },
+      ],
+      couponLineItemId,
+      couponCodeKey: 'SUMMER20',
+      billingAddress: JSON.stringify(fullAddress),
+      shippingAddress: JSON.stringify(fullAddress),
+      shippingMethodId: shipping,
+      shippingPrice: null,
+      paymentMethodId: payLater,
+      paymentName: null,
+      paymentPrice: null,
+    };
+    await insertCart(tx, shopId, stored);
+    await updateCart(tx, shopId, stored);
+    madeCarts.set(cartId, { token, lineItemId, couponLineItemId });
+    return cartId;
+  });
+};
+
+const lastingCart = once(cart);
+/** The line of the variation: the other one stays when it is taken away. */
+const lineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).lineItemId;
+const couponLineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).couponLineItemId;
+
+const newLine = 'productId: string\nquantity: number|string';
+
+/** An address in which these keys must not be empty. */
+const requiring = (...keys: string[]) =>
+  keys.reduce((lines, key) => lines.replace(`${key}?: string|null`, `${key}: string`), addressRequest);
+
 const facet = shape(`
   attributeName: string
   attributeType: string
@@ -741,7 +1028,186 @@ const legalPages = words(`
 
 export const OPERATIONS: readonly Operation[] = [
   operation('GET /', 'products_read', { query: ['locale'], answer: shape(shopInfo) }),
+
+  operation('GET /carts', 'carts_read', {
+    query: words('locale page resultsPerPage createdBefore createdAfter hasAddressData'),
+    search: async (shop) => {
+      await lastingCart(shop);
+      return 'hasAddressData=true';
+    },
+    // Not all carts of the shop have a discount.
+    answer: paged(cartShape()).replaceAll(/(?<=basketDiscount\.(name|lineItemPrice))(?=: )/g, '?'),
+  }),
+  operation('POST /carts', 'public', {
+    status: 201,
+    secret: true,
+    // Without customerId, which needs a scope.
+    body: async (shop) => {
+      const { productId, variationId } = await goods(shop);
+      return {
+        currency: 'EUR',
+        taxType: 'GROSS',
+        locale: 'en_GB',
+        lineItems: [
+          { productId: variationId, quantity: 1 },
+          { productId, quantity: 6 },
+        ],
+        forceCreate: true,
+      };
+    },
+    request: shape(
+      'currency?: string|null\ntaxType?: string|null\nlocale?: string|null\nlineItems?: array|null',
+      under('lineItems[]', newLine),
+      'forceCreate?: boolean|null\ncustomerId?: string|null',
+    ),
+    lenient: 'lineItems[]',
+    answer: lacking(
+      cartShape({ hasStatus: true }),
+      'billingAddress',
+      'shippingAddress',
+      ...COUPON,
+      'paymentData.paymentMethod.additionalData',
+      'paymentData.taxes',
+    ),
+  }),
+  operation('GET /carts/{cartId}', 'public', { params: { cartId: lastingCart }, answer: cartShape() }),
+  operation('POST /carts/{cartId}/coupon', 'public', {
+    labels: ['Base'],
+    params: { cartId: cart },
+    body: () => ({ code: 'AUTUMN15' }),
+    form: true,
+    request: 'code: string',
+    answer: cartShape(),
+  }),
+  operation('DELETE /carts/{cartId}/coupon/{couponLineItemId}', 'public', {
+    labels: ['Base'],
+    params: { cartId: cart, couponLineItemId },
+    answer: lacking(cartShape(), ...COUPON),
+  }),
+  operation('POST /carts/{cartId}/order', 'orders_write', {
+    status: 201,
+    params: { cartId: cart },
+    answer: order,
+  }),
+  operation('POST /carts/{cartId}/line-items', 'public', {
+    status: 201,
+    params: { cartId: cart },
+    body: async (shop) => ({ productId: await product(shop), quantity: 2 }),
+    request: newLine,
+    answer: cartShape(),
+  }),
+  operation('PUT /carts/{cartId}/line-items/{lineItemId}', 'public', {
+    params: { cartId: cart, lineItemId },
+    body: () => ({ quantity: 3 }),
+    request: 'quantity: number|string',
+    answer: cartShape(),
+  }),
+  operation('DELETE /carts/{cartId}/line-items/{lineItemId}', 'public', {
+    params: { cartId: cart, lineItemId },
+    answer: cartShape(),
+  }),
+  operation('PUT /carts/{cartId}/line-items/{lineItemId}/product-price', 'carts_price_write', {
+    params: { cartId: cart, lineItemId },
+    body: () => ({ singleItemPrice: 9.5 }),
+    request: 'singleItemPrice: number|string',
+    answer: cartShape(),
+  }),
+  operation('POST /carts/{cartId}/multi-line-items', 'public', {
+    status: 201,
+    params: { cartId: cart },
+    body: async (shop) => [
+      { productId: await product(shop), quantity: 1 },
+      { productId: await product(shop), quantity: 2 },
+    ],
+    request: list(newLine),
+    lenient: '[]',
+    answer: cartShape({ hasStatus: true }),
+  }),
+  operation('PUT /carts/{cartId}/billing-address', 'public', {
+    params: { cartId: cart },
+    body: () => fullAddress,
+    request: requiring('country', 'emailAddress'),
+    answer: cartShape(),
+  }),
+  operation('DELETE /carts/{cartId}/billing-address', 'public', {
+    params: { cartId: cart },
+    answer: lacking(cartShape(), 'billingAddress'),
+  }),
+  operation('PUT /carts/{cartId}/shipping-address', 'public', {
+    params: { cartId: cart },
+    body: () => fullAddress,
+    request: requiring('country'),
+    answer: cartShape(),
+  }),
+  operation('DELETE /carts/{cartId}/shipping-address', 'public', {
+    params: { cartId: cart },
+    answer: lacking(cartShape(), 'shippingAddress'),
+  }),
+  operation('PUT /carts/{cartId}/payment-data', 'carts_price_write', {
+    params: { cartId: cart },
+    // Without id, which stands for a name and a price.
+    body: () => ({ name: 'Cash', priceAmount: 1.95 }),
+    request: 'name: string\npriceAmount?: number|string|null\nid?: string|null',
+    answer: lacking(cartShape(), 'paymentData.paymentMethod', 'paymentData.taxes'),
+  }),
+  operation('PUT /carts/{cartId}/shipping-data', 'carts_price_write', {
+    params: { cartId: cart },
+    body: async (shop) => ({ id: await shippingMethodId(shop), priceAmount: 3.95 }),
+    request: 'id: string\npriceAmount?: number|string|null',
+    answer: cartShape(),
+  }),
+
   operation('GET /countries', 'public', { answer: list(country) }),
+  operation('POST /coupon-campaigns', 'coupons_write', {
+    status: 201,
+    query: ['locale'],
+    search: 'locale=en_GB',
+    body: async (shop) => ({
+      identifier: freeNumber(),
+      name: 'Spring tide',
+      currency: 'EUR',
+      minimumOrderValue: 25,
+      type: { name: 'FIX', waiveShippingCosts: true, amount: 7.5 },
+      usageLimit: 3,
+      campaignUsageLimit: 100,
+      validFrom: '2026-03-01T00:00:00Z',
+      validTo: '2126-06-01T00:00:00Z',
+      productIds: [await lastingProduct(shop)],
+      shippingMethodIds: [await shippingMethodId(shop)],
+      paymentMethodIds: [await paymentMethodId(shop)],
+    }),
+    request: shape(`
+      identifier: string
+      name: string
+      currency: string
+      minimumOrderValue?: number|string|null
+      type: object
+      type.name: string
+      type.waiveShippingCosts?: boolean|null
+      type.amount?: number|string|null
+      usageLimit?: integer|null
+      campaignUsageLimit?: integer|null
+      validFrom?: string|null
+      validTo?: string|null
+      productIds?: array|null
+      productIds[]: string
+      shippingMethodIds?: array|null
+      shippingMethodIds[]: string
+      paymentMethodIds?: array|null
+      paymentMethodIds[]: string`),
+    answer: couponCampaign,
+  }),
+  operation('GET /coupon-campaigns/{couponCampaignId}', 'coupons_read', {
+    params: { couponCampaignId },
+    answer: couponCampaign,
+  }),
+  operation('PUT /coupon-campaigns/{couponCampaignId}/coupons', 'coupons_write', {
+    status: 204,
+    params: { couponCampaignId },
+    body: () => ({ code: freeNumber() }),
+    form: true,
+    request: 'code: string',
+  }),
   operation('GET /currencies', 'products_read', { answer: codes }),
   operation('GET /locales', 'products_read', { answer: codes }),
 
@@ -1241,6 +1707,7 @@ export interface ValidCall {
   method: string;
   /** For `service.call`, without the query. */
   path: string;
+  params: Params;
   /** `?locale=en_GB`, or nothing. */
   search: string;
   options: CallOptions;
@@ -1248,21 +1715,22 @@ export interface ValidCall {
 
 /** A call that succeeds in this shop; with `idsFrom`, one that names another shop's things. */
 export async function validCall(
-  { method, path, search, params, body, form, multipart }: Operation,
+  { method, path, cartToken, search, params, body, form, multipart }: Operation,
   shop: Shop,
   idsFrom: Shop = shop,
 ): Promise<ValidCall> {
-  let filled = path;
-  for (const [name, fact] of Object.entries(params))
-    filled = filled.replace(`{${name}}`, await fact(idsFrom));
+  const given: Record<string, string> = {};
+  for (const [name, fact] of Object.entries(params)) given[name] = await fact(idsFrom, given);
   const sent = await body?.(shop);
   const needed = typeof search === 'string' ? search : await search(shop);
   return {
     method,
-    path: `/${shop.shopId}${filled}`,
+    path: `/${shop.shopId}${path.replaceAll(/\{(\w+)\}/g, (_hole, name: string) => given[name]!)}`,
+    params: given,
     search: needed === '' ? '' : `?${needed}`,
     options: {
       token: shop.token,
+      ...(cartToken ? { cartToken: cartOf(given['cartId']!).token } : {}),
       ...(sent === undefined
         ? {}
         : multipart

@@ -28,6 +28,8 @@ export interface Service {
 
 export interface CallOptions {
   token?: string;
+  /** Of the cart that the path names. */
+  cartToken?: string;
   /** Text and bytes are sent as they are, everything else as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
@@ -87,7 +89,7 @@ export async function startService(
 function requestOf(
   method: string,
   path: string,
-  { token, body, headers, address }: CallOptions,
+  { token, cartToken, body, headers, address }: CallOptions,
 ): InjectOptions {
   const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
   return {
@@ -96,6 +98,7 @@ function requestOf(
     ...(address === undefined ? {} : { remoteAddress: address }),
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(cartToken === undefined ? {} : { 'x-epages-cart-token': cartToken }),
       ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },

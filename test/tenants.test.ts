@@ -18,9 +18,13 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** The operation with one of its ids in the path replaced. */
-function withId(operation: Operation, name: string, id: string): Operation {
-  return { ...operation, params: { ...operation.params, [name]: () => id } };
+/** The operation with one of its ids in the path changed. */
+function withId(operation: Operation, name: string, changed: (id: string) => string): Operation {
+  const fact = operation.params[name]!;
+  return {
+    ...operation,
+    params: { ...operation.params, [name]: async (...given) => changed(await fact(...given)) },
+  };
 }
 
 /** A word of the contract, the same in every shop. */
@@ -57,14 +61,20 @@ describe.each(addressed)('$name with a {$parameter}', (operation) => {
   });
 
   test('that nobody has: 404', async () => {
-    const call = await validCall(withId(operation, parameter, newId(new Date())), shop);
+    const call = await validCall(
+      withId(operation, parameter, () => newId(new Date())),
+      shop,
+    );
     const answer = await service.call(call.method, call.path + call.search, call.options);
     expect(answer.status).toBe(404);
     expectRefusal(answer, call.method, `/rs/shops${call.path}`);
   });
 
   test.each(MALFORMED)('of the form %s: refused', async (id) => {
-    const call = await validCall(withId(operation, parameter, id), shop);
+    const call = await validCall(
+      withId(operation, parameter, () => id),
+      shop,
+    );
     const before = await fingerprint(service);
     const answer = await service.call(call.method, call.path + call.search, call.options);
     expect([400, 404]).toContain(answer.status);
@@ -73,9 +83,10 @@ describe.each(addressed)('$name with a {$parameter}', (operation) => {
   });
 
   test.runIf(parameter.endsWith('Id'))('in lower case: found', async () => {
-    const id = await operation.params[parameter]!(shop);
+    let id = '';
+    const inLowerCase = withId(operation, parameter, (found) => (id = found).toLowerCase());
+    const call = await validCall(inLowerCase, shop);
     expect(id).toMatch(/^[0-9A-F-]{36}$/);
-    const call = await validCall(withId(operation, parameter, id.toLowerCase()), shop);
     const answer = await service.call(call.method, call.path + call.search, call.options);
     expect(answer).toMatchObject({ status: operation.status });
     if (operation.status !== 204) expect(answer.text).not.toContain(id.toLowerCase());
@@ -96,7 +107,11 @@ describe('an answer to one shop', () => {
         select shop_id, tax_class_id from tax_class union all
         select shop_id, category_id from category union all
         select shop_id, product_type_id from product_type union all
+        select shop_id, product_id from product union all
         select shop_id, shipping_method_id from shipping_method union all
+        select shop_id, payment_method_id from payment_method union all
+        select shop_id, cart_id from cart union all
+        select shop_id, campaign_id from coupon_campaign union all
         select shop_id, campaign_id from newsletter_campaign union all
         select shop_id, script_tag_id from script_tag
       ) as things where shop_id = 'DemoShop'`);

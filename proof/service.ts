@@ -1,0 +1,96 @@
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { openConnections, type Connections } from '../bench/client.ts';
+import { install } from '../bench/installation.ts';
+import { atEnd, startServer, type Server } from '../bench/processes.ts';
+import { createBareShop } from '../bench/shop.ts';
+import { withBareDatabase, withDatabase } from '../src/commands/command.ts';
+import { startProgress } from '../src/commands/progress.ts';
+import { readConfig } from '../src/config.ts';
+import { attachEmbedded } from '../src/db/embedded.ts';
+import { killPostgres, postmasterOf, waitFor } from '../test/process.ts';
+import type { Stage } from './stage.ts';
+
+export const VICTIMS = ['the service', 'PostgreSQL', 'both'] as const;
+export type Victim = (typeof VICTIMS)[number];
+
+/** The real thing: the service as it is installed, with its embedded database in a folder of its own. */
+export interface ProofService extends Stage {
+  /** kill -9, and returns when the service is ready again. */
+  strike(victim: Victim): Promise<void>;
+  /** Names of the mails that were written, without `.eml`. */
+  mailIds(): Promise<string[]>;
+  mailText(id: string): Promise<string>;
+  /** The end of what the service has logged. */
+  lastWords(): Promise<string>;
+}
+
+const CONNECTIONS = 256;
+
+export async function startProofService(scale: number): Promise<ProofService> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'kontor-proof-'));
+  atEnd(() => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
+  // PostgreSQL runs as another user when this runs as root.
+  await chmod(folder, 0o755);
+  const installation = path.join(folder, 'kontor');
+  await install(installation);
+
+  const data = path.join(folder, 'data');
+  const config = readConfig({ KONTOR_DATA: data });
+  atEnd(() => stopForgotten(data));
+  // A first shop, so that the first start does not make the demo shop.
+  await withDatabase(config, async (db) => void (await createBareShop(db, 'Proof')));
+
+  const logFile = path.join(folder, 'service.log');
+  let server: Server;
+  let connections: Connections;
+  const start = async () => {
+    server = await startServer({
+      name: 'kontor',
+      words: ['bin/kontor.js', 'serve'],
+      folder: installation,
+      environment: { KONTOR_DATA: data, RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0', LOG_LEVEL: 'warn' },
+      logFile,
+      probe: '/ready',
+    });
+    connections = openConnections(server.origin, CONNECTIONS);
+  };
+  await start();
+  atEnd(async () => connections.close());
+
+  return {
+    send: (call) => connections.send(call),
+    async look(work) {
+      let result: Awaited<ReturnType<typeof work>> | undefined;
+      await withBareDatabase(config, async (db) => {
+        result = await work(db);
+      });
+      return result!;
+    },
+    progress: (what, total) => startProgress(what, total),
+    size: (full) => Math.max(1, Math.round(full * scale)),
+    async strike(victim) {
+      if (victim !== 'PostgreSQL') await server.kill();
+      if (victim !== 'the service') await killPostgres(data);
+      if (victim !== 'PostgreSQL') {
+        connections.close();
+        await start();
+      }
+      await waitFor(async () => (await fetch(`${server.origin}/ready`)).status === 200);
+    },
+    mailIds: async () =>
+      (await readdir(path.join(data, 'mails')).catch(() => []))
+        .filter((name) => name.endsWith('.eml') && !name.startsWith('.'))
+        .map((name) => name.slice(0, -'.eml'.length)),
+    mailText: (id) => readFile(path.join(data, 'mails', `${id}.eml`), 'utf8'),
+    lastWords: async () => (await readFile(logFile, 'utf8')).slice(-2_000),
+  };
+}
+
+/** A Kontor that was killed leaves its PostgreSQL running; whoever leaves last stops it. */
+async function stopForgotten(data: string): Promise<void> {
+  if ((await postmasterOf(data)) === undefined) return;
+  const embedded = await attachEmbedded(data, { log: () => {} });
+  await embedded.stop();
+}
