@@ -12,6 +12,7 @@ import type { PoolConfig } from 'pg';
 import { openDatabase } from '../src/db/database.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
+import { startSmtp } from '../test/smtp.ts';
 import { install } from './installation.ts';
 import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
 import { atEnd, endEverything, endOnSignals, startServer } from './processes.ts';
@@ -185,12 +186,13 @@ async function startSubjects(installation: string, workFolder: string): Promise<
   const constant = await start('constant', ['bench/servers/constant.js'], '/');
   const select = await start('select', ['bench/servers/select.js'], customer);
   const write = await start('write', ['bench/servers/write.js'], '/health');
-  const kontor = await start(
-    'kontor',
-    [...profiling(), 'bin/kontor.js', 'serve'],
-    '/ready',
-    kontorSettings(workFolder),
-  );
+  // As in production, a mail server takes the confirmations of orders.
+  const smtp = await startSmtp();
+  atEnd(() => smtp.close());
+  const kontor = await start('kontor', [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
+    ...kontorSettings(workFolder),
+    SMTP_URL: `smtp://${smtp.host}`,
+  });
   const list = await fetch(`${kontor.origin}${shop.root}/products?resultsPerPage=20`, {
     headers: { authorization: `Bearer ${shop.token}` },
   });

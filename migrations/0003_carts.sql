@@ -74,6 +74,8 @@ create table cart (
   -- [{"lineItemId": "...", "productId": "...", "quantity": "2", "price": 5600}]: one line per product; `price` in
   -- minor units is there when the unit price was set by hand.
   lines jsonb not null,
+  -- Those of the lines, to find them by.
+  product_ids uuid[] not null,
   coupon_line_item_id uuid,
   coupon_code_key text,
   -- json, not jsonb: the text goes out as it is.
@@ -92,11 +94,13 @@ create table cart (
   constraint cart_tax_type check (tax_type in ('GROSS', 'NET', 'NONE')),
   constraint cart_coupon check ((coupon_line_item_id is null) = (coupon_code_key is null)),
   constraint cart_payment check ((payment_name is null) = (payment_price is null))
-);
+) with (fillfactor = 70);
+-- A change fits into the page and touches no index: none of them holds what changes.
 
 create index cart_created on cart (shop_id, created_at, cart_id);
 
-create index cart_changed on cart (changed_at);
+-- For the sweep, which looks at the old ones only.
+create index cart_age on cart (created_at);
 
 -- The mail address, in lower case, that this customer was made for by an order: two orders of a new customer at once
 -- make one customer. null: made by hand.

@@ -29,9 +29,20 @@ export function divideRounded(numerator: bigint, denominator: bigint): bigint {
   return (sign * (2n * sign * numerator + denominator)) / (2n * denominator);
 }
 
+const EXACT = 2 ** 50;
+
+/** `amount x factor / divisor`, rounded once; in whole numbers of any size. */
+export function scaled(amount: number, factor: number, divisor: number): number {
+  const product = amount * factor;
+  // Within these bounds the quotient of two whole numbers is never rounded across a whole one.
+  if (product >= 0 && product < EXACT && divisor < EXACT)
+    return Math.floor((2 * product + divisor) / (2 * divisor));
+  return Number(divideRounded(BigInt(amount) * BigInt(factor), BigInt(divisor)));
+}
+
 /** Of an amount, rounded once. */
 export function percentOf(minor: number, basisPoints: number): number {
-  return Number(divideRounded(BigInt(minor) * BigInt(basisPoints), 10_000n));
+  return scaled(minor, basisPoints, 10_000);
 }
 
 const DECIMAL = /^(-?)(\d{1,15})(?:\.(\d{1,10}))?$/;

@@ -970,7 +970,18 @@ export const cart: Fact<string> = async (shop) => {
       paymentPrice: null,
     };
     await insertCart(tx, shopId, stored);
-    await updateCart(tx, shopId, stored);
+    const { couponCodeKey, billingAddress, shippingAddress, shippingMethodId, paymentMethodId } = stored;
+    await updateCart(tx, shopId, {
+      cart: stored,
+      changed: {
+        couponLineItemId,
+        couponCodeKey,
+        billingAddress,
+        shippingAddress,
+        shippingMethodId,
+        paymentMethodId,
+      },
+    });
     madeCarts.set(cartId, { token, lineItemId, couponLineItemId });
     return cartId;
   });

@@ -47,10 +47,10 @@ export function addresses(api: Operations): void {
         body: AddressRequest,
       },
       async (call) =>
-        changedCart(call, ({ cart, settings }) => {
+        changedCart(call, ({ settings }) => {
           const demanded = key === 'billingAddress' ? settings.mandatoryAddressFields : [];
           const address = toAddress(call.body, '', [...required, ...demanded]);
-          return { cart: { ...cart, [key]: JSON.stringify(address) } };
+          return { changed: { [key]: JSON.stringify(address) } };
         }),
     );
 
@@ -62,7 +62,7 @@ export function addresses(api: Operations): void {
         name: `delete${name}`,
         summary: `Delete ${noun}`,
       },
-      async (call) => changedCart(call, ({ cart }) => ({ cart: { ...cart, [key]: null } })),
+      async (call) => changedCart(call, () => ({ changed: { [key]: null } })),
     );
   }
 }

@@ -1,13 +1,24 @@
 import type { Queries } from '../db/database.ts';
 import { requireCartToken } from '../http/cart-token.ts';
-import { badRequest, gone, notFound } from '../http/errors.ts';
+import { badRequest, gone, isRefusal, notFound } from '../http/errors.ts';
 import { NeedsTransaction } from '../http/operation.ts';
 import { Rendered } from '../http/rendered.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
 import { settingsOfVersion } from '../products/texts.ts';
-import type { Settings } from '../shop/settings.ts';
+import { keptSettings, type Settings } from '../shop/settings.ts';
 import { contentOf, type PricedContent } from './content.ts';
-import { findCart, LIFETIME, lockCart, updateCart, type CartRow, type Wanted } from './queries.ts';
+import { forgetCart, keepCart, keptCart } from './kept-carts.ts';
+import {
+  findCart,
+  LIFETIME,
+  lockCart,
+  updateCart,
+  updateKeptCart,
+  type CartChange,
+  type CartRow,
+  type Choices,
+  type Wanted,
+} from './queries.ts';
 import { cartText } from './render.ts';
 import type { Cart } from './schema.ts';
 
@@ -40,26 +51,68 @@ export async function openCart(
   }
   requireCartToken(cartToken, cart.tokenHash);
   // The sweep comes once an hour.
-  if (cart.changedAt.getTime() + LIFETIME < db.now.getTime()) throw notFound();
+  if (isEnded(cart, db.now)) throw notFound();
   return { cart, settings: await settingsOfVersion(db, shopId, cart.settingsVersion) };
 }
 
-/** What a change says: the cart as it is to be, and whether all that was sent went in. */
-export type Change = (open: OpenCart) => { cart: CartRow; status?: Cart['status'] };
+function isEnded({ changedAt }: CartRow, now: Date): boolean {
+  return changedAt.getTime() + LIFETIME < now.getTime();
+}
+
+/** What a change says: what is to be otherwise, and whether all that was sent went in. */
+export type Change = (open: OpenCart) => { changed: Partial<Choices>; status?: Cart['status'] };
 
 /**
- * Reads the cart with everything it needs, changes it and answers with it: two statements. If somebody else has
- * changed the cart in between, it begins anew with the cart locked.
+ * Reads the cart with everything it needs, changes it and answers with it: two statements, or one when this process
+ * has it all in memory. If somebody else has changed the cart in between, it begins anew with the cart locked.
  */
 export async function changedCart(call: CartCall, change: Change, wanted: Wanted = {}): Promise<Rendered> {
-  const { db, shopId, origin } = call;
-  const open = await openCart(call, wanted);
-  const { cart: next, status } = change(open);
-  const { settings } = open;
-  const cart = { ...next, changedAt: db.now };
-  const priced = pricedCart(cart, settings, db.now);
-  if ((await updateCart(db, shopId, cart)) === 0) throw new NeedsTransaction();
-  return new Rendered(cartText(cart, priced, { locale: cart.locale, origin, settings }, status));
+  const quick = 'inTransaction' in call.db ? undefined : await changedFromMemory(call, change, wanted);
+  if (quick) return quick;
+  const next = changedWith(call, await openCart(call, wanted), change);
+  if ((await updateCart(call.db, call.shopId, next)) === 0) throw new NeedsTransaction();
+  return answered(call, next);
+}
+
+/** undefined: it must be read, because a part is not in memory or was old. */
+async function changedFromMemory(call: CartCall, change: Change, wanted: Wanted) {
+  const { db, shopId, params, cartToken } = call;
+  const cart = keptCart(db, shopId, params.cartId, wanted);
+  const settings = keptSettings(db, shopId);
+  if (!cart || !settings || isEnded(cart, db.now)) return undefined;
+  requireCartToken(cartToken, cart.tokenHash);
+  cart.settingsVersion = settings.version;
+  try {
+    const next = changedWith(call, { cart, settings }, change);
+    if ((await updateKeptCart(db, shopId, next)) === 1) return answered(call, next);
+  } catch (error) {
+    // What an old copy does not allow, the real cart may: it decides.
+    if (!isRefusal(error)) throw error;
+  }
+  forgetCart(db, shopId, params.cartId);
+  return undefined;
+}
+
+interface ChangedCart extends CartChange {
+  cart: CartRow;
+  priced: PricedContent;
+  settings: Settings;
+  status: Cart['status'];
+}
+
+function changedWith({ db }: CartCall, open: OpenCart, change: Change): ChangedCart {
+  const { changed, status } = change(open);
+  const cart = { ...open.cart, ...changed, changedAt: db.now };
+  return { cart, changed, priced: pricedCart(cart, open.settings, db.now), settings: open.settings, status };
+}
+
+function answered(
+  { db, shopId, origin }: CartCall,
+  { cart, priced, settings, status }: ChangedCart,
+): Rendered {
+  const text = cartText(cart, priced, { locale: cart.locale, origin, settings }, status);
+  keepCart(db, shopId, { ...cart, version: cart.version + 1 });
+  return new Rendered(text);
 }
 
 /** Far below what a number holds exactly, with room for whatever a price may become. */

@@ -1,12 +1,12 @@
-import type { Mail } from '../mails/templates.ts';
+import type { NewMail } from '../mails/queue.ts';
 import { formatMoney } from '../money.ts';
-import type { OrderRow } from '../orders/queries.ts';
+import type { NewOrder } from '../orders/queries.ts';
 import { anyText } from '../products/render.ts';
 import { unitSign } from '../products/units.ts';
 import type { Look } from './render.ts';
 
 /** The mail that says to a customer what was ordered, in the language of the cart. */
-export function confirmation({ content, orderNumber }: OrderRow, to: string, look: Look): Mail {
+export function confirmation({ orderId, content, email: to }: NewOrder, look: Look): NewMail {
   const { locale, settings } = look;
   const money = (minor: number) => formatMoney(minor, content.currency, locale);
   const unlessZero = (minor: number) => (minor === 0 ? null : money(minor));
@@ -18,7 +18,7 @@ export function confirmation({ content, orderNumber }: OrderRow, to: string, loo
     locale,
     template: 'order',
     facts: {
-      orderNumber,
+      orderId,
       lines: content.lines.map(({ quantity, orderUnit, name, variation, amount }) => ({
         text: [
           `${Number(quantity)} ${unitSign(orderUnit.unit, locale, settings)}`,

@@ -33,7 +33,7 @@ export function coupon(api: Operations): void {
       const codeKey = couponKey(call.body.code);
       const change: Change = ({ cart }) => {
         if (cart.coupon?.codeKey !== codeKey) throw badRequest('There is no coupon with this code');
-        return { cart: { ...cart, couponLineItemId: newId(call.db.now), couponCodeKey: codeKey } };
+        return { changed: { couponLineItemId: newId(call.db.now), couponCodeKey: codeKey } };
       };
       return changedCart(call, change, { codeKey });
     },
@@ -51,7 +51,7 @@ export function coupon(api: Operations): void {
     async (call) =>
       changedCart(call, ({ cart }) => {
         if (cart.couponLineItemId !== call.params.couponLineItemId) throw notFound();
-        return { cart: { ...cart, couponLineItemId: null, couponCodeKey: null } };
+        return { changed: { couponLineItemId: null, couponCodeKey: null } };
       }),
   );
 }

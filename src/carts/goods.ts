@@ -13,10 +13,12 @@ export interface GoodsRow extends Omit<StoredProduct, 'minStock' | 'mainImage'> 
 /** The same with everything that a variation inherits. */
 export interface Goods extends GoodsRow, PricedProduct {
   facts: ProductFacts;
+  /** `<id> <version> <stock>`, as the database said it: what it was read as. */
+  ref: string;
 }
 
 /** Ids are upper case everywhere but in the database; upper() is slower in SQL. */
-export function goodsOf(row: GoodsRow): Goods {
+export function goodsOf(row: GoodsRow & { ref: string }): Goods {
   const { master } = row;
   const facts = inheritedFacts(row.facts, master?.facts ?? null);
   return {

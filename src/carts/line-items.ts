@@ -35,8 +35,8 @@ export function lineItems(api: Operations): void {
     async (call) => {
       const { db, body } = call;
       const change = ({ cart, settings }: OpenCart) => {
-        const lines = withMore(cart.lines, body, shelfOf({ cart, settings }, db.now), newId(db.now));
-        return { cart: { ...cart, lines } };
+        const lines = withMore(cart.lines, body, shelfOf({ cart, settings }, db.now), () => newId(db.now));
+        return { changed: { lines } };
       };
       return changedCart(call, change, { productIds: namedProducts([body]) });
     },
@@ -60,7 +60,7 @@ export function lineItems(api: Operations): void {
         const shelf = shelfOf({ cart, settings }, db.now);
         const { lines, refusals } = withAll(cart.lines, body, shelf, () => newId(db.now), { mayFail: true });
         const status = refusals.length === 0 ? ('Complete' as const) : ('PartiallyComplete' as const);
-        return { cart: { ...cart, lines }, status };
+        return { changed: { lines }, status };
       };
       return changedCart(call, change, { productIds: namedProducts(body) });
     },
@@ -82,7 +82,7 @@ export function lineItems(api: Operations): void {
       return changedCart(call, ({ cart, settings }) => {
         const line = lineOf(cart, params.lineItemId);
         const shelf = shelfOf({ cart, settings }, db.now);
-        return { cart: { ...cart, lines: withQuantity(cart.lines, line, body.quantity, shelf) } };
+        return { changed: { lines: withQuantity(cart.lines, line, body.quantity, shelf) } };
       });
     },
   );
@@ -99,7 +99,7 @@ export function lineItems(api: Operations): void {
     async (call) =>
       changedCart(call, ({ cart }) => {
         const line = lineOf(cart, call.params.lineItemId);
-        return { cart: { ...cart, lines: cart.lines.filter((one) => one !== line) } };
+        return { changed: { lines: cart.lines.filter((one) => one !== line) } };
       }),
   );
 
@@ -120,7 +120,7 @@ export function lineItems(api: Operations): void {
       return changedCart(call, ({ cart }) => {
         const line = lineOf(cart, params.lineItemId);
         const price = amountOf(body.singleItemPrice, cart.currency, 'singleItemPrice');
-        return { cart: { ...cart, lines: replaced(cart.lines, { ...line, price }) } };
+        return { changed: { lines: replaced(cart.lines, { ...line, price }) } };
       });
     },
   );

@@ -1,4 +1,4 @@
-import { badRequest, HttpError, invalid, notFound, ValidationError } from '../http/errors.ts';
+import { badRequest, invalid, isRefusal, notFound } from '../http/errors.ts';
 import { check, compileBody } from '../http/validation.ts';
 import { isId } from '../ids.ts';
 import { priceIn } from '../products/prices.ts';
@@ -44,10 +44,9 @@ export function withAll(
     const at = `lineItems.${index}`;
     try {
       check(isNewLine, entry, at);
-      all = withMore(all, entry as NewLine, shelf, newLineId(), `${at}.quantity`);
+      all = withMore(all, entry as NewLine, shelf, newLineId, `${at}.quantity`);
     } catch (error) {
-      const isRefusal = error instanceof HttpError || error instanceof ValidationError;
-      if (!isRefusal || !mayFail) throw error;
+      if (!isRefusal(error) || !mayFail) throw error;
       refusals.push(error);
     }
   }
@@ -61,7 +60,7 @@ export function withMore(
   lines: readonly StoredLine[],
   { productId, quantity }: { productId: string; quantity: number | string },
   shelf: Shelf,
-  lineItemId: string,
+  newLineId: () => string,
   field = 'quantity',
 ): StoredLine[] {
   const more = decimalOf(quantity, field, QUANTITY);
@@ -72,7 +71,7 @@ export function withMore(
   if (!line) {
     if (lines.length >= MOST_LINES) throw badRequest(`A cart has at most ${MOST_LINES} lines`);
     const allowed = quantityOf(product, more, shelf, field);
-    return [...lines, { lineItemId, productId: product.productId, quantity: allowed }];
+    return [...lines, { lineItemId: newLineId(), productId: product.productId, quantity: allowed }];
   }
   const wanted = Math.min(Number((Number(line.quantity) + more).toFixed(6)), QUANTITY.most);
   return replaced(lines, { ...line, quantity: quantityOf(product, wanted, shelf, field) });

@@ -14,6 +14,7 @@ import { openCart, pricedCart, type OpenCart } from './change.ts';
 import { confirmation } from './confirmation.ts';
 import type { PricedContent } from './content.ts';
 import { label } from './goods.ts';
+import { rememberStock } from './kept-goods.ts';
 
 export function order(api: Operations): void {
   api.write(
@@ -39,8 +40,16 @@ export function order(api: Operations): void {
       const { settings } = open;
       const priced = pricedCart(open.cart, settings, tx.now);
       const wanted = newOrder(open, priced, tx.now);
-      const { orderNumber, customerId, customerNumber, shortIds } = await placeOrder(tx, shopId, wanted);
+      const look = { locale: wanted.locale, origin, settings };
+      // First, because the order takes its number from a row that all orders of the shop wait for.
+      await queueMails(tx, shopId, [confirmation(wanted, look)]);
+      const { orderNumber, customerId, customerNumber, shortIds, left } = await placeOrder(
+        tx,
+        shopId,
+        wanted,
+      );
       if (orderNumber === null) throw conflict(shortage(shortIds, priced, settings));
+      call.afterCommit(() => rememberStock(api.db, shopId, left));
 
       const row: OrderRow = {
         ...wanted,
@@ -54,8 +63,6 @@ export function order(api: Operations): void {
         customerComment: null,
         internalNote: null,
       };
-      const look = { locale: row.locale, origin, settings };
-      await queueMails(tx, shopId, [confirmation(row, wanted.email, look)]);
       return new Rendered(orderText(row, look));
     },
   );

@@ -36,11 +36,11 @@ export function paymentAndShipping(api: Operations): void {
           const wanted = id.toUpperCase();
           const isKnown = settings.paymentMethods.some((method) => method.paymentMethodId === wanted);
           if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
-          return { cart: { ...cart, paymentMethodId: wanted, paymentName: null, paymentPrice: null } };
+          return { changed: { paymentMethodId: wanted, paymentName: null, paymentPrice: null } };
         }
         if (!name?.trim()) throw invalid(name === undefined ? 'MISSING' : 'STRING_EMPTY', 'name');
         const paymentPrice = signedAmount(priceAmount ?? 0, cart.currency, 'priceAmount');
-        return { cart: { ...cart, paymentMethodId: null, paymentName: name, paymentPrice } };
+        return { changed: { paymentMethodId: null, paymentName: name, paymentPrice } };
       });
     },
   );
@@ -69,7 +69,7 @@ export function paymentAndShipping(api: Operations): void {
           priceAmount === null || priceAmount === undefined
             ? null
             : amountOf(priceAmount, cart.currency, 'priceAmount');
-        return { cart: { ...cart, shippingMethodId: wanted, shippingPrice } };
+        return { changed: { shippingMethodId: wanted, shippingPrice } };
       });
     },
   );

@@ -1,12 +1,22 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
+const DAY = 86_400;
+
+/** A cart that is kept in memory gives out the same token all day: it is signed once. */
+const signed = new WeakMap<Buffer, { seconds: number; token: string }>();
+
 /**
  * With this token the storefront takes over a cart that was made through the API. It is signed with the hash of the
- * cart token, which nobody outside of the database has, and ends with the cart: `<64 hex>_<unix seconds>` in base64.
+ * cart token, which nobody outside of the database has, and ends with the day on which the cart ends:
+ * `<64 hex>_<unix seconds>` in base64.
  */
-export function pickupToken(cart: { cartId: string; tokenHash: Buffer }, expiresAt: Date): string {
-  const seconds = Math.floor(expiresAt.getTime() / 1000);
-  return Buffer.from(`${signatureOf(cart, seconds)}_${seconds}`).toString('base64');
+export function pickupToken(cart: { cartId: string; tokenHash: Buffer }, endsAt: Date): string {
+  const seconds = Math.ceil(endsAt.getTime() / 1000 / DAY) * DAY;
+  const known = signed.get(cart.tokenHash);
+  if (known?.seconds === seconds) return known.token;
+  const token = Buffer.from(`${signatureOf(cart, seconds)}_${seconds}`).toString('base64');
+  signed.set(cart.tokenHash, { seconds, token });
+  return token;
 }
 
 /** Whether the token was given out for this cart and has not expired. */

@@ -1,8 +1,9 @@
 import type { Queries } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { sql, type Sql } from '../db/sql.ts';
 import type { TaxType } from '../http/price.ts';
 import type { CouponFacts } from './facts.ts';
-import { goodsOf, upper, type Goods, type GoodsRow } from './goods.ts';
+import { upper, type Goods } from './goods.ts';
+import { goodsOfRefs, goodsRefs, refsOfGoods } from './kept-goods.ts';
 
 /** A line as the cart holds it. */
 export interface StoredLine {
@@ -52,37 +53,12 @@ export interface CartCoupon extends Omit<CouponFacts, 'isWithdrawn' | 'isUsedUp'
 
 /** A cart with everything that its answer is made of. */
 export interface CartRow extends StoredCart {
-  customerGroupId: string | null;
   settingsVersion: number;
+  customerGroupId: string | null;
+  coupon: CartCoupon | null;
   /** Those of its lines that exist, and those that were wanted beside them. */
   products: Goods[];
-  coupon: CartCoupon | null;
 }
-
-type FoundCart = Omit<CartRow, 'products'> & { products: GoodsRow[] };
-
-/** Texts that only a product's own page shows can be long; a cart is read often. */
-const leftOut = sql`'{description,shortDescription,title,searchKeywords,attributes,videos}'::text[]`;
-
-/** In the form of `GoodsRow`. */
-const productJson = sql`
-  json_build_object(
-    'productId', product.product_id, 'productNumber', product.product_number, 'kind', product.kind,
-    'masterId', product.master_id, 'selection', product.selection, 'visible', product.visible,
-    'stock', product.stock, 'taxClassId', product.tax_class_id, 'productTypeId', product.product_type_id,
-    'prices', product.prices, 'facts', product.facts - ${leftOut},
-    'master', case when master.product_id is not null then json_build_object(
-      'productNumber', master.product_number, 'taxClassId', master.tax_class_id,
-      'productTypeId', master.product_type_id, 'prices', master.prices,
-      'mainImage', master.main_image, 'facts', master.facts - ${leftOut}) end,
-    'image', case when image.image_key is not null then json_build_object(
-      'imageKey', image.image_key, 'sizes', image.sizes) end)`;
-
-const productJoins = sql`
-  left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
-  left join product_image image on image.shop_id = product.shop_id
-    and image.product_id = case when product.main_image is null then product.master_id else product.product_id end
-    and image.name = coalesce(product.main_image, master.main_image)`;
 
 /** What a change is about to put into the cart: it is read along with the cart. */
 export interface Wanted {
@@ -90,8 +66,19 @@ export interface Wanted {
   codeKey?: string;
 }
 
-/** Everything a cart's answer may need, in one round trip and one snapshot. */
-const cartColumns = ({ productIds = [], codeKey }: Wanted) => sql`
+/** What validates the copies in memory: of the settings, and of the products of the cart and those wanted beside. */
+interface Validators {
+  settingsVersion: number;
+  refs: string[];
+}
+
+/** What few carts have. */
+interface Terms {
+  customerGroupId: string | null;
+  coupon: CartCoupon | null;
+}
+
+const cartColumns = (productIds: readonly string[] = []) => sql`
   cart.cart_id as "cartId", cart.token_hash as "tokenHash", cart.created_at as "createdAt",
   cart.changed_at as "changedAt", cart.version, cart.currency, cart.locale, cart.tax_type as "taxType",
   cart.customer_id as "customerId", cart.lines, cart.coupon_line_item_id as "couponLineItemId",
@@ -100,17 +87,14 @@ const cartColumns = ({ productIds = [], codeKey }: Wanted) => sql`
   cart.shipping_price as "shippingPrice", cart.payment_method_id as "paymentMethodId",
   cart.payment_name as "paymentName", cart.payment_price as "paymentPrice",
   shop.settings_version as "settingsVersion",
+  ${goodsRefs(sql`cart.shop_id`, sql`cart.product_ids || ${productIds}::uuid[]`)} as refs`;
+
+/** As `Terms`; the shop, the code and the customer are expressions. */
+const termColumns = (shopId: Sql, codeKey: Sql, customerId: Sql) => sql`
   (
-    select customer.customer_group_id from customer
-    where customer.shop_id = cart.shop_id and customer.customer_id = cart.customer_id
+    select customer_group_id from customer
+    where customer.shop_id = ${shopId} and customer.customer_id = ${customerId}
   ) as "customerGroupId",
-  (
-    select coalesce(json_agg(${productJson}), '[]')
-    from product ${productJoins}
-    where product.shop_id = cart.shop_id and product.product_id in (
-      select (line ->> 'productId')::uuid from jsonb_array_elements(cart.lines) line
-      union all select unnest(${productIds}::uuid[]))
-  ) as products,
   (
     select json_build_object(
       'codeKey', coupon.code_key, 'campaignId', coupon.campaign_id, 'withdrawnAt', coupon.withdrawn_at,
@@ -123,23 +107,51 @@ const cartColumns = ({ productIds = [], codeKey }: Wanted) => sql`
     from coupon
     join coupon_campaign campaign on campaign.shop_id = coupon.shop_id
       and campaign.campaign_id = coupon.campaign_id
-    where coupon.shop_id = cart.shop_id
-      and coupon.code_key = coalesce(${codeKey ?? null}, cart.coupon_code_key)
+    where coupon.shop_id = ${shopId} and coupon.code_key = ${codeKey}
   ) as coupon`;
 
-export async function findCart(db: Queries, shopId: string, cartId: string, wanted: Wanted = {}) {
-  const row = await db.one<FoundCart>(sql`
-    select ${cartColumns(wanted)} from cart join shop on shop.shop_id = cart.shop_id
+/**
+ * The cart with all it needs: one cheap statement for almost every call, because the products come from memory, and
+ * coupons and known customers are looked up for carts that have them.
+ */
+export async function findCart(
+  db: Queries,
+  shopId: string,
+  cartId: string,
+  { productIds, codeKey }: Wanted = {},
+): Promise<CartRow | undefined> {
+  const row = await db.one<StoredCart & Validators>(sql`
+    select ${cartColumns(productIds)} from cart join shop on shop.shop_id = cart.shop_id
     where cart.shop_id = ${shopId} and cart.cart_id = ${cartId}`);
-  return row && cartOf(row);
+  if (!row) return undefined;
+  const code = codeKey ?? row.couponCodeKey;
+  const terms =
+    code === null && row.customerId === null ? NO_TERMS : await findTerms(db, shopId, code, row.customerId);
+  return cartOf({ ...row, ...terms }, await goodsOfRefs(db, shopId, row.refs));
 }
 
-/** Nobody else changes it until the transaction ends. */
-export async function lockCart(db: Queries, shopId: string, cartId: string, wanted: Wanted = {}) {
-  const row = await db.one<FoundCart>(sql`
-    select ${cartColumns(wanted)} from cart join shop on shop.shop_id = cart.shop_id
+const NO_TERMS: Terms = { customerGroupId: null, coupon: null };
+
+async function findTerms(db: Queries, shopId: string, codeKey: string | null, customerId: string | null) {
+  const row = await db.one<Terms>(
+    sql`select ${termColumns(sql`${shopId}`, sql`${codeKey}`, sql`${customerId}`)}`,
+  );
+  return row!;
+}
+
+/** Nobody else changes it until the transaction ends. Everything in one statement, because a lock is held. */
+export async function lockCart(
+  tx: Queries,
+  shopId: string,
+  cartId: string,
+  { productIds, codeKey }: Wanted = {},
+): Promise<CartRow | undefined> {
+  const code = sql`coalesce(${codeKey ?? null}, cart.coupon_code_key)`;
+  const row = await tx.one<StoredCart & Validators & Terms>(sql`
+    select ${cartColumns(productIds)}, ${termColumns(sql`cart.shop_id`, code, sql`cart.customer_id`)}
+    from cart join shop on shop.shop_id = cart.shop_id
     where cart.shop_id = ${shopId} and cart.cart_id = ${cartId} for update of cart`);
-  return row && cartOf(row);
+  return row && cartOf(row, await goodsOfRefs(tx, shopId, row.refs));
 }
 
 export interface CartFilter {
@@ -148,12 +160,6 @@ export interface CartFilter {
   /** null: with or without. */
   hasAddress: boolean | null;
 }
-
-/** How long a cart is kept after its last change. */
-export const LIFETIME = 30 * 86_400_000;
-
-/** The sweep comes once an hour: until then an old cart lies there, but is none any more. */
-const endedBefore = (now: Date) => new Date(now.getTime() - LIFETIME);
 
 const matches = (
   { now }: Queries,
@@ -172,12 +178,19 @@ export async function findCarts(
   shopId: string,
   filter: CartFilter,
   { limit, offset }: { limit: number; offset: number },
-) {
-  const rows = await db.many<FoundCart>(sql`
-    select ${cartColumns({})} from cart join shop on shop.shop_id = cart.shop_id
+): Promise<CartRow[]> {
+  const rows = await db.many<StoredCart & Validators & Terms>(sql`
+    select ${cartColumns()},
+      ${termColumns(sql`cart.shop_id`, sql`cart.coupon_code_key`, sql`cart.customer_id`)}
+    from cart join shop on shop.shop_id = cart.shop_id
     where ${matches(db, shopId, filter)}
     order by cart.created_at desc, cart.cart_id desc limit ${limit} offset ${offset}`);
-  return rows.map((row) => cartOf(row));
+  const goods = await goodsOfRefs(
+    db,
+    shopId,
+    rows.flatMap(({ refs }) => refs),
+  );
+  return rows.map((row) => cartOf(row, goods));
 }
 
 export async function countCarts(db: Queries, shopId: string, filter: CartFilter): Promise<number> {
@@ -187,59 +200,104 @@ export async function countCarts(db: Queries, shopId: string, filter: CartFilter
   return row!.count;
 }
 
-/** What a new cart is made of: the products that are wanted, the customer's group, the version of the settings. */
-export async function findGoods(
+/** What a new cart is made of: the products that are wanted, the customer, the version of the settings. */
+export async function findIngredients(
   db: Queries,
   shopId: string,
   productIds: readonly string[],
   customerId: string | null,
 ) {
-  const row = await db.one<{
-    settingsVersion: number;
-    products: GoodsRow[];
-    customer: { customerGroupId: string | null } | null;
-  }>(sql`
-    select shop.settings_version as "settingsVersion",
+  const row = await db.one<Validators & { customer: { customerGroupId: string | null } | null }>(sql`
+    select settings_version as "settingsVersion",
+      ${goodsRefs(sql`shop.shop_id`, sql`${productIds}::uuid[]`)} as refs,
       (
-        select coalesce(json_agg(${productJson}), '[]')
-        from product ${productJoins}
-        where product.shop_id = shop.shop_id and product.product_id = any (${productIds}::uuid[])
-      ) as products,
-      (
-        select json_build_object('customerGroupId', customer.customer_group_id) from customer
-        where customer.shop_id = shop.shop_id and customer.customer_id = ${customerId}
+        select json_build_object('customerGroupId', customer_group_id) from customer
+        where customer.shop_id = shop.shop_id and customer_id = ${customerId}
       ) as customer
-    from shop where shop.shop_id = ${shopId}`);
-  return row && { ...row, products: row.products.map(goodsOf) };
+    from shop where shop_id = ${shopId}`);
+  return row && { ...row, products: await goodsOfRefs(db, shopId, row.refs) };
 }
 
 export function insertCart(db: Queries, shopId: string, cart: StoredCart) {
   return db.run(sql`
     insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type,
-      customer_id, lines)
+      customer_id, lines, product_ids)
     values (${shopId}, ${cart.cartId}, ${cart.tokenHash}, ${cart.createdAt}, ${cart.changedAt}, ${cart.version},
-      ${cart.currency}, ${cart.locale}, ${cart.taxType}, ${cart.customerId}, ${JSON.stringify(cart.lines)})`);
+      ${cart.currency}, ${cart.locale}, ${cart.taxType}, ${cart.customerId}, ${JSON.stringify(cart.lines)},
+      ${productIdsOf(cart)})`);
+}
+
+/** What may change in a cart. */
+export type Choices = Pick<
+  StoredCart,
+  | 'lines'
+  | 'couponLineItemId'
+  | 'couponCodeKey'
+  | 'billingAddress'
+  | 'shippingAddress'
+  | 'shippingMethodId'
+  | 'shippingPrice'
+  | 'paymentMethodId'
+  | 'paymentName'
+  | 'paymentPrice'
+>;
+
+const SETTERS: { [Key in keyof Choices]: (value: Choices[Key]) => Sql } = {
+  lines: (lines) => sql`lines = ${JSON.stringify(lines)}, product_ids = ${productIdsOf({ lines })}`,
+  couponLineItemId: (id) => sql`coupon_line_item_id = ${id}`,
+  couponCodeKey: (key) => sql`coupon_code_key = ${key}`,
+  billingAddress: (address) => sql`billing_address = ${address}`,
+  shippingAddress: (address) => sql`shipping_address = ${address}`,
+  shippingMethodId: (id) => sql`shipping_method_id = ${id}`,
+  shippingPrice: (price) => sql`shipping_price = ${price}`,
+  paymentMethodId: (id) => sql`payment_method_id = ${id}`,
+  paymentName: (name) => sql`payment_name = ${name}`,
+  paymentPrice: (price) => sql`payment_price = ${price}`,
+};
+
+/** The cart with its changes; `version` is the one that they were made from. */
+export interface CartChange {
+  cart: Pick<StoredCart, 'cartId' | 'version'>;
+  changed: Partial<Choices>;
+}
+
+function changing(db: Queries, shopId: string, { cart, changed }: CartChange): Sql {
+  const keys = Object.keys(changed) as (keyof Choices)[];
+  const setters = keys.map((key) => (SETTERS[key] as (value: unknown) => Sql)(changed[key]));
+  return sql`
+    update cart set version = version + 1, changed_at = ${db.now}, ${setters.reduce((all, one) => sql`${all}, ${one}`)}
+    where shop_id = ${shopId} and cart_id = ${cart.cartId} and version = ${cart.version}`;
 }
 
 /** 0: somebody else has changed it since it was read, or it is gone. */
-export function updateCart(db: Queries, shopId: string, cart: StoredCart) {
+export function updateCart(db: Queries, shopId: string, change: CartChange) {
+  return db.run(changing(db, shopId, change));
+}
+
+/** 0: also when the settings or one of the products are not what they were when they were read. */
+export function updateKeptCart(db: Queries, shopId: string, change: CartChange & { cart: CartRow }) {
+  const { products, settingsVersion } = change.cart;
+  const productIds = products.map(({ productId }) => productId);
   return db.run(sql`
-    update cart
-    set version = version + 1, changed_at = ${cart.changedAt}, lines = ${JSON.stringify(cart.lines)},
-      coupon_line_item_id = ${cart.couponLineItemId}, coupon_code_key = ${cart.couponCodeKey},
-      billing_address = ${cart.billingAddress}, shipping_address = ${cart.shippingAddress},
-      shipping_method_id = ${cart.shippingMethodId}, shipping_price = ${cart.shippingPrice},
-      payment_method_id = ${cart.paymentMethodId}, payment_name = ${cart.paymentName},
-      payment_price = ${cart.paymentPrice}
-    where shop_id = ${shopId} and cart_id = ${cart.cartId} and version = ${cart.version}`);
+    ${changing(db, shopId, change)}
+      and ${settingsVersion} = (select settings_version from shop where shop_id = ${shopId})
+      and ${refsOfGoods(products)}::text[] = ${goodsRefs(sql`${shopId}`, sql`${productIds}::uuid[]`)}`);
 }
 
-/** Called by the hourly sweep. */
+const productIdsOf = ({ lines }: Pick<StoredCart, 'lines'>) => lines.map(({ productId }) => productId);
+
+/** How long a cart is kept after its last change. */
+export const LIFETIME = 30 * 86_400_000;
+
+const endedBefore = (now: Date) => new Date(now.getTime() - LIFETIME);
+
+/** Called by the hourly sweep. What has ended was made before, and that has an index. */
 export function deleteOldCarts(db: Queries): Promise<number> {
-  return db.run(sql`delete from cart where changed_at < ${endedBefore(db.now)}`);
+  const end = endedBefore(db.now);
+  return db.run(sql`delete from cart where created_at < ${end} and changed_at < ${end}`);
 }
 
-function cartOf(row: FoundCart): CartRow {
+function cartOf(row: StoredCart & Validators & Terms, products: Goods[]): CartRow {
   const { coupon } = row;
   return {
     ...row,
@@ -249,7 +307,7 @@ function cartOf(row: FoundCart): CartRow {
     couponLineItemId: upper(row.couponLineItemId),
     shippingMethodId: upper(row.shippingMethodId),
     paymentMethodId: upper(row.paymentMethodId),
-    products: row.products.map(goodsOf),
+    products,
     coupon: coupon && {
       ...coupon,
       campaignId: coupon.campaignId.toUpperCase(),

@@ -13,8 +13,9 @@ import { settingsOfVersion } from '../products/texts.ts';
 import { shopSettings } from '../shop/settings.ts';
 import { openCart, pricedCart } from './change.ts';
 import { contentOf } from './content.ts';
+import { keepCart } from './kept-carts.ts';
 import { namedProducts, withAll } from './lines.ts';
-import { countCarts, findCarts, findGoods, insertCart, type CartRow } from './queries.ts';
+import { countCarts, findCarts, findIngredients, insertCart, type CartRow } from './queries.ts';
 import { cartText } from './render.ts';
 import { Cart, NewCart } from './schema.ts';
 
@@ -100,7 +101,7 @@ export function carts(api: Operations): void {
         if (!hasScope(caller, 'carts_price_write')) throw missingScope('carts_price_write');
         if (!isId(customerId)) throw invalid('UNKNOWN_VALUE', 'customerId');
       }
-      const found = await findGoods(db, shopId, namedProducts(entries), customerId);
+      const found = await findIngredients(db, shopId, namedProducts(entries), customerId);
       if (!found) throw notFound();
       if (customerId !== null && !found.customer) throw invalid('UNKNOWN_VALUE', 'customerId');
       const settings = await settingsOfVersion(db, shopId, found.settingsVersion);
@@ -144,6 +145,7 @@ export function carts(api: Operations): void {
       };
       const priced = pricedCart(cart, settings, now);
       await insertCart(db, shopId, cart);
+      keepCart(db, shopId, cart);
       header(CART_TOKEN_HEADER, token);
       const status = refusals.length === 0 ? 'Complete' : 'PartiallyComplete';
       const look = { locale: cart.locale, origin, settings };

@@ -1,6 +1,6 @@
 import { isInEu } from '../countries/countries.ts';
 import type { TaxType } from '../http/price.ts';
-import { divideRounded } from '../money.ts';
+import { scaled } from '../money.ts';
 import type { TaxClass } from '../shop/settings.ts';
 import type { ShopRules } from './facts.ts';
 
@@ -37,12 +37,10 @@ export function inTermsOf(
   shop: ShopRules,
 ): number {
   if (taxType === 'NET' && shop.taxModel === 'GROSS') {
-    return Number(divideRounded(BigInt(minor) * 10_000n, BigInt(10_000 + homeRate(taxClass, shop))));
+    return scaled(minor, 10_000, 10_000 + homeRate(taxClass, shop));
   }
   if (taxType === 'GROSS' && shop.taxModel === 'NET') {
-    return Number(
-      divideRounded(BigInt(minor) * BigInt(10_000 + taxRateIn(taxClass, country, shop)), 10_000n),
-    );
+    return scaled(minor, 10_000 + taxRateIn(taxClass, country, shop), 10_000);
   }
   return minor;
 }
@@ -51,9 +49,9 @@ export function inTermsOf(
 export function taxOn(minor: number, rate: number, taxType: TaxType): number {
   switch (taxType) {
     case 'GROSS':
-      return Number(divideRounded(BigInt(minor) * BigInt(rate), BigInt(10_000 + rate)));
+      return scaled(minor, rate, 10_000 + rate);
     case 'NET':
-      return Number(divideRounded(BigInt(minor) * BigInt(rate), 10_000n));
+      return scaled(minor, rate, 10_000);
     case 'NONE':
       return 0;
   }

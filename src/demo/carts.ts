@@ -46,7 +46,7 @@ export async function insertDemoCarts(
     const blank = Object.fromEntries(ADDRESS_FIELDS.map((field) => [field, null]));
     await tx.run(sql`
       insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type,
-        coupon_line_item_id, coupon_code_key, billing_address, lines)
+        coupon_line_item_id, coupon_code_key, billing_address, lines, product_ids)
       select ${shopId}, ${cartId}, ${hash}, ${createdAt}, ${createdAt}, 1, 'EUR', 'en_GB', 'GROSS',
         ${coupon ? newId(createdAt) : null}, ${coupon ?? null},
         ${address ? JSON.stringify({ ...blank, ...address }) : null}::json,
@@ -54,7 +54,11 @@ export async function insertDemoCarts(
           select jsonb_agg(jsonb_build_object('lineItemId', ${newId(createdAt)}::text,
             'productId', upper(product_id::text), 'quantity', ${goods?.quantity ?? null}::text))
           from product where shop_id = ${shopId} and product_number = ${goods?.productNumber ?? null}
-        ), '[]')`);
+        ), '[]'),
+        array(
+          select product_id from product
+          where shop_id = ${shopId} and product_number = ${goods?.productNumber ?? null}
+        )`);
     made.push({ cartId, token });
   }
   return made;

@@ -101,3 +101,8 @@ export class ValidationError extends Error {
 }
 
 export const invalid = (code: ProblemCode, field: string) => new ValidationError([{ code, field }]);
+
+/** The client's mistake, and not ours. */
+export function isRefusal(error: unknown): error is HttpError | ValidationError {
+  return error instanceof HttpError || error instanceof ValidationError;
+}

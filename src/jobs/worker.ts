@@ -18,7 +18,7 @@ export interface WorkerOptions<Content> {
   pause?: number;
 }
 
-const MOST_AT_ONCE = 5;
+const MOST_AT_ONCE = 20;
 const MAINTENANCE = 30_000;
 const LAST_JOBS = 5_000;
 
@@ -40,12 +40,15 @@ export function startWorker<Content>(
   let maintainedAt = -Infinity;
 
   /** A job that is done leaves no trace: it holds the address of a person. */
-  const forgetDone = async () => {
+  const deleteDone = async () => {
     const ids = [...done];
     if (ids.length === 0) return;
     await boss.deleteJob(queue, ids);
     for (const id of ids) done.delete(id);
   };
+  /** One after the other: what is done in the meantime goes together, and no two wait for each other's rows. */
+  let deleting = Promise.resolve();
+  const forgetDone = () => (deleting = deleting.catch(() => {}).then(deleteDone));
 
   const attempt = async ({ id, data: content, retryCount, retryLimit }: JobWithMetadata<Content>) => {
     try {

@@ -63,7 +63,8 @@ const availability: Template<ProductIsBack> = {
 };
 
 /** An order that was placed; amounts are formatted already. What is not there is not said. */
-interface OrderPlaced {
+export interface OrderPlaced {
+  orderId: string;
   orderNumber: string;
   lines: Row[];
   subTotal: string;
@@ -210,16 +211,18 @@ function htmlLetter(
       </head>
       <body style="font-family: sans-serif; line-height: 1.5; max-width: 36em">
         ${paragraphs.map((paragraph) => html`<p>${paragraph}</p> `)}
-        ${rows.length > 0 &&
-        html`<table style="border-spacing: 0 0.3em">
-          ${rows.map(
-            ({ text, amount }) =>
-              html`<tr>
-                <td style="padding-right: 2em">${text}</td>
-                <td style="text-align: right; white-space: nowrap">${amount}</td>
-              </tr> `,
-          )}
-        </table>`}
+        ${
+          rows.length > 0 &&
+          html`<table style="border-spacing: 0 0.3em">
+            ${rows.map(
+              ({ text, amount }) =>
+                html`<tr>
+                  <td style="padding-right: 2em">${text}</td>
+                  <td style="text-align: right; white-space: nowrap">${amount}</td>
+                </tr> `,
+            )}
+          </table>`
+        }
         <p><a href="${link.href}">${link.label}</a></p>
         <p>${name}</p>
         <p style="color: #666; font-size: 85%">${footer}</p>

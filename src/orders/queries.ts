@@ -28,6 +28,12 @@ export function findOrderOfCart(db: Queries, shopId: string, cartId: string) {
     where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
 
+export function findOrderNumber(db: Queries, shopId: string, orderId: string) {
+  return db.one<{ orderNumber: string }>(sql`
+    select order_number as "orderNumber" from customer_order
+    where shop_id = ${shopId} and order_id = ${orderId}`);
+}
+
 export interface NewOrder {
   orderId: string;
   /** `ORD261115/`; the counter follows. */
@@ -57,6 +63,8 @@ export interface Placing {
   customerNumber: string | null;
   /** Products of which there is not enough. */
   shortIds: string[];
+  /** What is left of the others: `<id> <stock>`. */
+  left: string[];
 }
 
 /**
@@ -80,11 +88,11 @@ export async function placeOrder(tx: Transaction, shopId: string, order: NewOrde
       for update of product
     ), taken as (
       update product
-      set stock = locked.stock - locked.quantity, version = product.version + 1, stock_changed_at = ${tx.now}
+      set stock = locked.stock - locked.quantity, stock_changed_at = ${tx.now}
       from locked
       where product.shop_id = ${shopId} and product.product_id = locked.product_id
         and (locked.stock >= locked.quantity or ${order.beyondStock})
-      returning product.product_id
+      returning product.product_id, product.stock
     ), redeemed as (
       update coupon set used = coupon.used + 1
       from coupon_campaign campaign
@@ -160,6 +168,7 @@ export async function placeOrder(tx: Transaction, shopId: string, order: NewOrde
       (select customer_number from buyer) as "customerNumber",
       array(
         select upper(product_id::text) from locked where product_id not in (select product_id from taken)
-      ) as "shortIds"`);
+      ) as "shortIds",
+      array(select product_id || ' ' || stock from taken) as left`);
   return row!;
 }

@@ -388,7 +388,8 @@ export const ORDERS = {
 export function pageText(shopId: string, rows: Sql, order: Sql, limit: number, offset: number): Sql {
   return sql`array_to_string(array(
     select entry.product_id || ':' || (
-      select version from product where shop_id = ${shopId} and product.product_id = entry.product_id
+      select version || coalesce('/' || stock, '') from product
+      where shop_id = ${shopId} and product.product_id = entry.product_id
     )
     from (${rows} order by ${order} limit ${limit} offset ${offset}) as entry
   ), ',')`;

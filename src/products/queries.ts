@@ -36,8 +36,11 @@ export interface ProductRow extends StoredProduct {
   offers: VariationOffer[] | null;
 }
 
-/** What a product's text is validated by: its own version and, of a variation, the master's. */
-const version = sql`product.version || coalesce('.' || master.version, '')`;
+/**
+ * What a product's text is validated by: its own version, of a variation the master's, and the stock: an order takes
+ * from the stock and moves no version.
+ */
+const version = sql`product.version || coalesce('.' || master.version, '') || coalesce('/' || product.stock, '')`;
 
 export const storedColumns = sql`
   upper(product.product_id::text) as "productId", product.product_number as "productNumber", product.kind,

@@ -135,23 +135,29 @@ export function keptSettings(db: Queries, shopId: string): Settings | undefined 
   return memoryOf(db).get(shopId);
 }
 
-/**
- * The settings of a shop, never stale: one cheap statement reads their version, and only what is newer than the
- * copy in memory is fetched. Unknown shop: 404.
- */
+/** The settings of a shop. Unknown shop: 404. */
 export async function shopSettings(db: Queries, shopId: string): Promise<Settings> {
+  const settings = await findSettings(db, shopId);
+  if (!settings) throw notFound();
+  return settings;
+}
+
+/**
+ * Never stale: one cheap statement reads their version, and only what is newer than the copy in memory is fetched.
+ * undefined: there is no such shop.
+ */
+export async function findSettings(db: Queries, shopId: string): Promise<Settings | undefined> {
   const row = await db.one<{ version: number }>(
     sql`select settings_version as version from shop where shop_id = ${shopId}`,
   );
-  if (!row) throw notFound();
+  if (!row) return undefined;
   const memory = memoryOf(db);
   const copy = memory.get(shopId);
   if (copy?.version === row.version) return copy;
 
   const settings = await selectSettings(db, shopId);
-  if (!settings) throw notFound();
   // A transaction may see what it has changed itself and will not commit: that is not for others.
-  if (!('inTransaction' in db)) {
+  if (settings && !('inTransaction' in db)) {
     if (memory.size >= MOST_KEPT) memory.clear();
     memory.set(shopId, settings);
   }
