@@ -1,4 +1,4 @@
-import { randomBytes, randomInt, createHash, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -38,9 +38,9 @@ export function newSecret(length: 24 | 32): string {
  * long: there is no dictionary to try.
  */
 export function secretHash(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
+  return hash('sha256', secret, 'buffer');
 }
 
-export function isSecretOf(secret: string, hash: Buffer): boolean {
-  return timingSafeEqual(secretHash(secret), hash);
+export function isSecretOf(secret: string, expected: Buffer): boolean {
+  return timingSafeEqual(secretHash(secret), expected);
 }

@@ -101,11 +101,13 @@ interface Format {
 }
 
 const MOST_TEXTS = 5_000;
-const formats = new Map<string, Format>();
+/** By currency, then by locale. */
+const formats = new Map<string, Map<string, Format>>();
 
-function formatOf(locale: string, currency: string) {
-  const key = `${locale} ${currency}`;
-  let format = formats.get(key);
+function formatOf(locale: string, currency: string): Format {
+  let ofCurrency = formats.get(currency);
+  if (!ofCurrency) formats.set(currency, (ofCurrency = new Map()));
+  let format = ofCurrency.get(locale);
   if (!format) {
     const tag = locale.replace('_', '-');
     const digits = currencyDigits(currency);
@@ -118,7 +120,7 @@ function formatOf(locale: string, currency: string) {
       signDisplay: 'negative', // minus zero is zero
     });
     format = { number, sign, texts: new Map() };
-    formats.set(key, format);
+    ofCurrency.set(locale, format);
   }
   return format;
 }

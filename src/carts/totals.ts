@@ -72,7 +72,10 @@ export function cartTotals(cart: CartFacts, shop: ShopRules): CartTotals {
   const offers = offersIn(cart.currency, shop);
   const basketDiscount = bestDiscount(subTotal, offers);
   const discountShares = spread(basketDiscount, priced);
-  const left = priced.map((line, index) => ({ ...line, amount: line.amount - discountShares[index]! }));
+  const left =
+    basketDiscount === 0
+      ? priced
+      : priced.map((line, index) => ({ ...line, amount: line.amount - discountShares[index]! }));
 
   const serviceClass = taxClassFor(null, shop);
   const serviceRate = taxRateIn(serviceClass, country, shop);

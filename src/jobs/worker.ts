@@ -18,7 +18,7 @@ export interface WorkerOptions<Content> {
   pause?: number;
 }
 
-const MOST_AT_ONCE = 20;
+const MOST_AT_ONCE = 5;
 const MAINTENANCE = 30_000;
 const LAST_JOBS = 5_000;
 
