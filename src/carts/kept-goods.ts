@@ -27,7 +27,9 @@ export function refsOfGoods(goods: readonly Goods[]): string[] {
   return goods.map((one) => one.ref).toSorted();
 }
 
-const MOST_KEPT = 10_000;
+const MOST_KEPT = 5_000;
+/** Characters of a product's facts: what few products exceed must not fill the memory. */
+const LONGEST_KEPT = 10_000;
 const memories = new WeakMap<object, Map<string, Goods>>();
 
 /** Per database, because tests have many in one process. */
@@ -84,7 +86,7 @@ export async function goodsOfRefs(db: Queries, shopId: string, refs: readonly st
   if (missing.length === 0) return found;
   for (const row of await findGoods(db, shopId, missing)) {
     const goods = goodsOf(row);
-    keep(db, shopId, goods);
+    if (JSON.stringify(row).length <= LONGEST_KEPT) keep(db, shopId, goods);
     found.push(goods);
   }
   return found;
