@@ -13,17 +13,19 @@ const encoded = (text: string) => Buffer.from(text, 'latin1').toString('base64')
 describe('the token for the storefront', () => {
   const cart = { cartId: newId(NOW), tokenHash: newCartToken().hash };
   const token = pickupToken(cart, later(DAY));
+  const end = new Date('2026-11-17T00:00:00Z');
 
-  test('is base64 of a signature and the second of its end', () => {
+  test('is base64 of a signature and the second at which the day of its end is over', () => {
     expect(decoded(token)).toMatch(/^[0-9a-f]{64}_\d{10}$/);
-    expect(decoded(token).split('_')[1]).toBe(String(later(DAY).getTime() / 1000));
-    expect(pickupToken(cart, later(DAY))).toBe(token);
+    expect(decoded(token).split('_')[1]).toBe(String(end.getTime() / 1000));
+    expect(pickupToken(cart, later(DAY + 3_600_000))).toBe(token);
+    expect(pickupToken(cart, later(2 * DAY))).not.toBe(token);
   });
 
   test('opens its cart until then', () => {
     expect(isPickupToken(token, cart, NOW)).toBe(true);
-    expect(isPickupToken(token, cart, later(DAY - 1))).toBe(true);
-    expect(isPickupToken(token, cart, later(DAY))).toBe(false);
+    expect(isPickupToken(token, cart, new Date(end.getTime() - 1))).toBe(true);
+    expect(isPickupToken(token, cart, end)).toBe(false);
   });
 
   test('opens no other cart', () => {
@@ -66,14 +68,14 @@ describe('in a cart', () => {
     return { cartId: id, tokenHash: row!.hash };
   };
 
-  test('is good as long as the cart, and stands in both addresses', async () => {
+  test('is good until the day is over on which the cart ends, and stands in both addresses', async () => {
     service.setClock(NOW);
     const shop = await givenSmallShop(service);
     const cart = await givenCart(shop);
     const { pickupToken: token, checkoutUrl, registerSessionUrl } = cart.body;
     const facts = await hashOf(cart);
-    expect(isPickupToken(token, facts, later(30 * DAY - 1))).toBe(true);
-    expect(isPickupToken(token, facts, later(30 * DAY))).toBe(false);
+    expect(isPickupToken(token, facts, new Date('2026-12-15T23:59:59Z'))).toBe(true);
+    expect(isPickupToken(token, facts, new Date('2026-12-16T00:00:00Z'))).toBe(false);
     const storefront = `http://localhost:80/shop/${shop.shopId}`;
     const query = `?cart=${cart.id}&PickupToken=${encodeURIComponent(token)}`;
     expect([checkoutUrl, registerSessionUrl]).toEqual([
