@@ -201,8 +201,11 @@ async function countMails(service: ProofService, { shopId }: ProofShop, orderNum
   // Jobs first: a mail that is written in between is then seen twice, and never not at all.
   const jobs = await service.look((db) =>
     db.many<{ id: string; orderNumber: string }>(sql`
-      select id, data -> 'facts' ->> 'orderNumber' as "orderNumber"
-      from pgboss.job where name = 'mail' and data ->> 'shopId' = ${shopId}`),
+      select job.id, placed.order_number as "orderNumber"
+      from pgboss.job
+      join customer_order placed on placed.shop_id = ${shopId}
+        and placed.order_id = (job.data -> 'facts' ->> 'orderId')::uuid
+      where job.name = 'mail' and job.data ->> 'shopId' = ${shopId}`),
   );
   for (const { id, orderNumber } of jobs) mails.set(id, orderNumber);
   const waiting = mails.size;

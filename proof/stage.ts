@@ -30,7 +30,12 @@ export function must(holds: boolean, otherwise: string): asserts holds {
 
 export function mustEqual(what: string, found: unknown, expected: unknown): void {
   const [is, wanted] = [JSON.stringify(found), JSON.stringify(expected)];
-  must(is === wanted, `${what}: ${is} instead of ${wanted}`);
+  must(is === wanted, `${what}: ${brief(is)} instead of ${brief(wanted)}`);
+}
+
+/** Lists may have thousands of entries; the beginning of them says enough. */
+function brief(text: string | undefined): string | undefined {
+  return text && text.length > 300 ? `${text.slice(0, 300)}... (${text.length} characters)` : text;
 }
 
 /** Does it for all of them at once, or for so many at a time. */
