@@ -477,7 +477,7 @@ describe('creating', () => {
   test.each([
     ['a list', [], failed('WRONG_TYPE', 'body')],
     ['a text', '"cart"', 'The body must have one of these Content-Types'],
-    ['an unknown currency', { currency: 'XXX' }, 'The shop has no currency XXX, it has EUR, GBP, USD'],
+    ['an unknown currency', { currency: 'ZZZ' }, 'The shop has no currency ZZZ, it has EUR, GBP, USD'],
     ['a number as currency', { currency: 978 }, failed('WRONG_TYPE', 'currency')],
     ['another tax type', { taxType: 'gross' }, failed('UNKNOWN_VALUE', 'taxType')],
     ['a language alone', { locale: 'de' }, 'expected full locale for example en_US'],

@@ -5,6 +5,7 @@ import type { ProductFacts } from '../products/facts.ts';
 import { priceIn, pricedTiers, type PricedTier } from '../products/prices.ts';
 import { ORDER_UNIT, selectionOf } from '../products/render.ts';
 import type { Settings, TaxClass } from '../shop/settings.ts';
+import type { CouponProblem } from './coupon-problems.ts';
 import type { CartFacts, CouponFacts, LineFacts } from './facts.ts';
 import type { Goods } from './goods.ts';
 import type { CartCoupon, CartRow, StoredLine } from './queries.ts';
@@ -21,7 +22,12 @@ export interface Content {
   lines: ContentLine[];
   subTotal: number;
   basketDiscount: number;
-  coupon: { couponLineItemId: string; couponCampaignId: string; amount: number; problems: string[] } | null;
+  coupon: {
+    couponLineItemId: string;
+    couponCampaignId: string;
+    amount: number;
+    problems: CouponProblem[];
+  } | null;
   shippingPrice: number;
   shipping: { shippingMethodId: string; name: Localised; price: number; taxes: ContentTax[] } | null;
   payment: ContentPayment | null;
@@ -259,7 +265,5 @@ function contentTaxClass(taxClass: TaxClass, rate: number, settings: Settings): 
 
 /** What has no name is called by its key. */
 function named({ name, key }: { name: Localised; key: string }, { defaultLocale }: Settings): Localised {
-  return name[defaultLocale] === undefined && Object.keys(name).length === 0
-    ? { [defaultLocale]: key }
-    : name;
+  return Object.keys(name).length === 0 ? { [defaultLocale]: key } : name;
 }

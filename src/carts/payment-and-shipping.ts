@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import { badRequest, invalid } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
-import { toMinor } from '../money.ts';
-import { amountOf } from '../products/requests.ts';
+import { amountOf, MOST_MINOR } from '../products/requests.ts';
 import { changedCart } from './change.ts';
 import { contentOf } from './content.ts';
 import { Cart, PaymentUpdate, ShippingUpdate } from './schema.ts';
@@ -39,7 +38,8 @@ export function paymentAndShipping(api: Operations): void {
           return { changed: { paymentMethodId: wanted, paymentName: null, paymentPrice: null } };
         }
         if (!name?.trim()) throw invalid(name === undefined ? 'MISSING' : 'STRING_EMPTY', 'name');
-        const paymentPrice = signedAmount(priceAmount ?? 0, cart.currency, 'priceAmount');
+        // It may be a discount.
+        const paymentPrice = amountOf(priceAmount ?? 0, cart.currency, 'priceAmount', { least: -MOST_MINOR });
         return { changed: { paymentMethodId: null, paymentName: name, paymentPrice } };
       });
     },
@@ -73,14 +73,4 @@ export function paymentAndShipping(api: Operations): void {
       });
     },
   );
-}
-
-const MOST_MINOR = 1e13;
-
-/** A payment may be a discount. */
-function signedAmount(value: number | string, currency: string, field: string): number {
-  const minor = toMinor(typeof value === 'string' ? value.trim() : value, currency);
-  if (minor === undefined) throw invalid('WRONG_TYPE', field);
-  if (Math.abs(minor) > MOST_MINOR) throw invalid('OUT_OF_RANGE', field);
-  return minor;
 }

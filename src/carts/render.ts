@@ -7,7 +7,6 @@ import { absolute, anyText, tierPrice } from '../products/render.ts';
 import { unitNames, unitSign } from '../products/units.ts';
 import type { Settings } from '../shop/settings.ts';
 import type { Content, ContentLine, ContentTax, ContentTaxClass, PricedContent } from './content.ts';
-import type { CouponProblem } from './coupon-problems.ts';
 import { pickupToken } from './pickup-token.ts';
 import { LIFETIME, type StoredCart } from './queries.ts';
 import type { Cart, LineItemContainer, PaymentData, ShippingData } from './schema.ts';
@@ -103,7 +102,7 @@ export function lineItemContainer(content: Content, look: Look): LineItemContain
       couponLineItemId: coupon.couponLineItemId,
       couponCampaignId: coupon.couponCampaignId,
       lineItemPrice: priceAs('NONE')(coupon.amount),
-      validationErrors: coupon.problems as CouponProblem[],
+      validationErrors: coupon.problems,
     },
     shippingPrice: price(content.shippingPrice),
     deposits: content.lines

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDemo } from '../../test/demo.ts';
-import { startService, type Service } from '../../test/service.ts';
+import { startService, type Answer, type Service } from '../../test/service.ts';
 import { sweepMedia } from '../media/sweep.ts';
 import { applySettings, exportSettings } from '../shop/settings-file.ts';
 import { addDemoFiles } from './add-files.ts';
@@ -866,8 +866,7 @@ test('three carts: one begun, one with a coupon that does not count, one forgott
   }
 });
 
-// oxlint-disable-next-line typescript/no-explicit-any
-type Body = any;
+type Body = Answer['body'];
 const summary = ({ quantity, sku }: Body) => `${quantity.amount} ${sku}`;
 
 test('of two processes that create the shop, one does', async () => {

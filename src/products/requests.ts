@@ -60,13 +60,18 @@ export function decimalOf(
   return number;
 }
 
-const MOST_MINOR = 1e13;
+export const MOST_MINOR = 1e13;
 
-/** An amount of a request in minor units; never negative. */
-export function amountOf(value: number | string, currency: string, field: string): number {
+/** An amount of a request in minor units; negative only where that is said to be possible. */
+export function amountOf(
+  value: number | string,
+  currency: string,
+  field: string,
+  { least = 0 }: { least?: number } = {},
+): number {
   const minor = toMinor(typeof value === 'string' ? value.trim() : value, currency);
   if (minor === undefined) throw invalid('WRONG_TYPE', field);
-  if (minor < 0 || minor > MOST_MINOR) throw invalid('OUT_OF_RANGE', field);
+  if (minor < least || minor > MOST_MINOR) throw invalid('OUT_OF_RANGE', field);
   return minor;
 }
 
