@@ -87,13 +87,17 @@ create table cart (
   shipping_price bigint,
   -- null: the shop's first one
   payment_method_id uuid,
+  -- What the provider of the method has said: its own id, and whether it failed.
+  payment_transaction_id text,
+  payment_status text,
   -- A payment that is none of the shop's methods, set by hand with its price.
   payment_name text,
   payment_price bigint,
   constraint cart_pkey primary key (shop_id, cart_id),
   constraint cart_tax_type check (tax_type in ('GROSS', 'NET', 'NONE')),
   constraint cart_coupon check ((coupon_line_item_id is null) = (coupon_code_key is null)),
-  constraint cart_payment check ((payment_name is null) = (payment_price is null))
+  constraint cart_payment check ((payment_name is null) = (payment_price is null)),
+  constraint cart_payment_status check (payment_status in ('CANCELED', 'FAILED'))
 ) with (fillfactor = 70);
 -- A change fits into the page and touches no index: none of them holds what changes.
 

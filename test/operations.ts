@@ -966,6 +966,8 @@ export const cart: Fact<string> = async (shop) => {
       shippingMethodId: shipping,
       shippingPrice: null,
       paymentMethodId: payLater,
+      paymentTransactionId: 'QP-4711',
+      paymentStatus: 'FAILED',
       paymentName: null,
       paymentPrice: null,
     };
@@ -980,6 +982,8 @@ export const cart: Fact<string> = async (shop) => {
         shippingAddress,
         shippingMethodId,
         paymentMethodId,
+        paymentTransactionId: stored.paymentTransactionId,
+        paymentStatus: stored.paymentStatus,
       },
     });
     madeCarts.set(cartId, { token, lineItemId, couponLineItemId });

@@ -386,6 +386,24 @@ describe('the payment', () => {
     expect(later.paymentData.taxes).toBeNull();
   });
 
+  test('by id keeps what the provider says of it, through to the order', async () => {
+    const cart = await givenFullCart(demo, { 'KN-101': 1 });
+    const id = await paymentId(demo, 'quickpay');
+    const said = { transactionId: 'QP-4711', status: 'FAILED' };
+    const { paymentData } = await done(cart, 'PUT', '/payment-data', { id, ...said });
+    expect(paymentData).toMatchObject({ paymentMethod: { id, providerName: 'QuickPay' }, ...said });
+    const nothing = { transactionId: null, status: null };
+    const byHand = await done(cart, 'PUT', '/payment-data', { name: 'Cash', ...said });
+    expect(byHand.paymentData).toMatchObject({ paymentMethod: null, ...nothing });
+    for (const wrong of [{ status: 'PAID' }, { transactionId: '' }, { transactionId: 7 }]) {
+      const refused = () => on(cart, 'PUT', '/payment-data', { id, ...wrong });
+      expect((await refusal(demo.service, refused))[0]).toBe(400);
+    }
+    await done(cart, 'PUT', '/payment-data', { id, transactionId: 'QP-4712' });
+    const { paymentData: ordered } = await done(cart, 'POST', '/order');
+    expect(ordered).toMatchObject({ paymentMethod: { id }, transactionId: 'QP-4712', status: null });
+  });
+
   test('may be a discount, but the total is never below nothing', async () => {
     const cart = await givenCart(demo, { 'KN-101': 1 });
     const less = await done(cart, 'PUT', '/payment-data', { name: 'Cash', priceAmount: -1.37 });

@@ -9,6 +9,7 @@ import type { CouponProblem } from './coupon-problems.ts';
 import type { CartFacts, CouponFacts, LineFacts } from './facts.ts';
 import type { Goods } from './goods.ts';
 import type { CartCoupon, CartRow, StoredLine } from './queries.ts';
+import type { PaymentStatus } from './schema.ts';
 import { inTermsOf } from './tax.ts';
 import { cartTotals, type CartTotals, type ServiceTax } from './totals.ts';
 
@@ -83,6 +84,9 @@ export interface ContentPayment {
   } | null;
   /** What a payment that was set by hand is called. */
   name: string | null;
+  /** What the provider has said. */
+  transactionId: string | null;
+  status: PaymentStatus | null;
   price: number;
   taxes: ContentTax[];
 }
@@ -101,6 +105,8 @@ type PricedCart = Pick<
   | 'shippingMethodId'
   | 'shippingPrice'
   | 'paymentMethodId'
+  | 'paymentTransactionId'
+  | 'paymentStatus'
   | 'paymentName'
   | 'paymentPrice'
 >;
@@ -152,6 +158,8 @@ export function contentOf(cart: PricedCart, settings: Settings, now: Date): Pric
         additionalData: totals.payment.method.additionalData,
       },
       name: cart.paymentName,
+      transactionId: cart.paymentTransactionId,
+      status: cart.paymentStatus,
       price: totals.payment.price,
       taxes: contentTaxes(totals.payment.taxes, settings),
     },

@@ -25,22 +25,38 @@ export function paymentAndShipping(api: Operations): void {
       name: 'updatePaymentData',
       summary: 'Update payment data',
       description:
-        'A payment with a name and a price of its own, which is none of the methods of the shop: paymentMethod becomes null, and the name is for the merchant only. Or, with an id, one of the methods.',
+        'A payment with a name and a price of its own, which is none of the methods of the shop: paymentMethod becomes null, and the name is for the merchant only. Or, with an id, one of the methods, and what its provider says of the payment.',
       body: PaymentUpdate,
     },
     async (call) => {
-      const { name, priceAmount, id } = call.body;
+      const { name, priceAmount, id, transactionId, status } = call.body;
       return changedCart(call, ({ cart, settings }) => {
         if (id) {
           const wanted = id.toUpperCase();
           const isKnown = settings.paymentMethods.some((method) => method.paymentMethodId === wanted);
           if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
-          return { changed: { paymentMethodId: wanted, paymentName: null, paymentPrice: null } };
+          return {
+            changed: {
+              paymentMethodId: wanted,
+              paymentTransactionId: transactionId ?? null,
+              paymentStatus: status ?? null,
+              paymentName: null,
+              paymentPrice: null,
+            },
+          };
         }
         if (!name?.trim()) throw invalid(name === undefined ? 'MISSING' : 'STRING_EMPTY', 'name');
         // It may be a discount.
         const paymentPrice = amountOf(priceAmount ?? 0, cart.currency, 'priceAmount', { least: -MOST_MINOR });
-        return { changed: { paymentMethodId: null, paymentName: name, paymentPrice } };
+        return {
+          changed: {
+            paymentMethodId: null,
+            paymentTransactionId: null,
+            paymentStatus: null,
+            paymentName: name,
+            paymentPrice,
+          },
+        };
       });
     },
   );

@@ -4,6 +4,7 @@ import type { TaxType } from '../http/price.ts';
 import type { CouponFacts } from './facts.ts';
 import { upper, type Goods } from './goods.ts';
 import { goodsOfRefs, goodsRefs, refsOfGoods } from './kept-goods.ts';
+import type { PaymentStatus } from './schema.ts';
 
 /** A line as the cart holds it. */
 export interface StoredLine {
@@ -34,6 +35,8 @@ export interface StoredCart {
   shippingMethodId: string | null;
   shippingPrice: number | null;
   paymentMethodId: string | null;
+  paymentTransactionId: string | null;
+  paymentStatus: PaymentStatus | null;
   paymentName: string | null;
   paymentPrice: number | null;
 }
@@ -85,6 +88,7 @@ const cartColumns = (productIds: readonly string[] = []) => sql`
   cart.coupon_code_key as "couponCodeKey", cart.billing_address::text as "billingAddress",
   cart.shipping_address::text as "shippingAddress", cart.shipping_method_id as "shippingMethodId",
   cart.shipping_price as "shippingPrice", cart.payment_method_id as "paymentMethodId",
+  cart.payment_transaction_id as "paymentTransactionId", cart.payment_status as "paymentStatus",
   cart.payment_name as "paymentName", cart.payment_price as "paymentPrice",
   shop.settings_version as "settingsVersion",
   ${goodsRefs(sql`cart.shop_id`, sql`cart.product_ids || ${productIds}::uuid[]`)} as refs`;
@@ -238,6 +242,8 @@ export type Choices = Pick<
   | 'shippingMethodId'
   | 'shippingPrice'
   | 'paymentMethodId'
+  | 'paymentTransactionId'
+  | 'paymentStatus'
   | 'paymentName'
   | 'paymentPrice'
 >;
@@ -251,6 +257,8 @@ const SETTERS: { [Key in keyof Choices]: (value: Choices[Key]) => Sql } = {
   shippingMethodId: (id) => sql`shipping_method_id = ${id}`,
   shippingPrice: (price) => sql`shipping_price = ${price}`,
   paymentMethodId: (id) => sql`payment_method_id = ${id}`,
+  paymentTransactionId: (id) => sql`payment_transaction_id = ${id}`,
+  paymentStatus: (status) => sql`payment_status = ${status}`,
   paymentName: (name) => sql`payment_name = ${name}`,
   paymentPrice: (price) => sql`payment_price = ${price}`,
 };

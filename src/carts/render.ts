@@ -207,9 +207,9 @@ export function paymentData({ payment, currency, taxType }: Content, look: Look)
       providerName: method.providerName,
       additionalData: method.additionalData,
     },
-    transactionId: null,
+    transactionId: payment.transactionId,
     price: priceOf(price, currency, taxType, look.locale),
-    status: null,
+    status: payment.status,
     taxes: method && price !== 0 ? taxInfos(payment.taxes, currency, look) : null,
   };
 }

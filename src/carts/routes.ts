@@ -139,6 +139,8 @@ export function carts(api: Operations): void {
         shippingMethodId: null,
         shippingPrice: null,
         paymentMethodId: null,
+        paymentTransactionId: null,
+        paymentStatus: null,
         paymentName: null,
         paymentPrice: null,
         settingsVersion: settings.version,

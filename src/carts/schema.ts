@@ -119,6 +119,9 @@ export const ShippingData = Type.Object(
 );
 export type ShippingData = Static<typeof ShippingData>;
 
+export const PAYMENT_STATUSES = ['CANCELED', 'FAILED'] as const;
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+
 export const PaymentData = Type.Object(
   {
     paymentMethod: Nullable(
@@ -306,6 +309,22 @@ export const PaymentUpdate = Type.Object(
       ...Id,
       description: 'One of the payment methods of the shop, instead of a name and a price.',
     }),
+    transactionId: Given(
+      Type.String({
+        description: 'Id of the payment at the provider of that method; only with an id.',
+        minLength: 1,
+        maxLength: 255,
+        examples: ['QP-4711'],
+      }),
+    ),
+    status: Type.Optional(
+      Type.Unsafe<PaymentStatus | null>({
+        type: ['string', 'null'],
+        enum: [...PAYMENT_STATUSES, null],
+        description: 'What the provider says of it; only with an id.',
+        examples: ['FAILED'],
+      }),
+    ),
   },
   { title: 'paymentData (update request)' },
 );
