@@ -1161,8 +1161,13 @@ export const OPERATIONS: readonly Operation[] = [
   operation('PUT /carts/{cartId}/payment-data', 'carts_price_write', {
     params: { cartId: cart },
     // Without id, which stands for a name and a price.
-    body: () => ({ name: 'Cash', priceAmount: 1.95 }),
-    request: 'name: string\npriceAmount?: number|string|null\nid?: string|null',
+    body: () => ({ name: 'Cash', priceAmount: 1.95, transactionId: 'QP-4711', status: 'FAILED' }),
+    request: shape(`
+      name: string
+      priceAmount?: number|string|null
+      id?: string|null
+      transactionId?: string|null
+      status?: string|null`),
     answer: lacking(cartShape(), 'paymentData.paymentMethod', 'paymentData.taxes'),
   }),
   operation('PUT /carts/{cartId}/shipping-data', 'carts_price_write', {
