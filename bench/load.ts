@@ -99,17 +99,18 @@ export async function tryOnce({ name, origin, token, calls, flow }: Subject): Pr
 
 /**
  * Rounds of all subjects in turn, each round beginning with another one, so that whatever else the machine does
- * meets all of them alike.
+ * meets all of them alike. What a round has left to be done is done before the next one: `settle` waits for it.
  */
 export async function interleavedRounds(
   subjects: Subject[],
-  { rounds, seconds }: { rounds: number; seconds: number },
+  { rounds, seconds, settle }: { rounds: number; seconds: number; settle: () => Promise<void> },
   say: (line: string) => void,
 ): Promise<Map<Subject, Round[]>> {
   const measured = new Map<Subject, Round[]>(subjects.map((subject) => [subject, []]));
   for (let round = 0; round < rounds; round++) {
     const first = round % subjects.length;
     for (const subject of [...subjects.slice(first), ...subjects.slice(0, first)]) {
+      await settle();
       measured.get(subject)!.push(await load(subject, seconds));
     }
     const rates = subjects.map((subject) => Math.round(measured.get(subject)![round]!.requestsPerSecond));

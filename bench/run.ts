@@ -7,11 +7,13 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { PoolConfig } from 'pg';
-import { openDatabase } from '../src/db/database.ts';
+import { openDatabase, type Database } from '../src/db/database.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
+import { sql } from '../src/db/sql.ts';
 import { startSmtp } from '../test/smtp.ts';
 import { install } from './installation.ts';
 import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
@@ -41,6 +43,7 @@ const ROUNDS = options.quick ? 3 : 25;
 const WARM_UP_SECONDS = options.quick ? 1 : 3;
 const LONGEST_ROUND = 1;
 const RESTARTS = options.quick ? 1 : 3;
+const MAILS_SENT_WITHIN = 30_000;
 const POOL = '10';
 const SCALE = options.quick
   ? { small: 500, large: 5_000, calls: 40, variations: 200 }
@@ -106,7 +109,7 @@ async function benchStarts(installation: string, workFolder: string) {
 
 async function benchLoads(installation: string, workFolder: string) {
   say('Throughput: a shop with 1,000 customers and 10,000 products on a PostgreSQL of its own ...');
-  const subjects = await startSubjects(installation, workFolder);
+  const { subjects, settle } = await startSubjects(installation, workFolder);
   const all = [...subjects.values()];
   const share = LOAD_SECONDS / all.length;
   const roundSeconds = Math.min(LONGEST_ROUND, (0.85 * share) / ROUNDS);
@@ -114,7 +117,7 @@ async function benchLoads(installation: string, workFolder: string) {
     await tryOnce(subject);
     await load(subject, Math.min(WARM_UP_SECONDS, 0.15 * share));
   }
-  const rounds = await interleavedRounds(all, { rounds: ROUNDS, seconds: roundSeconds }, say);
+  const rounds = await interleavedRounds(all, { rounds: ROUNDS, seconds: roundSeconds, settle }, say);
   const rows = [...subjects].map(([target, subject]) => {
     const baseline = subjects.get(baselines[target.baseline ?? 'select']) ?? subject;
     return throughput(target, rounds.get(subject)!, rounds.get(baseline)!);
@@ -177,10 +180,10 @@ function kontorSettings(workFolder: string): Record<string, string> {
 }
 
 /** The servers, and what is asked of each of them. */
-async function startSubjects(installation: string, workFolder: string): Promise<Map<Target, Subject>> {
+async function startSubjects(installation: string, workFolder: string) {
   const { db, start } = await startDatabase(installation, workFolder, 'data');
   const shop = await createBenchShop(db);
-  await db.close();
+  atEnd(() => db.close());
 
   const customer = `/${shop.shopId}/${shop.customerIds[0]}`;
   const constant = await start('constant', ['bench/servers/constant.js'], '/');
@@ -214,12 +217,22 @@ async function startSubjects(installation: string, workFolder: string): Promise<
   const compared = new Set(asked.map(({ baseline = 'select' }) => baseline));
   const servers = { constant, select, page, write };
   const names = Object.keys(servers) as (keyof typeof servers)[];
-  return new Map([
+  const subjects = new Map([
     ...names
       .filter((name) => options.match === undefined || compared.has(name))
       .map((name) => subject(baselines[name], servers[name])),
     ...asked.map((target) => subject(target, kontor)),
   ]);
+  return { subjects, settle: () => mailsSent(db) };
+}
+
+/** The mails of a round of orders must not slow down the round after it, which is another server's. */
+async function mailsSent(db: Database): Promise<void> {
+  const isWaiting = async () => (await db.many(sql`select from pgboss.job limit 1`)).length > 0;
+  for (const began = performance.now(); await isWaiting(); await sleep(50)) {
+    if (performance.now() - began > MAILS_SENT_WITHIN)
+      throw new Error('The mails of the orders are not sent');
+  }
 }
 
 /** A socket's folder travels as a parameter, as PostgreSQL writes it. */

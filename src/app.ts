@@ -122,7 +122,7 @@ export async function buildApp({
 
   app.addHook('onRoute', ({ url, method, config: facts, schema }) => {
     const isOpen = schema?.hide === true || method === 'HEAD' || method === 'OPTIONS';
-    if (url.startsWith('/rs/') && !isOpen && facts?.operation?.access === undefined) {
+    if (isApi(url) && !isOpen && facts?.operation?.access === undefined) {
       throw new Error(`${String(method)} ${url} declares no access: name its scope, or 'public'`);
     }
   });
@@ -131,11 +131,11 @@ export async function buildApp({
     setHeaders(request, reply);
     // A path that leads nowhere ends here, before its body is read.
     if (request.is404) gate.turnAway(request, reply).catch(done);
-    else if (!isMigrated() && request.url.startsWith('/rs/')) done(unavailable());
+    else if (!isMigrated() && isApi(request.url)) done(unavailable());
     else done();
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    if (request.url.startsWith('/rs/')) finishAnswer(request, reply, payload, done);
+    if (isApi(request.url)) finishAnswer(request, reply, payload, done);
     else done(null, payload);
   });
   app.addHook('onResponse', (request, reply, done) => {
@@ -205,10 +205,13 @@ export async function buildApp({
   return app;
 }
 
+/** The contract's paths, and those beside it for the shop's own back office. */
+function isApi(url: string): boolean {
+  return url.startsWith('/rs/') || url.startsWith('/manage/');
+}
+
 function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply
-    .headers(request.url.startsWith('/rs/') ? API_HEADERS : COMMON_HEADERS)
-    .header('x-request-id', request.id);
+  reply.headers(isApi(request.url) ? API_HEADERS : COMMON_HEADERS).header('x-request-id', request.id);
   if (request.headers.origin !== undefined) reply.header('access-control-expose-headers', EXPOSED_HEADERS);
 }
 

@@ -1,4 +1,4 @@
-import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -30,7 +30,12 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 /** Random text of [A-Za-z0-9]: 32 characters for tokens, codes and secrets, 24 for cart tokens. */
 export function newSecret(length: 24 | 32): string {
-  return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+  let secret = '';
+  while (secret.length < length) {
+    // Six bits choose one of 64; those beyond the alphabet are thrown away, so that all characters are as likely.
+    for (const byte of randomPart(length)) secret += ALPHABET[byte & 63] ?? '';
+  }
+  return secret.slice(0, length);
 }
 
 /**

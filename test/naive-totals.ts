@@ -225,7 +225,12 @@ export function naiveTotals(cart: CartFacts, shop: ShopRules): CartTotals {
 
   return {
     country,
-    lines: lines.map((line, index) => ({ ...line, couponShare: coupon?.shares[index] ?? 0 })),
+    serviceTax: { taxClass: defaultClass, rate: serviceRate },
+    lines: lines.map((line, index) => ({
+      ...line,
+      discountShare: discountShares[index]!,
+      couponShare: coupon?.shares[index] ?? 0,
+    })),
     subTotal,
     basketDiscount: 0 - basketDiscount,
     coupon: coupon && { amount: 0 - coupon.amount, problems: coupon.problems },

@@ -59,6 +59,17 @@ function isEnded({ changedAt }: CartRow, now: Date): boolean {
   return changedAt.getTime() + LIFETIME < now.getTime();
 }
 
+/** The same from memory, if all of it is there; undefined in a transaction, which must see the cart itself. */
+export function openKeptCart({ db, shopId, params, cartToken }: CartCall, wanted: Wanted = {}) {
+  if ('inTransaction' in db) return undefined;
+  const cart = keptCart(db, shopId, params.cartId, wanted);
+  const settings = keptSettings(db, shopId);
+  if (!cart || !settings || isEnded(cart, db.now)) return undefined;
+  requireCartToken(cartToken, cart.tokenHash);
+  cart.settingsVersion = settings.version;
+  return { cart, settings };
+}
+
 /** What a change says: what is to be otherwise, and whether all that was sent went in. */
 export type Change = (open: OpenCart) => { changed: Partial<Choices>; status?: Cart['status'] };
 
@@ -67,7 +78,7 @@ export type Change = (open: OpenCart) => { changed: Partial<Choices>; status?: C
  * has it all in memory. If somebody else has changed the cart in between, it begins anew with the cart locked.
  */
 export async function changedCart(call: CartCall, change: Change, wanted: Wanted = {}): Promise<Rendered> {
-  const quick = 'inTransaction' in call.db ? undefined : await changedFromMemory(call, change, wanted);
+  const quick = await changedFromMemory(call, change, wanted);
   if (quick) return quick;
   const next = changedWith(call, await openCart(call, wanted), change);
   if ((await updateCart(call.db, call.shopId, next)) === 0) throw new NeedsTransaction();
@@ -76,20 +87,17 @@ export async function changedCart(call: CartCall, change: Change, wanted: Wanted
 
 /** undefined: it must be read, because a part is not in memory or was old. */
 async function changedFromMemory(call: CartCall, change: Change, wanted: Wanted) {
-  const { db, shopId, params, cartToken } = call;
-  const cart = keptCart(db, shopId, params.cartId, wanted);
-  const settings = keptSettings(db, shopId);
-  if (!cart || !settings || isEnded(cart, db.now)) return undefined;
-  requireCartToken(cartToken, cart.tokenHash);
-  cart.settingsVersion = settings.version;
+  const { db, shopId } = call;
+  const open = openKeptCart(call, wanted);
+  if (!open) return undefined;
   try {
-    const next = changedWith(call, { cart, settings }, change);
+    const next = changedWith(call, open, change);
     if ((await updateKeptCart(db, shopId, next)) === 1) return answered(call, next);
   } catch (error) {
     // What an old copy does not allow, the real cart may: it decides.
     if (!isRefusal(error)) throw error;
   }
-  forgetCart(db, shopId, params.cartId);
+  forgetCart(db, shopId, open.cart.cartId);
   return undefined;
 }
 

@@ -1,12 +1,17 @@
-import type { NewMail } from '../mails/queue.ts';
+import type { Mail, OrderPlaced } from '../mails/templates.ts';
 import { formatMoney } from '../money.ts';
 import type { NewOrder } from '../orders/queries.ts';
 import { anyText } from '../products/render.ts';
 import { unitSign } from '../products/units.ts';
 import type { Look } from './render.ts';
 
+/** Its order has no number yet: that is given by the statement which places the order and queues the mail. */
+export type OrderMail = Omit<Extract<Mail, { template: 'order' }>, 'facts'> & {
+  facts: Omit<OrderPlaced, 'orderNumber'>;
+};
+
 /** The mail that says to a customer what was ordered, in the language of the cart. */
-export function confirmation({ orderId, content, email: to }: NewOrder, look: Look): NewMail {
+export function confirmation({ orderId, content, email: to }: NewOrder, look: Look): OrderMail {
   const { locale, settings } = look;
   const money = (minor: number) => formatMoney(minor, content.currency, locale);
   const unlessZero = (minor: number) => (minor === 0 ? null : money(minor));

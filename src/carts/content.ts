@@ -2,9 +2,9 @@ import type { Localised } from '../http/locale.ts';
 import type { TaxType } from '../http/price.ts';
 import type { ImageSizes } from '../media/images.ts';
 import type { ProductFacts } from '../products/facts.ts';
-import { priceIn, pricedTiers, type PricedTier } from '../products/prices.ts';
+import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../products/prices.ts';
 import { ORDER_UNIT, selectionOf } from '../products/render.ts';
-import type { Settings, TaxClass } from '../shop/settings.ts';
+import type { BasketDiscount, Settings, TaxClass } from '../shop/settings.ts';
 import type { CouponProblem } from './coupon-problems.ts';
 import type { CartFacts, CouponFacts, LineFacts } from './facts.ts';
 import type { Goods } from './goods.ts';
@@ -26,21 +26,35 @@ export interface Content {
   coupon: {
     couponLineItemId: string;
     couponCampaignId: string;
+    /** Whose use is counted; null: it takes nothing off. */
+    codeKey: string | null;
+    terms: CouponTerms;
     amount: number;
     problems: CouponProblem[];
   } | null;
   shippingPrice: number;
   shipping: { shippingMethodId: string; name: Localised; price: number; taxes: ContentTax[] } | null;
   payment: ContentPayment | null;
+  /** What delivery and payment are taxed with. */
+  serviceTaxClass: ContentTaxClass;
+  /** The basket discounts that there were. */
+  offers: BasketDiscount[];
   taxes: { rate: number; amount: number; tax: number }[];
   totalTax: number;
   totalBeforeTax: number;
   grandTotal: number;
 }
 
+/** What a coupon takes off, in the currency of the content: an order that is changed is computed with it again. */
+export type CouponTerms = Pick<
+  CouponFacts,
+  'kind' | 'amount' | 'waivesShipping' | 'minimumOrderValue' | 'productIds'
+>;
+
 export interface ContentLine {
   lineItemId: string;
   productId: string;
+  masterId: string | null;
   productNumber: string;
   name: Localised;
   variation: Localised | null;
@@ -50,8 +64,13 @@ export interface ContentLine {
   unitPrice: number;
   quantityPrice: number;
   amount: number;
+  /** Of one unit, as are the next ones of all of them. */
+  unitDeposit: number;
+  unitEcoParticipation: number;
   deposit: number;
   ecoParticipation: number;
+  /** Shares of the basket discount and of the coupon, positive. */
+  discountShare: number;
   couponShare: number;
   taxClass: ContentTaxClass;
   /** Of one unit. */
@@ -140,6 +159,8 @@ export function contentOf(cart: PricedCart, settings: Settings, now: Date): Pric
     coupon: totals.coupon && {
       couponLineItemId: cart.couponLineItemId!,
       couponCampaignId: cart.coupon!.campaignId,
+      codeKey: totals.coupon.problems.length === 0 ? cart.coupon!.codeKey : null,
+      terms: couponTerms(cart.coupon!, cart.currency, settings),
       amount: totals.coupon.amount,
       problems: [...totals.coupon.problems],
     },
@@ -163,6 +184,8 @@ export function contentOf(cart: PricedCart, settings: Settings, now: Date): Pric
       price: totals.payment.price,
       taxes: contentTaxes(totals.payment.taxes, settings),
     },
+    serviceTaxClass: contentTaxClass(totals.serviceTax.taxClass, totals.serviceTax.rate, settings),
+    offers: [...totals.offers],
     taxes: [...totals.taxes],
     totalTax: totals.totalTax,
     totalBeforeTax: totals.totalBeforeTax,
@@ -208,6 +231,18 @@ function couponFacts(coupon: CartCoupon, now: Date): CouponFacts {
   };
 }
 
+function couponTerms(coupon: CartCoupon, currency: string, settings: Settings): CouponTerms {
+  const { kind, amount, minimumOrderValue, waivesShipping, productIds } = coupon;
+  const converted = (minor: number | null) => minor && inCurrency(minor, currency, settings, coupon.currency);
+  return {
+    kind,
+    amount: kind === 'FIX' ? converted(amount) : amount,
+    minimumOrderValue: converted(minimumOrderValue),
+    waivesShipping,
+    productIds,
+  };
+}
+
 function contentLine(
   { line, product }: { line: StoredLine; product: Goods },
   { lines, country }: CartTotals,
@@ -221,6 +256,7 @@ function contentLine(
   return {
     lineItemId: line.lineItemId,
     productId: line.productId,
+    masterId: product.masterId,
     productNumber: product.productNumber,
     name: facts.name ?? { [settings.defaultLocale]: master?.productNumber ?? product.productNumber },
     variation: variationOf(product, settings),
@@ -230,8 +266,11 @@ function contentLine(
     unitPrice: totals.unitPrice,
     quantityPrice: totals.quantityPrice,
     amount: totals.amount,
+    unitDeposit: inTerms(priceIn(product.depositPrices, currency, settings) ?? 0),
+    unitEcoParticipation: inTerms(priceIn(product.ecoParticipationPrices, currency, settings) ?? 0),
     deposit: totals.deposit,
     ecoParticipation: totals.ecoParticipation,
+    discountShare: totals.discountShare,
     couponShare: totals.couponShare,
     taxClass: contentTaxClass(totals.taxClass, totals.taxRate, settings),
     weight: facts.deliveryWeight ?? null,

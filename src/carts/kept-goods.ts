@@ -8,24 +8,37 @@ import { goodsOf, type Goods, type GoodsRow } from './goods.ts';
  * which sells well stays kept.
  */
 
-/** `<id> <version> <stock>`; a variation shows what it inherits, so its master's version counts too. */
-const ref = sql`product.product_id || ' ' || product.version || case when product.master_id is null then '' else (
+/** `<id> <version>`; a variation shows what it inherits, so its master's version counts too. */
+const version = sql`product.product_id || ' ' || product.version || case when product.master_id is null then '' else (
     select '.' || version from product master
     where master.shop_id = product.shop_id and master.product_id = product.master_id
-  ) end || ' ' || coalesce(product.stock::text, '')`;
+  ) end`;
+
+/** `<id> <version> <stock>` */
+const ref = sql`${version} || ' ' || coalesce(product.stock::text, '')`;
+
+const listed = (what: Sql, shopId: Sql, productIds: Sql) => sql`array(
+    select ${what} from product
+    where product.shop_id = ${shopId} and product.product_id = any (${productIds})
+    order by product.product_id)`;
 
 /** The refs of these products as an array of texts in the order of their ids; an unknown product has none. */
 export function goodsRefs(shopId: Sql, productIds: Sql): Sql {
-  return sql`array(
-    select ${ref} from product
-    where product.shop_id = ${shopId} and product.product_id = any (${productIds})
-    order by product.product_id)`;
+  return listed(ref, shopId, productIds);
 }
 
-/** As `goodsRefs` would say, if nothing has changed since these were read. */
-export function refsOfGoods(goods: readonly Goods[]): string[] {
-  return goods.map((one) => one.ref).toSorted();
+/** A condition: these products are what they were when they were read, and there are as many of them. */
+export function sameGoods(shopId: string, goods: readonly Goods[]): Sql {
+  return sql`${goods.map((one) => one.ref).toSorted()}::text[] = ${listed(ref, sql`${shopId}`, idsOf(goods))}`;
 }
+
+/** The same for those who look at the stock themselves. */
+export function sameGoodsButStock(shopId: string, goods: readonly Goods[]): Sql {
+  const versions = goods.map((one) => versionOf(one.ref)).toSorted();
+  return sql`${versions}::text[] = ${listed(version, sql`${shopId}`, idsOf(goods))}`;
+}
+
+const idsOf = (goods: readonly Goods[]) => sql`${goods.map(({ productId }) => productId)}::uuid[]`;
 
 const MOST_KEPT = 5_000;
 /** Characters of a product's facts: what few products exceed must not fill the memory. */

@@ -1,23 +1,26 @@
 import { Type } from 'typebox';
-import { badRequest, conflict } from '../http/errors.ts';
-import type { Operations } from '../http/operation.ts';
+import type { Entry } from '../audit/entry.ts';
+import { sql, type Sql } from '../db/sql.ts';
+import { badRequest, conflict, isRefusal } from '../http/errors.ts';
+import { NeedsTransaction, type Operations } from '../http/operation.ts';
 import { Rendered } from '../http/rendered.ts';
 import { Id } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
-import { queueMails } from '../mails/queue.ts';
 import { formatMoney } from '../money.ts';
 import { placeOrder, type NewOrder, type OrderRow } from '../orders/queries.ts';
 import { orderText } from '../orders/render.ts';
 import { Order, STATES, type State } from '../orders/schema.ts';
 import type { Settings } from '../shop/settings.ts';
-import { openCart, pricedCart, type OpenCart } from './change.ts';
+import { openCart, openKeptCart, pricedCart, type CartCall, type OpenCart } from './change.ts';
 import { confirmation } from './confirmation.ts';
 import type { PricedContent } from './content.ts';
 import { label } from './goods.ts';
-import { rememberStock } from './kept-goods.ts';
+import { forgetCart } from './kept-carts.ts';
+import { rememberStock, sameGoodsButStock } from './kept-goods.ts';
+import { sameSettings } from './queries.ts';
 
 export function order(api: Operations): void {
-  api.write(
+  api.change(
     {
       method: 'POST',
       path: '/carts/:cartId/order',
@@ -31,45 +34,81 @@ export function order(api: Operations): void {
       params: Type.Object({ cartId: Id }),
       status: 201,
       answer: Order,
+      recordsItself: true,
       // Of two customers who got the same number at the same moment, one tries again.
       constraints: { customer_number: () => conflict('The order could not be numbered, try again') },
     },
-    async (call) => {
-      const { tx, shopId, origin } = call;
-      const open = await openCart({ ...call, db: tx });
-      const { settings } = open;
-      const priced = pricedCart(open.cart, settings, tx.now);
-      const wanted = newOrder(open, priced, tx.now);
-      const look = { locale: wanted.locale, origin, settings };
-      // First, because the order takes its number from a row that all orders of the shop wait for.
-      await queueMails(tx, shopId, [confirmation(wanted, look)]);
-      const { orderNumber, customerId, customerNumber, shortIds, left } = await placeOrder(
-        tx,
-        shopId,
-        wanted,
-      );
-      if (orderNumber === null) throw conflict(shortage(shortIds, priced, settings));
-      call.afterCommit(() => rememberStock(api.db, shopId, left));
-
-      const row: OrderRow = {
-        ...wanted,
-        ...(Object.fromEntries(STATES.map((state) => [state, null])) as Record<State, null>),
-        orderNumber,
-        customerId: customerId!,
-        customerNumber: customerNumber!,
-        createdAt: tx.now,
-        updatedAt: null,
-        currency: wanted.content.currency,
-        customerComment: null,
-        internalNote: null,
-      };
-      return new Rendered(orderText(row, look));
-    },
+    async (call) => (await orderedFromMemory(call)) ?? ordered(call, await openCart(call)),
   );
 }
 
+type OrderCall = CartCall & { entry: Entry | undefined };
+
+/** undefined: it must be read, because a part is not in memory or was old. */
+async function orderedFromMemory(call: OrderCall): Promise<Rendered | undefined> {
+  const open = openKeptCart(call);
+  if (!open) return undefined;
+  try {
+    const { settingsVersion, products } = open.cart;
+    const expected = sql`
+      ${sameSettings(call.shopId, settingsVersion)} and ${sameGoodsButStock(call.shopId, products)}`;
+    return await ordered(call, open, expected);
+  } catch (error) {
+    // What an old copy does not allow, the real cart may: it decides.
+    if (!(error instanceof NeedsTransaction) && !isRefusal(error)) throw error;
+    return undefined;
+  } finally {
+    forgetCart(call.db, call.shopId, open.cart.cartId);
+  }
+}
+
+/** Two statements with reading the cart. If somebody else has changed it in between, it begins anew with a lock. */
+async function ordered(
+  { db, shopId, origin, entry }: OrderCall,
+  open: OpenCart,
+  expected?: Sql,
+): Promise<Rendered> {
+  const { settings } = open;
+  const priced = pricedCart(open.cart, settings, db.now);
+  const wanted = newOrder(open, priced, db.now, entry?.appId ?? null);
+  const look = { locale: wanted.locale, origin, settings };
+  const { orderNumber, customerId, customerNumber, isCurrent, shortIds, left } = await placeOrder(
+    db,
+    shopId,
+    wanted,
+    {
+      mailId: newId(db.now),
+      mail: { ...confirmation(wanted, look), shopId },
+      entry: entry && { ...entry, object: { ...entry.object, orderId: wanted.orderId } },
+      ...(expected && { expected }),
+    },
+  );
+  if (!isCurrent) throw new NeedsTransaction();
+  if (orderNumber === null) throw conflict(shortage(shortIds, priced, settings));
+  rememberStock(db, shopId, left);
+
+  const row: OrderRow = {
+    ...wanted,
+    ...(Object.fromEntries(STATES.map((state) => [state, null])) as Record<State, null>),
+    orderNumber,
+    customerId: customerId!,
+    customerNumber: customerNumber!,
+    createdAt: db.now,
+    updatedAt: null,
+    currency: wanted.content.currency,
+    customerComment: null,
+    internalNote: null,
+  };
+  return new Rendered(orderText(row, look));
+}
+
 /** The order that this cart is to become; what is missing refuses it. */
-function newOrder({ cart, settings }: OpenCart, { content, totals }: PricedContent, now: Date): NewOrder {
+function newOrder(
+  { cart, settings }: OpenCart,
+  { content, totals }: PricedContent,
+  now: Date,
+  appId: string | null,
+): NewOrder {
   const { billingAddress } = cart;
   if (billingAddress === null) {
     throw badRequest('The cart has no billing address, set it with PUT billing-address');
@@ -90,6 +129,7 @@ function newOrder({ cart, settings }: OpenCart, { content, totals }: PricedConte
     orderId: newId(now),
     numberPrefix: `ORD${now.toISOString().slice(2, 10).replaceAll('-', '')}/`,
     cartId: cart.cartId,
+    cartVersion: cart.version,
     cartTokenHash: cart.tokenHash,
     locale: cart.locale,
     taxModel: cart.taxType === 'NONE' ? settings.taxModel : cart.taxType,
@@ -99,7 +139,8 @@ function newOrder({ cart, settings }: OpenCart, { content, totals }: PricedConte
     email: (JSON.parse(billingAddress) as { emailAddress: string }).emailAddress,
     customerId: cart.customerId,
     newCustomerId: newId(now),
-    couponCodeKey: content.coupon?.problems.length === 0 ? cart.couponCodeKey : null,
+    appId,
+    couponCodeKey: content.coupon?.codeKey ?? null,
     beyondStock: settings.sellBeyondStock,
   };
 }

@@ -3,7 +3,7 @@ import { sql, type Sql } from '../db/sql.ts';
 import type { TaxType } from '../http/price.ts';
 import type { CouponFacts } from './facts.ts';
 import { upper, type Goods } from './goods.ts';
-import { goodsOfRefs, goodsRefs, refsOfGoods } from './kept-goods.ts';
+import { goodsOfRefs, goodsRefs, sameGoods } from './kept-goods.ts';
 import type { PaymentStatus } from './schema.ts';
 
 /** A line as the cart holds it. */
@@ -222,13 +222,15 @@ export async function findIngredients(
   return row && { ...row, products: await goodsOfRefs(db, shopId, row.refs) };
 }
 
-export function insertCart(db: Queries, shopId: string, cart: StoredCart) {
+/** 0: something is not as `expected`, which is a condition. */
+export function insertCart(db: Queries, shopId: string, cart: StoredCart, expected = sql`true`) {
   return db.run(sql`
     insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type,
       customer_id, lines, product_ids)
-    values (${shopId}, ${cart.cartId}, ${cart.tokenHash}, ${cart.createdAt}, ${cart.changedAt}, ${cart.version},
-      ${cart.currency}, ${cart.locale}, ${cart.taxType}, ${cart.customerId}, ${JSON.stringify(cart.lines)},
-      ${productIdsOf(cart)})`);
+    select ${shopId}, ${cart.cartId}::uuid, ${cart.tokenHash}::bytea, ${cart.createdAt}::timestamptz,
+      ${cart.changedAt}::timestamptz, ${cart.version}::bigint, ${cart.currency}, ${cart.locale}, ${cart.taxType},
+      ${cart.customerId}::uuid, ${JSON.stringify(cart.lines)}::jsonb, ${productIdsOf(cart)}::uuid[]
+    where ${expected}`);
 }
 
 /** What may change in a cart. */
@@ -284,12 +286,17 @@ export function updateCart(db: Queries, shopId: string, change: CartChange) {
 
 /** 0: also when the settings or one of the products are not what they were when they were read. */
 export function updateKeptCart(db: Queries, shopId: string, change: CartChange & { cart: CartRow }) {
-  const { products, settingsVersion } = change.cart;
-  const productIds = products.map(({ productId }) => productId);
-  return db.run(sql`
-    ${changing(db, shopId, change)}
-      and ${settingsVersion} = (select settings_version from shop where shop_id = ${shopId})
-      and ${refsOfGoods(products)}::text[] = ${goodsRefs(sql`${shopId}`, sql`${productIds}::uuid[]`)}`);
+  return db.run(sql`${changing(db, shopId, change)} and ${sameIngredients(shopId, change.cart)}`);
+}
+
+/** A condition: the settings and the products are what they were when they were read. */
+export function sameIngredients(shopId: string, { settingsVersion, products }: CartRow): Sql {
+  return sql`${sameSettings(shopId, settingsVersion)} and ${sameGoods(shopId, products)}`;
+}
+
+/** A condition: the settings are of this version. */
+export function sameSettings(shopId: string, version: number): Sql {
+  return sql`${version}::bigint = (select settings_version from shop where shop_id = ${shopId})`;
 }
 
 const productIdsOf = ({ lines }: Pick<StoredCart, 'lines'>) => lines.map(({ productId }) => productId);

@@ -282,6 +282,7 @@ export const NewCart = Type.Object(
   },
   { title: 'cart (create request)' },
 );
+export type NewCart = Static<typeof NewCart>;
 
 export const CouponForm = Type.Object(
   {

@@ -21,6 +21,8 @@ export interface CartTotals {
   delivery: Delivery;
   /** Whose rates count. */
   country: string;
+  /** What delivery and payment are taxed with. */
+  serviceTax: { taxClass: TaxClass; rate: number };
   /** null: nothing is shipped. */
   shipping: { method: ShippingMethod; price: number; taxes: ServiceTax[] } | null;
   /** null: the cart is empty. A method of null was set by hand. */
@@ -46,7 +48,8 @@ export interface LineTotals {
   amount: number;
   deposit: number;
   ecoParticipation: number;
-  /** This line's share of the coupon, positive. */
+  /** This line's shares of the basket discount and of the coupon, positive. */
+  discountShare: number;
   couponShare: number;
 }
 
@@ -92,7 +95,11 @@ export function cartTotals(cart: CartFacts, shop: ShopRules): CartTotals {
   const couponDiscount = sum(couponShares);
   const shipping = coupon?.waivesShipping ? 0 : asked;
 
-  const lines = priced.map((line, index) => ({ ...line, couponShare: couponShares[index]! }));
+  const lines = priced.map((line, index) => ({
+    ...line,
+    discountShare: discountShares[index]!,
+    couponShare: couponShares[index]!,
+  }));
   const extras = sum(lines.map(({ deposit, ecoParticipation }) => deposit + ecoParticipation));
   const payable = subTotal - basketDiscount - couponDiscount + extras + shipping;
   // A discount for the payment takes off no more than there is to pay.
@@ -119,6 +126,7 @@ export function cartTotals(cart: CartFacts, shop: ShopRules): CartTotals {
     coupon: coupon && { amount: 0 - couponDiscount, problems: coupon.problems },
     delivery,
     country,
+    serviceTax: { taxClass: serviceClass, rate: serviceRate },
     shipping: delivery.method && { method: delivery.method, price: shipping, taxes: serviceTaxes(shipping) },
     payment: cart.lines.length === 0 ? null : { method, price: payment, taxes: paymentTaxes },
     taxes,
@@ -136,7 +144,7 @@ export function cartTotals(cart: CartFacts, shop: ShopRules): CartTotals {
   };
 }
 
-type PricedLine = Omit<LineTotals, 'couponShare'>;
+type PricedLine = Omit<LineTotals, 'discountShare' | 'couponShare'>;
 
 function pricedLine(
   { quantity, price, product }: LineFacts,

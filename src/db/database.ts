@@ -18,8 +18,6 @@ export interface Queries {
 
 export interface Transaction extends Queries {
   readonly inTransaction: true;
-  /** A statement that a library wrote, with its $1, $2, ...; ours are written with `sql`. */
-  raw(text: string, values: unknown[]): Promise<pg.QueryResult>;
 }
 
 export interface TransactionOptions {
@@ -98,7 +96,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
       // Built from the text, because pg copies a configuration object property by property on every call.
       const statement = new pg.Query(text, values) as pg.Query & { name?: string };
-      if (named && name !== undefined) statement.name = name;
+      if (named) statement.name = name;
       try {
         return await new Promise<pg.QueryResult>((resolve, reject) => {
           (client as Submitter).query(statement, undefined, (error, result) =>
@@ -116,7 +114,6 @@ export function openDatabase(options: DatabaseOptions): Database {
       many: async <Row>(query: Sql) => (await send(toStatement(query))).rows as Row[],
       one: async <Row>(query: Sql) => (await send(toStatement(query))).rows[0] as Row | undefined,
       run: async (query: Sql) => (await send(toStatement(query))).rowCount ?? 0,
-      raw: (text: string, values: unknown[]) => send({ text, values }),
     };
   };
 
@@ -158,7 +155,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /** Serialisation failure and deadlock: PostgreSQL asks for another try. */
-function isTransient(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return code === '40001' || code === '40P01';
 }

@@ -4,7 +4,7 @@
  *
  * Each statement has a name, so that PostgreSQL plans it once per connection. The name is cached per call site
  * (the array of strings of a tagged template is the same object on every call). A nested sql`...` is spliced in;
- * a call site that splices in the same columns every time has its statement built once as well.
+ * a call site that splices in the same parts again does not build its statement again.
  */
 export class Sql {
   readonly strings: readonly string[];
@@ -17,15 +17,16 @@ export class Sql {
 }
 
 export interface Statement {
-  name?: string;
+  name: string;
   text: string;
   values: unknown[];
 }
 
 const bySite = new WeakMap<readonly string[], { name: string; text: string }>();
 const byText = new Map<string, string>();
-/** What a call site spliced together last, and from which fragments. */
-const lastSplice = new WeakMap<readonly string[], { inner: (readonly string[])[]; strings: string[] }>();
+/** What a call site spliced together lately, and from which fragments. */
+const splices = new WeakMap<readonly string[], { inner: (readonly string[])[]; strings: string[] }[]>();
+const MOST_SPLICES = 16;
 
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return values.some(isFragment) ? spliced(strings, values) : new Sql(strings, values);
@@ -61,11 +62,19 @@ function spliced(strings: readonly string[], values: readonly unknown[]): Sql {
       flat.push(value);
     }
   }
-  let last = lastSplice.get(strings);
-  if (!last || last.inner.length !== inner.length || inner.some((part, at) => part !== last!.inner[at])) {
-    lastSplice.set(strings, (last = { inner, strings: joined(strings, values) }));
+  let known = splices.get(strings);
+  if (!known) splices.set(strings, (known = []));
+  let splice = known.find((one) => hasParts(one.inner, inner));
+  if (!splice) {
+    splice = { inner, strings: joined(strings, values) };
+    known.unshift(splice);
+    known.length = Math.min(known.length, MOST_SPLICES);
   }
-  return new Sql(last.strings, flat);
+  return new Sql(splice.strings, flat);
+}
+
+function hasParts(left: readonly unknown[], right: readonly unknown[]): boolean {
+  return left.length === right.length && left.every((part, at) => part === right[at]);
 }
 
 function joined(strings: readonly string[], values: readonly unknown[]): string[] {

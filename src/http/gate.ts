@@ -21,7 +21,7 @@ declare module 'fastify' {
 
 const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,256}) *$/i;
-const SHOP_PATH = /^\/rs\/shops\/([^/?#]+)/;
+const SHOP_PATH = /^\/(?:rs|manage)\/shops\/([^/?#]+)/;
 
 /** What a route can answer with; absent and wildcard Accept headers fit both. */
 export type Produces = 'json' | 'csv';
@@ -32,7 +32,7 @@ const PRODUCED: Record<Produces, readonly string[]> = {
 };
 
 /**
- * Every call below /rs passes here before its body is read: who is it, how often did it call, can it be
+ * Every call below /rs and /manage passes here before its body is read: who is it, how often did it call, can it be
  * answered in the asked form, may it do this. Callers that were seen lately pass without waiting.
  */
 export function openGate(deps: { config: Config; callers: CallerDirectory; limiter: RateLimiter }) {

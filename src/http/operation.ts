@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify';
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
+import { recordEntry, recording, type Entry } from '../audit/entry.ts';
 import type { Config } from '../config.ts';
-import type { Database, Queries, Transaction } from '../db/database.ts';
+import { isTransient, type Database, type Queries, type Transaction } from '../db/database.ts';
 import { isDatabaseAway } from '../db/failure.ts';
-import { isId } from '../ids.ts';
+import { isId, newId } from '../ids.ts';
 import { ACCEPTED_TYPES, JSON_TYPES, type BodyKind } from './body.ts';
 import type { Caller, CallerDirectory } from './callers.ts';
 import { CART_TOKEN_HEADER } from './cart-token.ts';
@@ -15,7 +16,7 @@ import { originOf, shopUrl } from './links.ts';
 import { addressCaller } from './rate-limit.ts';
 import { Rendered } from './rendered.ts';
 import { ErrorBody, Id } from './schemas.ts';
-import { needsCartToken, type Access } from './scopes.ts';
+import { needsCartToken, scopeOf, type Access } from './scopes.ts';
 import { registerUploadParser, withUpload } from './upload.ts';
 import { compileParameters } from './validation.ts';
 
@@ -49,6 +50,8 @@ export interface OperationFacts {
    * because keeping the answer for a replay would do just that.
    */
   secretAnswer?: boolean;
+  /** The handler writes the entry of the audit log itself, in the statement that does everything. */
+  recordsItself?: boolean;
   /** Headers of the answer beside those that all have: what they say, by name. */
   answerHeaders?: Readonly<Record<string, string>>;
 }
@@ -60,8 +63,10 @@ export interface Operation<
   Result extends TSchema = TSchema,
 > extends OperationFacts {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below /rs/shops/:shopId. */
+  /** Below /rs/shops/:shopId, or below /manage/shops/:shopId. */
   path: string;
+  /** What goes beyond the contract that clients know has a place of its own. */
+  under?: 'rs' | 'manage';
   params?: Params;
   query?: Query;
   body?: Body;
@@ -84,6 +89,8 @@ export interface Call<Params, Query, Body> {
   cartToken: string | undefined;
   /** Sets a header of the answer. */
   header: (name: string, value: string) => void;
+  /** For the audit log; undefined where a call is none of its business. */
+  entry: Entry | undefined;
 }
 
 export type ReadCall<Params, Query, Body> = Call<Params, Query, Body> & { db: Queries };
@@ -146,6 +153,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       link: (path) => base + path,
       origin,
       cartToken: request.headers[CART_TOKEN_HEADER] as string | undefined,
+      entry: undefined,
       header: (name, value) => {
         headers[name] = value;
       },
@@ -158,11 +166,11 @@ export function operations(app: FastifyInstance, deps: Deps) {
     writes: boolean,
     handle: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
   ) => {
-    const url = `/rs/shops/:shopId${operation.path}`;
+    const url = `/${operation.under ?? 'rs'}/shops/:shopId${operation.path}`;
     const methods = methodsOf.get(url) ?? new Set();
     methodsOf.set(url, methods.add(operation.method));
     if (operation.method === 'GET') methods.add('HEAD');
-    const { method, path: _path, params, query, body, status, answer, ...facts } = operation;
+    const { method, path: _path, under: _under, params, query, body, status, answer, ...facts } = operation;
     const route: RouteOptions = {
       method,
       url,
@@ -242,6 +250,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
     ): void {
       const idNames = idNamesOf(operation.params);
       const status = operation.status ?? 200;
+      const isAudited = scopeOf(operation.access) !== undefined;
       register(operation, true, async (request, reply) => {
         reply.code(status);
         const key = operation.secretAnswer ? undefined : request.headers['idempotency-key'];
@@ -260,7 +269,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
             prepared: preparation?.prepared as Prepared,
             afterCommit: (effect) => void effects.push(effect),
           });
-          return { status, headers, body: textOf(answer, reply) };
+          const body = textOf(answer, reply);
+          if (isAudited) await recordEntry(tx, entryOf(request, call, tx.now, body));
+          return { status, headers, body };
         };
         const { answer, replayed } = await db
           .transaction(async (tx) => {
@@ -298,12 +309,18 @@ export function operations(app: FastifyInstance, deps: Deps) {
     ): void {
       const idNames = idNamesOf(operation.params);
       const status = operation.status ?? 200;
+      const isAudited = scopeOf(operation.access) !== undefined;
       register(operation, true, async (request, reply) => {
         reply.code(status);
         const key = operation.secretAnswer ? undefined : request.headers['idempotency-key'];
         const work = async (queries: Queries): Promise<Answer> => {
           const { call, headers } = callOf(request, idNames);
-          const answer = await handler({ ...call, db: queries });
+          if (isAudited) call.entry = entryOf(request, call, queries.now);
+          const isRecorded = call.entry && !operation.recordsItself;
+          const answer = await handler({
+            ...call,
+            db: isRecorded ? recording(queries, call.entry!) : queries,
+          });
           return { status, headers, body: textOf(answer, reply) };
         };
         if (key !== undefined) {
@@ -314,7 +331,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
           return send(reply, answer, replayed);
         }
         const answer = await work(db).catch((error: unknown) => {
-          if (error instanceof NeedsTransaction) return db.transaction(work);
+          if (error instanceof NeedsTransaction || isTransient(error)) return db.transaction(work);
           throw error;
         });
         return send(reply, answer, false);
@@ -368,6 +385,28 @@ const PREFLIGHT = {
 function bodyTypes(method: string, accepts: BodyKind = 'json'): string[] {
   if (accepts !== 'json') return [...ACCEPTED_TYPES[accepts]];
   return method === 'PATCH' ? [JSON_TYPES[1], JSON_TYPES[0]] : [JSON_TYPES[0]];
+}
+
+/** An answer to what makes something begins with its id: {"productId":"0193...". */
+const MADE = /^\{"(\w+Id)":"([0-9A-F-]{36})"/;
+
+function entryOf(
+  request: FastifyRequest,
+  { shopId, params, caller }: Call<unknown, unknown, unknown>,
+  at: Date,
+  body: string | null = null,
+): Entry {
+  const { shopId: _shopId, ...ids } = params as Record<string, string>;
+  const [, name, id] = (request.method === 'POST' && body !== null && MADE.exec(body)) || [];
+  return {
+    shopId,
+    entryId: newId(at),
+    at,
+    appId: caller.app?.appId ?? null,
+    method: request.method,
+    route: request.routeOptions.url!,
+    object: name !== undefined && id !== undefined ? { ...ids, [name]: id } : ids,
+  };
 }
 
 /** The part of a form that holds the file. */

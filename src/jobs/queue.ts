@@ -1,6 +1,6 @@
 import PgBoss from 'pg-boss';
 import type { Database, Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { sql, type Sql } from '../db/sql.ts';
 
 /** Work that is done after the answer, and after a crash: pg-boss keeps it in the same database. */
 export const QUEUES = ['mail'] as const;
@@ -12,11 +12,18 @@ export interface NewJob {
   content: object;
 }
 
-/** Tried again after 30 to 60 s, then twice as late each time: about a day in all. */
-const AGAIN = { retryLimit: 11, retryDelay: 30, retryBackoff: true };
-
 /** Whoever has taken a job and not come back after this time has died. */
-const LOST_AFTER = 60;
+const LOST_AFTER = '60 s';
+
+/**
+ * Inserts jobs, alone or as a part of a larger statement; `jobs` selects their `id` and `data`. A job is tried again
+ * after 30 to 60 s, then twice as late each time: about a day in all. A queue that does not exist is an error.
+ */
+export function insertJobs(queue: Queue, jobs: Sql): Sql {
+  return sql`
+    insert into pgboss.job (name, policy, id, data, retry_limit, retry_delay, retry_backoff, expire_in)
+    select ${queue}, 'standard', jobs.id, jobs.data, 11, 30, true, ${LOST_AFTER}::interval from (${jobs}) jobs`;
+}
 
 /**
  * Queues jobs as a part of the transaction: a rollback leaves none of them, a commit all. One statement, however
@@ -24,20 +31,9 @@ const LOST_AFTER = 60;
  */
 export async function queueJobs(tx: Transaction, queue: Queue, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length === 0) return;
-  const insert = async (text: string, values: unknown[]) => {
-    const result = await tx.raw(text, values);
-    // pg-boss drops without a word what is for a queue that does not exist.
-    if (result.rowCount !== jobs.length) throw new Error(`The queue ${queue} does not exist`);
-    return result;
-  };
-  await new PgBoss({ db: { executeSql: insert } }).insert(
-    jobs.map(({ id, content }) => ({
-      ...AGAIN,
-      name: queue,
-      id,
-      data: content,
-      expireInSeconds: LOST_AFTER,
-    })),
+  const rows = JSON.stringify(jobs.map(({ id, content }) => ({ id, data: content })));
+  await tx.run(
+    insertJobs(queue, sql`select * from jsonb_to_recordset(${rows}) as given (id uuid, data jsonb)`),
   );
 }
 

@@ -18,7 +18,9 @@ export interface WorkerOptions<Content> {
   pause?: number;
 }
 
-const MOST_AT_ONCE = 5;
+const MOST_AT_ONCE = 20;
+/** It takes new jobs when this many can begin: one statement for each would cost more than most jobs. */
+const LEAST_TAKEN = 10;
 const MAINTENANCE = 30_000;
 const LAST_JOBS = 5_000;
 
@@ -38,6 +40,8 @@ export function startWorker<Content>(
   const stopping = new AbortController();
   let wake = () => {};
   let maintainedAt = -Infinity;
+  /** The last look into the queue found as many as could be taken. */
+  let mayHaveMore = false;
 
   /** A job that is done leaves no trace: it holds the address of a person. */
   const deleteDone = async () => {
@@ -70,34 +74,32 @@ export function startWorker<Content>(
       .catch((error: unknown) => log.warn({ queue, job: job.id, err: error }, 'job could not be ended'))
       .finally(() => {
         running.delete(run);
-        wake();
+        if (mayHaveMore && running.size <= MOST_AT_ONCE - LEAST_TAKEN) wake();
       });
     running.add(run);
   };
 
-  /** Whether there may be more to do at once. */
-  const turn = async (): Promise<boolean> => {
+  const turn = async (): Promise<void> => {
     await forgetDone();
     if (performance.now() - maintainedAt > MAINTENANCE) {
       maintainedAt = performance.now();
       await boss.maintain();
     }
     const batchSize = MOST_AT_ONCE - running.size;
-    if (batchSize === 0) return false;
+    if (batchSize < LEAST_TAKEN) return;
     const jobs = await boss.fetch<Content>(queue, { batchSize, includeMetadata: true });
+    mayHaveMore = jobs.length === batchSize;
     for (const job of jobs) start(job);
-    return jobs.length > 0 && running.size < MOST_AT_ONCE;
   };
 
   const loop = async () => {
     while (!stopping.signal.aborted) {
-      let isBusy = false;
       try {
-        isBusy = await turn();
+        await turn();
       } catch (error) {
         log.warn({ queue, err: error }, 'the queue could not be read');
       }
-      if (stopping.signal.aborted || isBusy) continue;
+      if (stopping.signal.aborted) break;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, pause);
         wake = () => {

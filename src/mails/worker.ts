@@ -4,11 +4,10 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';
 import { startWorker } from '../jobs/worker.ts';
-import { findOrderNumber } from '../orders/queries.ts';
 import { findSettings } from '../shop/settings.ts';
 import { fileDelivery, smtpDelivery } from './delivery.ts';
 import type { QueuedMail } from './queue.ts';
-import { oneLine, renderedMail, type Mail } from './templates.ts';
+import { oneLine, renderedMail } from './templates.ts';
 
 export interface MailDeps {
   db: Database;
@@ -37,11 +36,10 @@ export function startMails({ db, config, log, origin, pause }: MailDeps): { stop
       const { shopId, template, locale, to } = mail;
       // The mails of a shop that was deleted end with it.
       const settings = await findSettings(db, shopId);
-      const complete = settings && (await completeMail(db, mail));
-      if (!complete) return;
+      if (!settings) return;
       const name = oneLine(textIn(settings.name, locale, settings.defaultLocale) ?? shopId);
       await delivery.deliver({
-        ...renderedMail(complete, { name, storefront: `${origin}/shop/${shopId}` }),
+        ...renderedMail(mail, { name, storefront: `${origin}/shop/${shopId}` }),
         id,
         from: { name, address: MAIL_FROM ?? settings.email },
         replyTo: MAIL_FROM === undefined ? undefined : settings.email,
@@ -58,11 +56,4 @@ export function startMails({ db, config, log, origin, pause }: MailDeps): { stop
       delivery.close();
     },
   };
-}
-
-/** undefined: there is nothing to tell any more. */
-async function completeMail(db: Database, mail: QueuedMail): Promise<Mail | undefined> {
-  if (mail.template !== 'order') return mail;
-  const order = await findOrderNumber(db, mail.shopId, mail.facts.orderId);
-  return order && { ...mail, facts: { ...mail.facts, ...order } };
 }

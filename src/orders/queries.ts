@@ -1,6 +1,10 @@
 import type { Content } from '../carts/content.ts';
-import type { Queries, Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { insertEntry, type Entry } from '../audit/entry.ts';
+import type { OrderMail } from '../carts/confirmation.ts';
+import type { Queries } from '../db/database.ts';
+import { sql, type Sql } from '../db/sql.ts';
+import { insertJobs } from '../jobs/queue.ts';
+import { linesSold, netRevenue } from './revenue.ts';
 import type { State } from './schema.ts';
 
 /** An order as its row holds it, with its customer's number. Addresses are JSON text. */
@@ -28,17 +32,13 @@ export function findOrderOfCart(db: Queries, shopId: string, cartId: string) {
     where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
 
-export function findOrderNumber(db: Queries, shopId: string, orderId: string) {
-  return db.one<{ orderNumber: string }>(sql`
-    select order_number as "orderNumber" from customer_order
-    where shop_id = ${shopId} and order_id = ${orderId}`);
-}
-
 export interface NewOrder {
   orderId: string;
   /** `ORD261115/`; the counter follows. */
   numberPrefix: string;
   cartId: string;
+  /** Of the cart that this order was made from. */
+  cartVersion: number;
   cartTokenHash: Buffer;
   locale: string;
   taxModel: 'GROSS' | 'NET';
@@ -50,67 +50,96 @@ export interface NewOrder {
   customerId: string | null;
   /** For a customer who is new. */
   newCustomerId: string;
+  /** Who placed it; null: the shop itself. */
+  appId: string | null;
   /** Its use is counted; null: none, or one that takes nothing off. */
   couponCodeKey: string | null;
   /** Sell what is not there. */
   beyondStock: boolean;
 }
 
-/** What became of it. Without a number nothing was placed, and the transaction must not be committed. */
+/** What became of it. Without a number nothing was placed, and nothing else has changed. */
 export interface Placing {
   orderNumber: string | null;
   customerId: string | null;
   customerNumber: string | null;
+  /** false: the cart, or what else was expected, has changed in the meantime. */
+  isCurrent: boolean;
   /** Products of which there is not enough. */
   shortIds: string[];
   /** What is left of the others: `<id> <stock>`. */
   left: string[];
 }
 
+export interface PlacingOptions {
+  mailId: string;
+  /** To the customer, once the order has its number. */
+  mail: OrderMail & { shopId: string };
+  /** For the audit log. */
+  entry?: Entry | undefined;
+  /** A condition: what must be as it was when the order was made up. */
+  expected?: Sql;
+}
+
 /**
- * Everything that placing an order writes, in one round trip. The steps wait for each other, because each looks at
- * the one before: products in the order of their ids (so that two orders never hold what the other waits for), then
- * the coupon, then the counters, which all orders of the shop share and which are held for the shortest time. A step
- * that fails leaves the next ones nothing to do.
+ * Everything that placing an order does, in one statement: all of it or nothing. The steps wait for each other,
+ * because each looks at the one before. At first what the order depends on is locked: the cart, products in the order
+ * of their ids (so that two orders never hold what the other waits for), the coupon. Then it is decided, and written.
+ * The counters come last, because all orders of the shop share them.
  */
-export async function placeOrder(tx: Transaction, shopId: string, order: NewOrder): Promise<Placing> {
+export async function placeOrder(
+  db: Queries,
+  shopId: string,
+  order: NewOrder,
+  { mailId, mail, entry, expected = sql`true` }: PlacingOptions,
+): Promise<Placing> {
   const { content } = order;
   const wanted = JSON.stringify(
     content.lines.map(({ productId, quantity }) => ({ product_id: productId, quantity })),
   );
-  const row = await tx.one<Placing>(sql`
-    with locked as (
-      select product.product_id, product.stock, wanted.quantity
+  const row = await db.one<Placing>(sql`
+    with current_cart as (
+      select cart_id from cart
+      where shop_id = ${shopId} and cart_id = ${order.cartId} and version = ${order.cartVersion} and ${expected}
+      for update
+    ), stocked as (
+      select product.product_id, product.stock, wanted.quantity,
+        product.stock >= wanted.quantity or ${order.beyondStock} as suffices
       from jsonb_to_recordset(${wanted}) as wanted (product_id uuid, quantity numeric)
       join product on product.shop_id = ${shopId} and product.product_id = wanted.product_id
-      where product.stock is not null
+      where product.stock is not null and exists (select from current_cart)
       order by product.product_id
-      for update of product
+      for no key update of product
+    ), voucher as (
+      select coupon.code_key, coupon.campaign_id,
+        coupon.used < coalesce(campaign.usage_limit, coupon.used + 1)
+          and campaign.used < coalesce(campaign.campaign_usage_limit, campaign.used + 1) as suffices
+      from coupon
+      join coupon_campaign campaign on campaign.shop_id = coupon.shop_id
+        and campaign.campaign_id = coupon.campaign_id
+      where coupon.shop_id = ${shopId} and coupon.code_key = ${order.couponCodeKey}
+        and (select bool_and(suffices) from stocked) is not false and exists (select from current_cart)
+      for no key update of coupon, campaign
+    ), accepted as (
+      select from current_cart
+      where (select bool_and(suffices) from stocked) is not false
+        and (${order.couponCodeKey}::text is null or exists (select from voucher where suffices))
     ), taken as (
-      update product
-      set stock = locked.stock - locked.quantity, stock_changed_at = ${tx.now}
-      from locked
-      where product.shop_id = ${shopId} and product.product_id = locked.product_id
-        and (locked.stock >= locked.quantity or ${order.beyondStock})
+      update product set stock = stocked.stock - stocked.quantity, stock_changed_at = ${db.now}
+      from stocked
+      where product.shop_id = ${shopId} and product.product_id = stocked.product_id
+        and exists (select from accepted)
       returning product.product_id, product.stock
     ), redeemed as (
-      update coupon set used = coupon.used + 1
-      from coupon_campaign campaign
-      where coupon.shop_id = ${shopId} and coupon.code_key = ${order.couponCodeKey}
-        and campaign.shop_id = coupon.shop_id and campaign.campaign_id = coupon.campaign_id
-        and coupon.used < coalesce(campaign.usage_limit, coupon.used + 1)
-        and (select count(*) from taken) = (select count(*) from locked)
-      returning coupon.campaign_id
+      update coupon set used = used + 1
+      where shop_id = ${shopId} and code_key = (select code_key from voucher) and exists (select from accepted)
     ), counted as (
       update coupon_campaign set used = used + 1
-      where shop_id = ${shopId} and campaign_id = (select campaign_id from redeemed)
-        and used < coalesce(campaign_usage_limit, used + 1)
-      returning campaign_id
+      where shop_id = ${shopId} and campaign_id = (select campaign_id from voucher)
+        and exists (select from accepted)
     ), number as (
       update counter set value = value + 1
-      where shop_id = ${shopId} and name = 'order'
-        and (select count(*) from taken) = (select count(*) from locked)
-        and (${order.couponCodeKey}::text is null or exists (select from counted))
+      where shop_id = ${shopId} and name = 'order' and exists (select from accepted)
       returning ${order.numberPrefix} || value as order_number
     ), known as (
       (
@@ -143,7 +172,7 @@ export async function placeOrder(tx: Transaction, shopId: string, order: NewOrde
       returning value
     ), made as (
       insert into customer (shop_id, customer_id, customer_number, created_at, billing_address, ordered_as)
-      select ${shopId}, ${order.newCustomerId}, value::text, ${tx.now}, ${order.billingAddress}::json,
+      select ${shopId}, ${order.newCustomerId}, value::text, ${db.now}, ${order.billingAddress}::json,
         lower(${order.email})
       from customer_counter
       on conflict (shop_id, ordered_as) do update set ordered_as = excluded.ordered_as
@@ -152,23 +181,66 @@ export async function placeOrder(tx: Transaction, shopId: string, order: NewOrde
       select * from known union all select * from made
     ), placed as (
       insert into customer_order (shop_id, order_id, order_number, cart_id, cart_token_hash, created_at, customer_id,
-        locale, currency, tax_model, grand_total, total_before_tax, total_tax, billing_address, shipping_address,
-        content)
-      select ${shopId}, ${order.orderId}, number.order_number, ${order.cartId}, ${order.cartTokenHash}, ${tx.now},
-        buyer.customer_id, ${order.locale}, ${content.currency}, ${order.taxModel}, ${content.grandTotal},
-        ${content.totalBeforeTax}, ${content.totalTax}, ${order.billingAddress}::json,
-        ${order.shippingAddress}::json, ${content}::jsonb
+        app_id, locale, currency, tax_model, grand_total, total_before_tax, total_tax, net_revenue, billing_address,
+        shipping_address, content)
+      select ${shopId}, ${order.orderId}, number.order_number, ${order.cartId}, ${order.cartTokenHash}, ${db.now},
+        buyer.customer_id, ${order.appId}, ${order.locale}, ${content.currency}, ${order.taxModel},
+        ${content.grandTotal}, ${content.totalBeforeTax}, ${content.totalTax}, ${netRevenue(content)},
+        ${order.billingAddress}::json, ${order.shippingAddress}::json, ${content}::jsonb
       from number cross join buyer
       returning order_number
+    ), lines as (
+      ${insertLines(shopId, order.orderId, db.now, content, sql`exists (select from placed)`)}
+    ), day as (
+      ${addToDay(sql`select ${shopId} as shop_id, ${db.now}::timestamptz as created_at,
+        ${content.currency} as currency, 0 as states, 1 as orders, ${content.grandTotal}::bigint as gross,
+        ${netRevenue(content)}::numeric as net from placed`)}
+    ), recorded as (
+      ${entry ? insertEntry(entry, sql`exists (select from placed)`) : sql`select`}
     ), closed as (
       delete from cart where shop_id = ${shopId} and cart_id = ${order.cartId} and exists (select from placed)
+    ), mailed as (
+      ${insertJobs(
+        'mail',
+        sql`select ${mailId}::uuid as id,
+          jsonb_set(${mail}::jsonb, '{facts,orderNumber}', to_jsonb(order_number)) as data from placed`,
+      )}
     )
     select (select order_number from placed) as "orderNumber",
       upper((select customer_id from buyer)::text) as "customerId",
       (select customer_number from buyer) as "customerNumber",
-      array(
-        select upper(product_id::text) from locked where product_id not in (select product_id from taken)
-      ) as "shortIds",
+      exists (select from current_cart) as "isCurrent",
+      array(select upper(product_id::text) from stocked where not suffices) as "shortIds",
       array(select product_id || ' ' || stock from taken) as left`);
   return row!;
+}
+
+/** The rows of `order_line`, as a part of a larger statement. */
+export function insertLines(
+  shopId: string,
+  orderId: string,
+  createdAt: Date,
+  content: Content,
+  when: Sql,
+): Sql {
+  return sql`
+    insert into order_line (shop_id, order_id, line_item_id, product_id, created_at, currency, quantity, gross, net)
+    select ${shopId}, ${orderId}::uuid, line_item_id, product_id, ${createdAt}::timestamptz, ${content.currency},
+      quantity, gross, net
+    from jsonb_to_recordset(${JSON.stringify(linesSold(content))}) as sold (
+      line_item_id uuid, product_id uuid, quantity numeric, gross numeric, net numeric)
+    where ${when}`;
+}
+
+/**
+ * Adds to the sums of days, as a part of a larger statement; what is taken away comes with -1 order and negative sums.
+ * `changes` selects shop_id, created_at, currency, states, orders, gross and net.
+ */
+export function addToDay(changes: Sql): Sql {
+  return sql`
+    insert into order_day (shop_id, day, currency, states, orders, gross, net)
+    select shop_id, (created_at at time zone 'UTC')::date, currency, states, sum(orders), sum(gross), sum(net)
+    from (${changes}) changes group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (shop_id, day, currency, states) do update set orders = order_day.orders + excluded.orders,
+      gross = order_day.gross + excluded.gross, net = order_day.net + excluded.net`;
 }

@@ -374,8 +374,8 @@ describe('when stock comes back', () => {
     let statements = 0;
     await service.db.transaction(async (tx) => {
       const many: typeof tx.many = (query) => (statements++, tx.many(query));
-      const raw: typeof tx.raw = (text, values) => (statements++, tx.raw(text, values));
-      await notifyWatchers({ ...tx, many, raw }, 'Harbour', [tea]);
+      const run: typeof tx.run = (query) => (statements++, tx.run(query));
+      await notifyWatchers({ ...tx, many, run }, 'Harbour', [tea]);
     });
     expect(statements).toBe(2);
     expect(await mails()).toHaveLength(1000);

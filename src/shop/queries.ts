@@ -5,7 +5,15 @@ import { newId } from '../ids.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
 
 /** The per-shop numbers and where they begin: the first customer is 1001. */
-const COUNTERS = { customer: 1000, product: 1000, order: 1000, category: 1, attribute: 0 } as const;
+const COUNTERS = {
+  customer: 1000,
+  product: 1000,
+  order: 1000,
+  Invoice: 1000,
+  CreditNote: 1000,
+  category: 1,
+  attribute: 0,
+} as const;
 
 /**
  * The next number; of several, the last one. Its row stays locked until the transaction ends, so numbers are given

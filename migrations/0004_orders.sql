@@ -1,0 +1,187 @@
+-- What happens to an order after it was placed: its changes, payments, deliveries, returns and documents; what lists
+-- and sales are counted from; and who has changed what.
+
+-- The app that placed it; null: the shop itself.
+alter table customer_order add column app_id uuid;
+-- An order is edited by one app at a time; others get 409 meanwhile.
+alter table customer_order add column editing_app_id uuid;
+alter table customer_order add column editing_since timestamptz;
+-- Its goods and its coupon use were given back.
+alter table customer_order add column cancelled_at timestamptz;
+-- Minor units of its currency: what came in, and what of it went back.
+alter table customer_order add column paid_amount bigint not null default 0;
+alter table customer_order add column refunded_amount bigint not null default 0;
+-- The customer was erased: billing and shipping address hold nothing of a person any more.
+alter table customer_order add column erased_at timestamptz;
+-- Exact, for sales: the sum over the tax rates of what is left without the tax, in minor units and not rounded.
+alter table customer_order add column net_revenue numeric not null default 0;
+-- A bit for each state that is set, in the order of the columns: 1 viewed, 2 rejected, 4 in process, ... 16384 archived.
+alter table customer_order add column states integer not null generated always as (
+  (viewed_at is not null)::int + (rejected_at is not null)::int * 2 + (in_process_at is not null)::int * 4
+  + (pending_at is not null)::int * 8 + (ready_for_dispatch_at is not null)::int * 16
+  + (partially_dispatched_at is not null)::int * 32 + (dispatched_at is not null)::int * 64
+  + (delivered_at is not null)::int * 128 + (partially_invoiced_at is not null)::int * 256
+  + (invoiced_at is not null)::int * 512 + (partially_paid_at is not null)::int * 1024
+  + (paid_at is not null)::int * 2048 + (returned_at is not null)::int * 4096
+  + (closed_at is not null)::int * 8192 + (archived_at is not null)::int * 16384
+) stored;
+alter table customer_order add constraint customer_order_paid
+  check (paid_amount >= 0 and refunded_amount between 0 and paid_amount);
+
+-- Orders per day (UTC), currency and set of states, with what they are worth: lists take their counts and their place from
+-- it, sales their sums. Every statement that writes an order keeps it up to date.
+create table order_day (
+  shop_id text not null,
+  day date not null,
+  currency text not null,
+  states integer not null,
+  orders bigint not null,
+  gross bigint not null,
+  net numeric not null,
+  constraint order_day_pkey primary key (shop_id, day, currency, states)
+) with (fillfactor = 70);
+
+-- What of which product is in an order, for the lists and the sales of one product. One row per line.
+create table order_line (
+  shop_id text not null,
+  order_id uuid not null,
+  line_item_id uuid not null,
+  product_id uuid not null,
+  created_at timestamptz not null,
+  currency text not null,
+  quantity numeric not null,
+  -- Minor units after all discounts, not rounded.
+  gross numeric not null,
+  net numeric not null,
+  constraint order_line_pkey primary key (shop_id, order_id, line_item_id)
+);
+
+create index order_line_product on order_line (shop_id, product_id, created_at, order_id);
+
+-- Who did what to an order, and when. Rows are added and never changed; they hold nothing of a person.
+create table order_event (
+  shop_id text not null,
+  order_id uuid not null,
+  event_id uuid not null,
+  at timestamptz not null,
+  -- null: the shop itself
+  app_id uuid,
+  kind text not null,
+  details jsonb not null,
+  constraint order_event_pkey primary key (shop_id, order_id, event_id)
+);
+
+create table order_payment (
+  shop_id text not null,
+  order_id uuid not null,
+  payment_id uuid not null,
+  at timestamptz not null,
+  kind text not null,
+  amount bigint not null,
+  -- What the provider calls it.
+  reference text,
+  note text,
+  return_id uuid,
+  constraint order_payment_pkey primary key (shop_id, order_id, payment_id),
+  constraint order_payment_kind check (kind in ('payment', 'refund')),
+  constraint order_payment_amount check (amount > 0)
+);
+
+create table order_shipment (
+  shop_id text not null,
+  order_id uuid not null,
+  shipment_id uuid not null,
+  at timestamptz not null,
+  -- [{"lineItemId": "...", "quantity": "2"}]
+  lines jsonb not null,
+  carrier text,
+  tracking_code text,
+  constraint order_shipment_pkey primary key (shop_id, order_id, shipment_id)
+);
+
+create table order_return (
+  shop_id text not null,
+  order_id uuid not null,
+  return_id uuid not null,
+  at timestamptz not null,
+  -- As in order_shipment.
+  lines jsonb not null,
+  -- The goods went back into the stock.
+  restocked boolean not null,
+  note text,
+  constraint order_return_pkey primary key (shop_id, order_id, return_id)
+);
+
+-- Finalised invoices and credit notes: never changed again, except that the file is written when it is first needed.
+create table order_document (
+  shop_id text not null,
+  document_id uuid not null,
+  order_id uuid not null,
+  kind text not null,
+  -- Without gaps per shop and kind.
+  number bigint not null,
+  issued_at timestamptz not null,
+  created_at timestamptz not null,
+  address json not null,
+  -- The seller, the notes, the invoice that is credited: all that is printed and not in the content.
+  terms jsonb not null,
+  -- Lines and totals as in an order; those of a credit note are positive as well.
+  content jsonb not null,
+  pdf bytea,
+  constraint order_document_pkey primary key (shop_id, document_id),
+  constraint order_document_number unique (shop_id, kind, number),
+  constraint order_document_kind check (kind in ('Invoice', 'CreditNote'))
+);
+
+create index order_document_order on order_document (shop_id, order_id, created_at);
+
+-- Writes that used a right which the merchant has given.
+create table audit_entry (
+  shop_id text not null,
+  entry_id uuid not null,
+  at timestamptz not null,
+  -- null: the command line
+  app_id uuid,
+  app_name text,
+  -- `PATCH`, `/rs/shops/:shopId/products/:productId`, {"productId": "..."}; never what was sent.
+  method text not null,
+  route text not null,
+  object jsonb not null,
+  constraint audit_entry_pkey primary key (shop_id, entry_id)
+);
+
+-- Seller and notes on documents, and the words of mails.
+alter table shop add column invoicing jsonb not null default '{}';
+alter table shop add column mail_texts jsonb not null default '{}';
+
+create index customer_order_states on customer_order (shop_id, currency, states, created_at, order_id);
+
+create index customer_order_touched on customer_order (shop_id, (coalesce(updated_at, created_at)), order_id);
+
+alter table order_day add constraint order_day_shop
+  foreign key (shop_id) references shop (shop_id) on delete cascade;
+
+alter table order_line add constraint order_line_order
+  foreign key (shop_id, order_id) references customer_order (shop_id, order_id) on delete cascade;
+
+alter table order_event add constraint order_event_order
+  foreign key (shop_id, order_id) references customer_order (shop_id, order_id) on delete cascade;
+
+alter table order_payment add constraint order_payment_order
+  foreign key (shop_id, order_id) references customer_order (shop_id, order_id) on delete cascade;
+
+alter table order_shipment add constraint order_shipment_order
+  foreign key (shop_id, order_id) references customer_order (shop_id, order_id) on delete cascade;
+
+alter table order_return add constraint order_return_order
+  foreign key (shop_id, order_id) references customer_order (shop_id, order_id) on delete cascade;
+
+alter table order_document add constraint order_document_order
+  foreign key (shop_id, order_id) references customer_order (shop_id, order_id) on delete cascade;
+
+alter table audit_entry add constraint audit_entry_shop
+  foreign key (shop_id) references shop (shop_id) on delete cascade;
+
+insert into counter (shop_id, name, value) select shop_id, 'Invoice', 1000 from shop;
+
+insert into counter (shop_id, name, value) select shop_id, 'CreditNote', 1000 from shop;

@@ -1,0 +1,44 @@
+import type { Queries, Transaction } from '../db/database.ts';
+import { sql, type Sql } from '../db/sql.ts';
+
+/**
+ * The audit log: every write that used a right which the merchant has given to an app, with what it was about and
+ * never with what was sent. A shopper's changes of a cart need no such right and are not in it. An entry is written
+ * together with what it tells of, so that there is neither one without the other.
+ */
+export interface Entry {
+  shopId: string;
+  entryId: string;
+  at: Date;
+  /** null: the command line. */
+  appId: string | null;
+  method: string;
+  /** `/rs/shops/:shopId/products/:productId` */
+  route: string;
+  /** The ids that stood in its place, and that of what was made. */
+  object: Record<string, string>;
+}
+
+/** As a part of a larger statement, on a condition. */
+export function insertEntry({ shopId, entryId, at, appId, method, route, object }: Entry, when: Sql): Sql {
+  return sql`
+    insert into audit_entry (shop_id, entry_id, at, app_id, app_name, method, route, object)
+    select ${shopId}, ${entryId}::uuid, ${at}::timestamptz, ${appId}::uuid,
+      (select name from app where app.shop_id = ${shopId} and app.app_id = ${appId}), ${method}, ${route},
+      ${JSON.stringify(object)}::jsonb
+    where ${when}`;
+}
+
+export async function recordEntry(tx: Transaction, entry: Entry): Promise<void> {
+  await tx.run(insertEntry(entry, sql`true`));
+}
+
+/** For operations whose whole write is one `run`: an entry goes with it, if it changes anything. */
+export function recording<Source extends Queries>(db: Source, entry: Entry): Source {
+  return Object.assign(Object.create(db) as Source, {
+    run: (change: Sql) =>
+      db.run(sql`
+        with change as (${change} returning true), entry as (${insertEntry(entry, sql`exists (select from change)`)})
+        select from change`),
+  });
+}

@@ -1,0 +1,42 @@
+import type { Content, ContentLine } from '../carts/content.ts';
+import { divideRounded } from '../money.ts';
+
+/** What sales are counted from: exact to 12 digits behind the minor unit, because nothing is rounded there. */
+
+const DIGITS = 12;
+const PARTS = 10n ** BigInt(DIGITS);
+
+/** What an order is worth without its tax, in minor units: each rate for itself. */
+export function netRevenue({ taxType, taxes }: Pick<Content, 'taxType' | 'taxes'>): string {
+  return asDecimal(taxes.reduce((sum, { rate, amount }) => sum + netParts(amount, rate, taxType), 0n));
+}
+
+/** The lines of an order after their shares of the discounts. */
+export function linesSold({ taxType, lines }: Pick<Content, 'taxType' | 'lines'>) {
+  return lines.map((line) => {
+    const amount = line.amount - line.discountShare - line.couponShare;
+    return {
+      line_item_id: line.lineItemId,
+      product_id: line.productId,
+      quantity: line.quantity,
+      gross: asDecimal(grossParts(amount, line, taxType)),
+      net: asDecimal(netParts(amount, line.taxClass.rate, taxType)),
+    };
+  });
+}
+
+function netParts(amount: number, rate: number, taxType: Content['taxType']): bigint {
+  if (taxType !== 'GROSS') return BigInt(amount) * PARTS;
+  return divideRounded(BigInt(amount) * PARTS * 10_000n, 10_000n + BigInt(rate));
+}
+
+function grossParts(amount: number, { taxClass }: ContentLine, taxType: Content['taxType']): bigint {
+  if (taxType !== 'NET') return BigInt(amount) * PARTS;
+  return divideRounded(BigInt(amount) * PARTS * (10_000n + BigInt(taxClass.rate)), 10_000n);
+}
+
+function asDecimal(parts: bigint): string {
+  const sign = parts < 0n ? '-' : '';
+  const digits = (parts < 0n ? -parts : parts).toString().padStart(DIGITS + 1, '0');
+  return `${sign}${digits.slice(0, -DIGITS)}.${digits.slice(-DIGITS)}`;
+}
