@@ -1,6 +1,6 @@
 import type { Mail, OrderPlaced } from '../mails/templates.ts';
 import { formatMoney } from '../money.ts';
-import type { NewOrder } from '../orders/queries.ts';
+import type { NewOrder } from '../orders/place.ts';
 import { anyText } from '../products/render.ts';
 import { unitSign } from '../products/units.ts';
 import type { Look } from './render.ts';

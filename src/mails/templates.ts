@@ -156,8 +156,138 @@ const order: Template<OrderPlaced> = {
   }),
 };
 
+/** Goods of an order are on their way. */
+export interface OrderShipped {
+  orderNumber: string;
+  /** What was sent: "2 pieces Harbour Tea". */
+  goods: string[];
+  /** Whether it is all that was still to come. */
+  isRest: boolean;
+  carrier: string | null;
+  trackingCode: string | null;
+}
+
+const parcel = (facts: OrderShipped, words: { carrier: string; code: string }): string[] => [
+  ...(facts.carrier === null ? [] : [`${words.carrier}: ${facts.carrier}`]),
+  ...(facts.trackingCode === null ? [] : [`${words.code}: ${facts.trackingCode}`]),
+];
+
+const shipped: Template<OrderShipped> = {
+  en: (facts, { name, storefront }) => ({
+    subject: `Your order ${facts.orderNumber} is on its way`,
+    paragraphs: [
+      facts.isRest
+        ? `${name} has sent your order ${facts.orderNumber}:`
+        : `${name} has sent a part of your order ${facts.orderNumber}; the rest follows:`,
+      facts.goods.join('\n'),
+      ...parcel(facts, { carrier: 'Carrier', code: 'Tracking code' }),
+    ],
+    link: { label: 'To the shop', href: storefront },
+    footer: 'You receive this mail because an order was placed with this address.',
+  }),
+  de: (facts, { name, storefront }) => ({
+    subject: `Ihre Bestellung ${facts.orderNumber} ist unterwegs`,
+    paragraphs: [
+      facts.isRest
+        ? `${name} hat Ihre Bestellung ${facts.orderNumber} versandt:`
+        : `${name} hat einen Teil Ihrer Bestellung ${facts.orderNumber} versandt; der Rest folgt:`,
+      facts.goods.join('\n'),
+      ...parcel(facts, { carrier: 'Versand durch', code: 'Sendungsnummer' }),
+    ],
+    link: { label: 'Zum Shop', href: storefront },
+    footer: 'Sie erhalten diese E-Mail, weil mit dieser Adresse bestellt wurde.',
+  }),
+  fr: (facts, { name, storefront }) => ({
+    subject: `Votre commande ${facts.orderNumber} est en route`,
+    paragraphs: [
+      facts.isRest
+        ? `${name} a expédié votre commande ${facts.orderNumber} :`
+        : `${name} a expédié une partie de votre commande ${facts.orderNumber} ; le reste suivra :`,
+      facts.goods.join('\n'),
+      ...parcel(facts, { carrier: 'Transporteur', code: 'Numéro de suivi' }),
+    ],
+    link: { label: 'Vers la boutique', href: storefront },
+    footer: 'Vous recevez cet e-mail car une commande a été passée avec cette adresse.',
+  }),
+};
+
+/** An invoice or a credit note, with the file. */
+export interface DocumentFinalised {
+  orderNumber: string;
+  documentId: string;
+  documentType: 'Invoice' | 'CreditNote';
+  documentNumber: string;
+  grandTotal: string;
+}
+
+const invoice: Template<DocumentFinalised> = {
+  en: (facts, { name, storefront }) => {
+    const kind = facts.documentType === 'Invoice' ? 'invoice' : 'credit note';
+    return {
+      subject: `Your ${kind} ${facts.documentNumber}`,
+      paragraphs: [
+        `${name} sends you the ${kind} ${facts.documentNumber} for your order ${facts.orderNumber}.`,
+        `Total: ${facts.grandTotal}`,
+      ],
+      link: { label: 'To the shop', href: storefront },
+      footer: 'You receive this mail because an order was placed with this address.',
+    };
+  },
+  de: (facts, { name, storefront }) => {
+    const kind = facts.documentType === 'Invoice' ? 'Rechnung' : 'Gutschrift';
+    return {
+      subject: `Ihre ${kind} ${facts.documentNumber}`,
+      paragraphs: [
+        `${name} sendet Ihnen die ${kind} ${facts.documentNumber} zu Ihrer Bestellung ${facts.orderNumber}.`,
+        `Gesamtbetrag: ${facts.grandTotal}`,
+      ],
+      link: { label: 'Zum Shop', href: storefront },
+      footer: 'Sie erhalten diese E-Mail, weil mit dieser Adresse bestellt wurde.',
+    };
+  },
+  fr: (facts, { name, storefront }) => {
+    const kind = facts.documentType === 'Invoice' ? 'facture' : 'note de crédit';
+    return {
+      subject: `Votre ${kind} ${facts.documentNumber}`,
+      paragraphs: [
+        `${name} vous envoie la ${kind} ${facts.documentNumber} pour votre commande ${facts.orderNumber}.`,
+        `Total : ${facts.grandTotal}`,
+      ],
+      link: { label: 'Vers la boutique', href: storefront },
+      footer: 'Vous recevez cet e-mail car une commande a été passée avec cette adresse.',
+    };
+  },
+};
+
+/** Money goes back to the customer. */
+export interface OrderRefunded {
+  orderNumber: string;
+  amount: string;
+}
+
+const refund: Template<OrderRefunded> = {
+  en: (facts, { name, storefront }) => ({
+    subject: `Refund for your order ${facts.orderNumber}`,
+    paragraphs: [`${name} has refunded ${facts.amount} for your order ${facts.orderNumber}.`],
+    link: { label: 'To the shop', href: storefront },
+    footer: 'You receive this mail because an order was placed with this address.',
+  }),
+  de: (facts, { name, storefront }) => ({
+    subject: `Erstattung zu Ihrer Bestellung ${facts.orderNumber}`,
+    paragraphs: [`${name} hat Ihnen ${facts.amount} für Ihre Bestellung ${facts.orderNumber} erstattet.`],
+    link: { label: 'Zum Shop', href: storefront },
+    footer: 'Sie erhalten diese E-Mail, weil mit dieser Adresse bestellt wurde.',
+  }),
+  fr: (facts, { name, storefront }) => ({
+    subject: `Remboursement de votre commande ${facts.orderNumber}`,
+    paragraphs: [`${name} vous a remboursé ${facts.amount} pour votre commande ${facts.orderNumber}.`],
+    link: { label: 'Vers la boutique', href: storefront },
+    footer: 'Vous recevez cet e-mail car une commande a été passée avec cette adresse.',
+  }),
+};
+
 /** Every mail there is. A new one is one more entry. */
-const TEMPLATES = { availability, order };
+const TEMPLATES = { availability, order, shipped, invoice, refund };
 
 type TemplateName = keyof typeof TEMPLATES;
 type FactsOf<Name extends TemplateName> =

@@ -41,7 +41,33 @@ export interface Settings {
   newsletterCampaigns: NewsletterCampaign[];
   customerGroups: CustomerGroup[];
   productTypes: ProductType[];
+  invoicing: Invoicing;
+  mailTexts: MailTexts;
 }
+
+/** Who sells, as documents say it. What is missing is not printed; the shop's name stands for the company. */
+export interface Invoicing {
+  company?: string;
+  street?: string;
+  zipCode?: string;
+  city?: string;
+  vatId?: string;
+  taxNumber?: string;
+  /** Where the company is registered: "HRB 4711, Amtsgericht Hamburg". */
+  registration?: string;
+  phone?: string;
+  email?: string;
+  bank?: { name?: string; iban: string; bic?: string };
+  /** Days until an invoice is due. */
+  paymentDays?: number;
+  /** What stands below the totals. */
+  notes?: Localised;
+  /** The PDF carries the invoice as XML (EN 16931). */
+  electronic?: boolean;
+}
+
+/** A shop's own words of a mail, by template and locale; `{orderNumber}` and the like stand for facts. */
+export type MailTexts = Record<string, Record<string, { subject?: string; text?: string }>>;
 
 export const MINIMUM_CART_CODES = [
   'SumProduct',
@@ -182,7 +208,8 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
       public_catalogue as "publicCatalogue", sell_beyond_stock as "sellBeyondStock",
       mandatory_address_fields as "mandatoryAddressFields", minimum_cart_code as "minimumCartCode",
       minimum_cart_amount as "minimumCartAmount", basket_discounts as "basketDiscounts", units,
-      cross_selling_title as "crossSellingTitle", show_from_prices as "showFromPrices",
+      cross_selling_title as "crossSellingTitle", show_from_prices as "showFromPrices", invoicing,
+      mail_texts as "mailTexts",
       (
         select coalesce(json_agg(json_build_object(
           'taxClassId', upper(tax_class_id::text), 'key', key, 'name', name, 'isDefault', is_default,

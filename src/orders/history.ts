@@ -1,0 +1,58 @@
+import type { Queries, Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { newId } from '../ids.ts';
+
+/**
+ * What has happened to an order: who, when, what. Entries are added and never changed. They name things by their ids
+ * and hold nothing of a person, so that they can stay when a customer is erased.
+ */
+export const EVENTS = [
+  'editing started',
+  'editing ended',
+  'line added',
+  'line changed',
+  'line removed',
+  'shipping changed',
+  'payment method changed',
+  'cancelled',
+  'payment recorded',
+  'refunded',
+  'shipped',
+  'returned',
+  'document finalised',
+  'patched',
+  'erased',
+] as const;
+export type EventKind = (typeof EVENTS)[number];
+
+export interface OrderEvent {
+  eventId: string;
+  at: Date;
+  /** null: the shop itself. */
+  appId: string | null;
+  appName: string | null;
+  kind: EventKind;
+  details: Record<string, unknown>;
+}
+
+export async function recordEvent(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+  { appId, kind, details }: Pick<OrderEvent, 'appId' | 'kind' | 'details'>,
+): Promise<void> {
+  await tx.run(sql`
+    insert into order_event (shop_id, order_id, event_id, at, app_id, kind, details)
+    values (${shopId}, ${orderId}, ${newId(tx.now)}, ${tx.now}, ${appId}, ${kind}, ${details})`);
+}
+
+/** Oldest first. */
+export function findEvents(db: Queries, shopId: string, orderId: string, limit: number, offset: number) {
+  return db.many<OrderEvent>(sql`
+    select upper(event_id::text) as "eventId", at, upper(event.app_id::text) as "appId", app.name as "appName", kind,
+      details
+    from order_event event
+    left join app on app.shop_id = event.shop_id and app.app_id = event.app_id
+    where event.shop_id = ${shopId} and event.order_id = ${orderId}
+    order by at, event_id limit ${limit} offset ${offset}`);
+}
