@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Entry } from '../audit/entry.ts';
+import type { Entry } from '../http/audit-entry.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import { badRequest, conflict, isRefusal } from '../http/errors.ts';
 import { NeedsTransaction, type Operations } from '../http/operation.ts';

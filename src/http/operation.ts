@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify';
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
-import { recordEntry, recording, type Entry } from '../audit/entry.ts';
+import { recordEntry, recording, type Entry } from './audit-entry.ts';
 import type { Config } from '../config.ts';
 import { isTransient, type Database, type Queries, type Transaction } from '../db/database.ts';
 import { isDatabaseAway } from '../db/failure.ts';

@@ -1,4 +1,4 @@
-import { insertEntry, type Entry } from '../audit/entry.ts';
+import { insertEntry, type Entry } from '../http/audit-entry.ts';
 import type { OrderMail } from '../carts/confirmation.ts';
 import type { Content } from '../carts/content.ts';
 import type { Queries } from '../db/database.ts';
