@@ -182,6 +182,48 @@ alter table order_document add constraint order_document_order
 alter table audit_entry add constraint audit_entry_shop
   foreign key (shop_id) references shop (shop_id) on delete cascade;
 
+-- Orders that are there already get what new ones are written with. Their basket discount is spread by value, and a
+-- coupon counts as the amount that it took off: its code was not kept.
+update customer_order set content = content || jsonb_build_object(
+  'offers', '[]'::jsonb,
+  'serviceTaxClass', coalesce(content #> '{shipping,taxes,0,taxClass}', content #> '{payment,taxes,0,taxClass}',
+    content #> '{lines,0,taxClass}'),
+  'coupon', case when content -> 'coupon' = 'null' then 'null'::jsonb else content -> 'coupon' || jsonb_build_object(
+    'codeKey', null, 'terms', jsonb_build_object('kind', 'FIX', 'amount', -(content #>> '{coupon,amount}')::bigint,
+      'waivesShipping', false, 'minimumOrderValue', null, 'productIds', null)) end,
+  'lines', (
+    select coalesce(jsonb_agg(line || jsonb_build_object(
+      'masterId', null,
+      'discountShare', round((line ->> 'amount')::numeric * -(content ->> 'basketDiscount')::numeric
+        / greatest((content ->> 'subTotal')::numeric, 1)),
+      'unitDeposit', round((line ->> 'deposit')::numeric / (line ->> 'quantity')::numeric),
+      'unitEcoParticipation', round((line ->> 'ecoParticipation')::numeric / (line ->> 'quantity')::numeric)
+    ) order by place), '[]')
+    from jsonb_array_elements(content -> 'lines') with ordinality as lines (line, place)
+  ));
+
+update customer_order set net_revenue = (
+  select coalesce(sum((tax ->> 'amount')::numeric
+    / case when content ->> 'taxType' = 'GROSS' then 1 + (tax ->> 'rate')::numeric / 10000 else 1 end), 0)
+  from jsonb_array_elements(content -> 'taxes') as taxes (tax));
+
+insert into order_line (shop_id, order_id, line_item_id, product_id, created_at, currency, quantity, gross, net)
+select shop_id, order_id, (line ->> 'lineItemId')::uuid, (line ->> 'productId')::uuid, created_at, currency,
+  (line ->> 'quantity')::numeric,
+  sold.amount * case when content ->> 'taxType' = 'NET' then sold.with_tax else 1 end,
+  sold.amount / case when content ->> 'taxType' = 'GROSS' then sold.with_tax else 1 end
+from customer_order
+cross join lateral jsonb_array_elements(content -> 'lines') as lines (line)
+cross join lateral (
+  select (line ->> 'amount')::numeric - (line ->> 'discountShare')::numeric - (line ->> 'couponShare')::numeric
+      as amount,
+    1 + (line #>> '{taxClass,rate}')::numeric / 10000 as with_tax
+) as sold;
+
+insert into order_day (shop_id, day, currency, states, orders, gross, net)
+select shop_id, (created_at at time zone 'UTC')::date, currency, states, count(*), sum(grand_total), sum(net_revenue)
+from customer_order group by 1, 2, 3, 4;
+
 insert into counter (shop_id, name, value) select shop_id, 'Invoice', 1000 from shop;
 
 insert into counter (shop_id, name, value) select shop_id, 'CreditNote', 1000 from shop;
