@@ -79,6 +79,80 @@ describe('migrate', () => {
   });
 });
 
+describe('0004_orders.sql', () => {
+  const LINE = {
+    lineItemId: '019A0000-0000-7000-8000-000000000001',
+    productId: '019A0000-0000-7000-8000-00000000000A',
+    quantity: '2',
+    amount: 10_000,
+    deposit: 50,
+    ecoParticipation: 0,
+    couponShare: 900,
+    taxClass: { taxClassId: 'A', name: {}, rate: 1900 },
+  };
+  const CONTENT = {
+    currency: 'EUR',
+    taxType: 'GROSS',
+    lines: [LINE, { ...LINE, lineItemId: '019A0000-0000-7000-8000-000000000002', amount: 0, couponShare: 0 }],
+    subTotal: 10_000,
+    basketDiscount: -1000,
+    coupon: { couponLineItemId: 'B', couponCampaignId: 'C', amount: -900, problems: [] },
+    shipping: { taxes: [{ taxClass: { taxClassId: 'D', name: {}, rate: 700 }, tax: 0 }] },
+    payment: null,
+    taxes: [
+      { rate: 700, amount: 107, tax: 7 },
+      { rate: 1900, amount: 8193, tax: 1308 },
+    ],
+  };
+
+  test('counts the orders that are there already, and completes what they hold', async () => {
+    const db = (await givenDatabase())();
+    await migrate(db, () => {}, { before: '0004' });
+    await db.pool.query(`
+      insert into shop (shop_id, created_at, settings_version, name, slogan, email, country, default_locale, locales,
+        default_currency, currencies, exchange_rates, default_country, countries, tax_model, display_taxes,
+        delivery_threshold_is_active, tax_free_outside_eu, public_catalogue, sell_beyond_stock,
+        mandatory_address_fields, minimum_cart_code, basket_discounts, units)
+      values ('Old', '2026-01-01', 1, '{}', '{}', 'a@b.example', 'DE', 'en_GB', '{en_GB}', 'EUR', '{EUR}', '{}', 'DE',
+        '{DE}', 'GROSS', true, false, true, true, false, '{}', 'SumProduct', '[]', '{}')`);
+    const customerId = '019A0000-0000-7000-8000-00000000000C';
+    await db.pool.query(
+      "insert into customer (shop_id, customer_id, customer_number, created_at) values ('Old', $1, '1', '2026-01-01')",
+      [customerId],
+    );
+    await db.pool.query(
+      `insert into customer_order (shop_id, order_id, order_number, cart_id, cart_token_hash, created_at, customer_id,
+        locale, currency, tax_model, grand_total, total_before_tax, total_tax, billing_address, content, paid_at)
+      values ('Old', $1, 'ORD1', $1, '', '2026-02-03T23:30:00Z', $1, 'en_GB', 'EUR', 'GROSS', 8300, 6985, 1315, '{}',
+        $2, '2026-02-04')`,
+      [customerId, CONTENT],
+    );
+    await migrate(db, () => {});
+    const rows = async (text: string) => (await db.pool.query(text)).rows as unknown[];
+    expect(
+      await rows('select day::text, currency, states, orders, gross, round(net, 6) as net from order_day'),
+    ).toEqual([
+      { day: '2026-02-03', currency: 'EUR', states: 2048, orders: 1, gross: 8300, net: '6984.873950' },
+    ]);
+    expect(
+      await rows('select quantity, gross, round(net, 6) as net from order_line order by line_item_id'),
+    ).toEqual([
+      { quantity: '2', gross: '8100', net: '6806.722689' },
+      { quantity: '2', gross: '0', net: '0.000000' },
+    ]);
+    expect(await rows('select content from customer_order')).toMatchObject([
+      {
+        content: {
+          offers: [],
+          serviceTaxClass: { taxClassId: 'D' },
+          coupon: { amount: -900, codeKey: null, terms: { kind: 'FIX', amount: 900 } },
+          lines: [{ discountShare: 1000, unitDeposit: 25 }, { discountShare: 0 }],
+        },
+      },
+    ]);
+  });
+});
+
 describe('migrationStatus', () => {
   test('of an empty database: all are to come, and nothing is created by asking', async () => {
     const db = (await givenDatabase())();
