@@ -10,6 +10,7 @@ import {
   keptOrders,
   mustBalance,
   mustBeCartOrOrder,
+  mustBeCounted,
   openShop,
   orderCart,
   Refused,
@@ -138,6 +139,7 @@ async function mustHoldAll(shop: ProofShop, goods: readonly Goods[], sent: reado
   }
   mustEqual('orders that nobody has sent', byCart.size, 0);
   await mustBalance(shop, goods);
+  await mustBeCounted(shop);
   await mustBeCartOrOrder(shop);
   return kept;
 }

@@ -4,6 +4,7 @@ import {
   ledger,
   messageIn,
   mustBeCartOrOrder,
+  mustBeCounted,
   openShop,
   orderCart,
   stockUp,
@@ -37,6 +38,7 @@ export const oversell: Check = {
     const orders = await keptOrders(shop);
     mustEqual('orders in the table', orders.length, units);
     mustEqual('their lines', sum(orders.map(({ content }) => content.lines.length)), units);
+    await mustBeCounted(shop);
     mustEqual('open carts', await mustBeCartOrOrder(shop), carts.length - units);
     return `${many(carts.length)} checkouts of ${many(units)} units at once sold exactly ${many(sold)}, stock 0`;
   },

@@ -7,7 +7,7 @@ import { sql } from '../src/db/sql.ts';
 import type { Order } from '../src/orders/schema.ts';
 import { applySettings } from '../src/shop/settings-file.ts';
 import { shopSettings, type Settings } from '../src/shop/settings.ts';
-import { allAtOnce, must, Refuted, times, type Stage } from './stage.ts';
+import { allAtOnce, must, mustEqual, Refuted, times, type Stage } from './stage.ts';
 
 /** A shop of its own for each check, with everything that makes totals interesting. */
 export interface ProofShop {
@@ -249,6 +249,27 @@ export function keptOrders({ stage, shopId }: ProofShop): Promise<KeptOrder[]> {
         billing_address ->> 'country' as country, billing_address ->> 'city' as city, content
       from customer_order where shop_id = ${shopId}`),
   );
+}
+
+/** What lists and sales are counted from, and the audit log, tell of exactly the orders that there are. */
+export async function mustBeCounted({ stage, shopId }: ProofShop): Promise<void> {
+  const row = await stage.look((db) =>
+    db.one<Record<'orders' | 'counted' | 'gross' | 'worth' | 'lines' | 'soldLines' | 'entries', number>>(sql`
+      select count(*) as orders, coalesce(sum(grand_total), 0)::bigint as worth,
+        coalesce(sum(jsonb_array_length(content -> 'lines')), 0)::bigint as lines,
+        (select coalesce(sum(orders), 0)::bigint from order_day where shop_id = ${shopId}) as counted,
+        (select coalesce(sum(gross), 0)::bigint from order_day where shop_id = ${shopId}) as gross,
+        (select count(*) from order_line where shop_id = ${shopId}) as "soldLines",
+        (
+          select count(distinct object ->> 'orderId') from audit_entry
+          where shop_id = ${shopId} and route like '%/order'
+        ) as entries
+      from customer_order where shop_id = ${shopId}`),
+  );
+  const { orders, counted, gross, worth, lines, soldLines, entries } = row!;
+  mustEqual('orders by day', [counted, gross], [orders, worth]);
+  mustEqual('lines that were sold', soldLines, lines);
+  mustEqual('entries of the audit log', entries, orders);
 }
 
 /** How many of each product are ordered and how many are left, from the database. */
