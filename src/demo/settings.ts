@@ -130,6 +130,25 @@ export const demoSettings: SettingsFile = {
     },
     { identifier: 'Empty_FR', language: 'fr', name: 'Lettre des marées', subject: 'Nouvelles du port' },
   ],
+  invoicing: {
+    company: 'Harbour & Hearth GmbH',
+    street: 'Speicherweg 4',
+    zipCode: '20457',
+    city: 'Hamburg',
+    vatId: 'DE123456789',
+    taxNumber: '27/123/45678',
+    registration: 'HRB 471100, Amtsgericht Hamburg',
+    phone: '+49 40 5550100',
+    email: 'invoices@harbour-hearth.example',
+    bank: { name: 'Harbour Bank', iban: 'DE02 1203 0000 0000 2020 51', bic: 'BYLADEM1001' },
+    paymentDays: 14,
+    notes: {
+      en_GB: 'Goods remain our property until they are paid for in full.',
+      de_DE: 'Die Ware bleibt bis zur vollständigen Bezahlung unser Eigentum.',
+      fr_FR: 'Les marchandises restent notre propriété jusqu’à leur paiement intégral.',
+    },
+    electronic: true,
+  },
 };
 
 const MONTH = 30 * 24 * 3_600_000;

@@ -14,6 +14,8 @@ export interface Message {
   language: string;
   text: string;
   html: string;
+  /** PDFs. */
+  attachments: { name: string; bytes: Buffer }[];
   /** The part behind the @ of its Message-ID. */
   host: string;
 }
@@ -91,8 +93,10 @@ async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<
 /**
  * The Message-ID is the same each time the mail is sent, so that a receiver can drop the second one after a crash.
  */
-function headersAndParts({ id, from, replyTo, to, subject, language, text, html, host }: Message) {
-  for (const value of [from.name, from.address, replyTo ?? '', to, subject, host]) {
+function headersAndParts(message: Message) {
+  const { id, from, replyTo, to, subject, language, text, html, attachments, host } = message;
+  const names = attachments.map(({ name }) => name);
+  for (const value of [from.name, from.address, replyTo ?? '', to, subject, host, ...names]) {
     if (/\p{Cc}/u.test(value)) throw new Error('A header of this mail holds a control character');
   }
   return {
@@ -103,6 +107,11 @@ function headersAndParts({ id, from, replyTo, to, subject, language, text, html,
     subject,
     text,
     html,
+    attachments: attachments.map(({ name: filename, bytes: content }) => ({
+      filename,
+      content,
+      contentType: 'application/pdf',
+    })),
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': language },
   };
 }

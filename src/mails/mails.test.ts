@@ -4,6 +4,14 @@ import path from 'node:path';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenShop, givenToken } from '../../test/builders.ts';
+import {
+  changeSettings,
+  done,
+  givenFullCart,
+  givenProduct,
+  givenSmallShop,
+  type Shop,
+} from '../../test/carts.ts';
 import { waitFor } from '../../test/process.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { startSmtp, type SmtpServer } from '../../test/smtp.ts';
@@ -67,6 +75,7 @@ const message = {
   language: 'en',
   text: 'Text',
   html: '<p>Text</p>',
+  attachments: [],
   host: 'shop.example',
 };
 
@@ -101,6 +110,57 @@ const headersOf = (text: string) =>
       .replaceAll(/\r\n\s/g, ' ')
       .split('\r\n')
       .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+  );
+
+/** Every byte there is, many times. */
+const PDF = Buffer.from(Array.from({ length: 5000 }, (_, index) => (index * 7) % 256));
+
+/** The parts of a mail that are attached to it. */
+const attachedTo = (text: string) => {
+  const [, boundary] = /boundary="([^"]+)"/.exec(text)!;
+  return text
+    .split(`--${boundary}`)
+    .filter((part) => part.includes('Content-Disposition: attachment'))
+    .map((part) => ({
+      type: /Content-Type: ([^;\r]+)/.exec(part)![1],
+      name: /filename="?([^"\r]+)"?/.exec(part)![1],
+      bytes: Buffer.from(part.slice(part.indexOf('\r\n\r\n')), 'base64'),
+    }));
+};
+
+/** An order of Ada's, and an invoice whose file is there. */
+async function givenInvoice(): Promise<{ shop: Shop; documentId: string }> {
+  const { db } = service;
+  const shop = await givenSmallShop(service);
+  const cart = await givenFullCart(shop, { [await givenProduct(shop)]: 1 });
+  const { orderId } = await done(cart, 'POST', '/order');
+  await db.run(sql`delete from pgboss.job`);
+  const documentId = newId(db.now);
+  await db.run(sql`
+    insert into order_document (shop_id, document_id, order_id, kind, number, issued_at, created_at, address, terms,
+      content, pdf)
+    select shop_id, ${documentId}, order_id, 'Invoice', 1001, created_at, created_at, billing_address,
+      ${{ locale: 'en_GB' }}, '{}', ${PDF}
+    from customer_order where shop_id = ${shop.shopId} and order_id = ${orderId}`);
+  return { shop, documentId };
+}
+
+const queueInvoice = (shopId: string, documentId: string) =>
+  service.db.transaction((tx) =>
+    queueMails(tx, shopId, [
+      {
+        to: 'ada@mail.example',
+        locale: 'en_GB',
+        template: 'invoice',
+        facts: {
+          orderNumber: 'ORD261115/1001',
+          documentId,
+          documentType: 'Invoice',
+          documentNumber: '1001',
+          grandTotal: '€10.00',
+        },
+      },
+    ]),
   );
 
 describe('without SMTP_URL', () => {
@@ -176,6 +236,58 @@ describe('without SMTP_URL', () => {
     ]);
   });
 
+  test('an invoice comes with its file', async () => {
+    const { shop, documentId } = await givenInvoice();
+    await queueInvoice(shop.shopId, documentId);
+    start();
+    await waitFor(isIdle);
+    const [file, ...others] = await files();
+    expect(others).toEqual([]);
+    expect(headersOf(file!.text)).toMatchObject({
+      Subject: 'Your invoice 1001',
+      'Content-Type': expect.stringContaining('multipart/mixed'),
+    });
+    expect(file!.text).toContain('multipart/alternative');
+    expect(attachedTo(file!.text)).toEqual([
+      { type: 'application/pdf', name: expect.stringMatching(/1001\.pdf$/), bytes: PDF },
+    ]);
+  });
+
+  test('an invoice that is gone, or of another shop, is not sent', async () => {
+    const { shop, documentId } = await givenInvoice();
+    await queueInvoice('Harbour', documentId);
+    await service.db.run(sql`delete from order_document where shop_id = ${shop.shopId}`);
+    await queueInvoice(shop.shopId, documentId);
+    start();
+    await waitFor(isIdle);
+    expect(await files()).toEqual([]);
+    expect(log.filter(({ msg }) => msg === 'mail sent')).toEqual([]);
+  });
+
+  test("a mail has the shop's own words, as they are when it is sent", async () => {
+    const shop = await givenSmallShop(service, {
+      mails: { availability: { en_GB: { subject: 'Old {productName}' } } },
+    });
+    const facts = { productName: 'Tea\r\nBcc: all@mail.example', productNumber: '1' };
+    await service.db.transaction((tx) =>
+      queueMails(tx, shop.shopId, [
+        { to: 'ada@mail.example', locale: 'en_GB', template: 'availability', facts },
+      ]),
+    );
+    const text = 'Dear <b>customer</b>,\n\n{productUrl}';
+    await changeSettings(shop, {
+      mails: { availability: { en_GB: { subject: 'New {productName}', text } } },
+    });
+    start();
+    await waitFor(isIdle);
+    const [file] = await files();
+    expect(headersOf(file!.text)).toMatchObject({ Subject: 'New Tea Bcc: all@mail.example' });
+    expect(headersOf(file!.text)).not.toHaveProperty('Bcc');
+    const words = file!.text.replaceAll('=\r\n', '');
+    expect(words).toContain('Dear <b>customer</b>,\r\n\r\nhttps://shop.example/shop/');
+    expect(words).toContain('>Dear &lt;b&gt;customer&lt;/b&gt;,</p>');
+  });
+
   test('the mails of a deleted shop end with it', async () => {
     await givenShop(service, 'Gone');
     await service.db.transaction((tx) =>
@@ -225,6 +337,18 @@ describe('with SMTP_URL', () => {
       From: '"Harbour & Hearth" <noreply@host.example>',
       'Reply-To': 'hello@harbour.example',
     });
+  });
+
+  test('an invoice comes with its file', async () => {
+    const { shop, documentId } = await givenInvoice();
+    start({ SMTP_URL: `smtp://${smtp.host}` });
+    await queueInvoice(shop.shopId, documentId);
+    await waitFor(isIdle);
+    expect(smtp.taken).toHaveLength(1);
+    expect(smtp.taken[0]!.text).toContain('multipart/alternative');
+    expect(attachedTo(smtp.taken[0]!.text)).toEqual([
+      { type: 'application/pdf', name: expect.stringMatching(/1001\.pdf$/), bytes: PDF },
+    ]);
   });
 
   test('a mail that is refused is tried again, as the same mail', async () => {
@@ -317,6 +441,7 @@ describe('with SMTP_URL', () => {
       { from: { name: 'Harbour\r\nBcc: all@mail.example', address: 'hello@harbour.example' } },
       { from: { name: 'Harbour', address: 'hello@harbour.example\r\nBcc: all@mail.example' } },
       { replyTo: 'hello@harbour.example\rBcc: all@mail.example' },
+      { attachments: [{ name: 'a.pdf\r\nBcc: all@mail.example', bytes: PDF }] },
     ]) {
       await expect(delivery.deliver({ ...message, ...change })).rejects.toThrow('control character');
     }

@@ -1,25 +1,12 @@
-import { html, type Markup } from '../http/html.ts';
+import type { MailTexts, Settings } from '../shop/settings.ts';
+import { htmlLetter, plainLetter, type Row } from './letter.ts';
+import { filledBody, filledSubject, LINES } from './placeholders.ts';
 
-/** The words of all mails, in the languages that are built in; other locales get English. */
+/** All mails and their built-in words; a shop's own words take their place. */
 
 const LANGUAGES = ['en', 'de', 'fr'] as const;
 type Language = (typeof LANGUAGES)[number];
-
-/** What a mail says, before it becomes text and HTML. */
-interface Letter {
-  subject: string;
-  paragraphs: string[];
-  /** What stands between the paragraphs and the link, an amount behind each. */
-  rows?: Row[];
-  link: { label: string; href: string };
-  /** Why one gets this mail. */
-  footer: string;
-}
-
-interface Row {
-  text: string;
-  amount: string;
-}
+type Spoken<Value = string> = Readonly<Record<Language, Value>>;
 
 /** The shop that writes, as the recipient's locale calls it. */
 export interface Sender {
@@ -28,7 +15,32 @@ export interface Sender {
   storefront: string;
 }
 
-type Template<Facts> = Readonly<Record<Language, (facts: Facts, sender: Sender) => Letter>>;
+interface Placeholder<Facts> {
+  /** For whoever writes the words. */
+  meaning: string;
+  /** null: there is nothing to say. */
+  value: (facts: Facts, sender: Sender, language: Language) => string | null;
+}
+
+interface Template<Facts> {
+  /** When it is sent. */
+  occasion: string;
+  placeholders: Readonly<Record<string, Placeholder<Facts>>>;
+  /** What `{lines}` stands for. */
+  lines?: { meaning: string; rows: (facts: Facts, language: Language) => Row[] };
+  /** Blank lines divide the paragraphs; a line whose placeholder has nothing to say is left out. */
+  words: Spoken<{ subject: string; text: string }>;
+  link: { label: Spoken; href: (facts: Facts, sender: Sender) => string };
+  footer: Spoken;
+}
+
+const SHOP = {
+  shopName: { meaning: 'Name of the shop.', value: (_: object, { name }: Sender) => name },
+  shopUrl: {
+    meaning: "Address of the shop's storefront.",
+    value: (_: object, { storefront }: Sender) => storefront,
+  },
+};
 
 interface ProductIsBack {
   productName: string;
@@ -39,59 +51,120 @@ const productPage = ({ productNumber }: ProductIsBack, { storefront }: Sender) =
   `${storefront}/Products/${encodeURIComponent(productNumber)}`;
 
 const availability: Template<ProductIsBack> = {
-  en: (facts, sender) => ({
-    subject: `Available again: ${facts.productName}`,
-    paragraphs: ['Good news!', `${facts.productName} is available again at ${sender.name}.`],
-    link: { label: 'To the product', href: productPage(facts, sender) },
-    footer:
-      'You receive this one mail because this address asked to be told. You need not do anything to unsubscribe.',
-  }),
-  de: (facts, sender) => ({
-    subject: `Wieder verfügbar: ${facts.productName}`,
-    paragraphs: ['Gute Nachrichten!', `${facts.productName} ist bei ${sender.name} wieder verfügbar.`],
-    link: { label: 'Zum Artikel', href: productPage(facts, sender) },
-    footer:
-      'Sie erhalten diese eine E-Mail, weil mit dieser Adresse darum gebeten wurde. Sie müssen sich nicht abmelden.',
-  }),
-  fr: (facts, sender) => ({
-    subject: `De nouveau disponible : ${facts.productName}`,
-    paragraphs: ['Bonne nouvelle !', `${facts.productName} est de nouveau disponible chez ${sender.name}.`],
-    link: { label: 'Voir le produit', href: productPage(facts, sender) },
-    footer:
-      'Vous recevez ce seul e-mail car cette adresse a demandé à être prévenue. Aucune désinscription n’est nécessaire.',
-  }),
+  occasion: 'To those who asked to be told, when a product is in stock again.',
+  placeholders: {
+    ...SHOP,
+    productName: { meaning: 'Name of the product.', value: ({ productName }) => productName },
+    productNumber: { meaning: 'Number of the product.', value: ({ productNumber }) => productNumber },
+    productUrl: { meaning: "Address of the product's page.", value: productPage },
+  },
+  words: {
+    en: {
+      subject: 'Available again: {productName}',
+      text: 'Good news!\n\n{productName} is available again at {shopName}.',
+    },
+    de: {
+      subject: 'Wieder verfügbar: {productName}',
+      text: 'Gute Nachrichten!\n\n{productName} ist bei {shopName} wieder verfügbar.',
+    },
+    fr: {
+      subject: 'De nouveau disponible : {productName}',
+      text: 'Bonne nouvelle\u00a0!\n\n{productName} est de nouveau disponible chez {shopName}.',
+    },
+  },
+  link: { label: { en: 'To the product', de: 'Zum Artikel', fr: 'Voir le produit' }, href: productPage },
+  footer: {
+    en: 'You receive this one mail because this address asked to be told. You need not do anything to unsubscribe.',
+    de: 'Sie erhalten diese eine E-Mail, weil mit dieser Adresse darum gebeten wurde. Sie müssen sich nicht abmelden.',
+    fr: 'Vous recevez ce seul e-mail car cette adresse a demandé à être prévenue. Aucune désinscription n’est nécessaire.',
+  },
 };
+
+/** What the mails about an order share. */
+const ORDER = {
+  placeholders: {
+    ...SHOP,
+    orderNumber: {
+      meaning: 'Number of the order.',
+      value: ({ orderNumber }: { orderNumber: string }) => orderNumber,
+    },
+  },
+  link: {
+    label: { en: 'To the shop', de: 'Zum Shop', fr: 'Vers la boutique' },
+    href: (_: object, { storefront }: Sender) => storefront,
+  },
+  footer: {
+    en: 'You receive this mail because an order was placed with this address.',
+    de: 'Sie erhalten diese E-Mail, weil mit dieser Adresse bestellt wurde.',
+    fr: 'Vous recevez cet e-mail car une commande a été passée avec cette adresse.',
+  },
+};
+
+/** A line must not end between an amount and its currency. */
+const unbroken = (amount: string) => amount.replaceAll(' ', '\u00a0');
+
+interface Priced {
+  text: string;
+  amount: string;
+}
 
 /** An order that was placed; amounts are formatted already. What is not there is not said. */
 export interface OrderPlaced {
   orderId: string;
   orderNumber: string;
-  lines: Row[];
+  lines: Priced[];
   subTotal: string;
   basketDiscount: string | null;
   coupon: string | null;
   /** Deposits and recycling fees. */
   extras: string | null;
-  shipping: Row | null;
-  payment: Row | null;
+  shipping: Priced | null;
+  payment: Priced | null;
   grandTotal: string;
   /** Tax that the total holds; null: none. */
   totalTax: string | null;
 }
 
-interface OrderWords {
-  subTotal: string;
-  basketDiscount: string;
-  coupon: string;
-  extras: string;
-  shipping: (method: string) => string;
-  payment: (method: string) => string;
-  grandTotal: string;
-  totalTax: string;
-}
+const SUMS: Spoken<
+  Record<'subTotal' | 'basketDiscount' | 'coupon' | 'extras' | 'grandTotal' | 'totalTax', string> &
+    Record<'shipping' | 'payment', (method: string) => string>
+> = {
+  en: {
+    subTotal: 'Goods',
+    basketDiscount: 'Discount',
+    coupon: 'Coupon',
+    extras: 'Deposits and recycling fees',
+    shipping: (method) => `Delivery: ${method}`,
+    payment: (method) => `Payment: ${method}`,
+    grandTotal: 'Total',
+    totalTax: 'of which tax',
+  },
+  de: {
+    subTotal: 'Waren',
+    basketDiscount: 'Rabatt',
+    coupon: 'Gutschein',
+    extras: 'Pfand und Recyclingbeiträge',
+    shipping: (method) => `Lieferung: ${method}`,
+    payment: (method) => `Zahlung: ${method}`,
+    grandTotal: 'Gesamtbetrag',
+    totalTax: 'davon Steuern',
+  },
+  fr: {
+    subTotal: 'Articles',
+    basketDiscount: 'Remise',
+    coupon: 'Bon de réduction',
+    extras: 'Consignes et éco-participations',
+    shipping: (method) => `Livraison\u00a0: ${method}`,
+    payment: (method) => `Paiement\u00a0: ${method}`,
+    grandTotal: 'Total',
+    totalTax: 'dont taxes',
+  },
+};
 
-function orderRows(facts: OrderPlaced, words: OrderWords): Row[] {
-  const row = (text: string, amount: string | null): Row[] => (amount === null ? [] : [{ text, amount }]);
+function orderRows(facts: OrderPlaced, language: Language): Row[] {
+  const words = SUMS[language];
+  const row = (text: string, amount: string | null, as: NonNullable<Row['as']> = 'sum'): Row[] =>
+    amount === null ? [] : [{ text, amount, as }];
   return [
     ...facts.lines,
     ...row(words.subTotal, facts.subTotal),
@@ -100,60 +173,48 @@ function orderRows(facts: OrderPlaced, words: OrderWords): Row[] {
     ...row(words.extras, facts.extras),
     ...(facts.shipping ? row(words.shipping(facts.shipping.text), facts.shipping.amount) : []),
     ...(facts.payment ? row(words.payment(facts.payment.text), facts.payment.amount) : []),
-    ...row(words.grandTotal, facts.grandTotal),
-    ...row(words.totalTax, facts.totalTax),
+    ...row(words.grandTotal, facts.grandTotal, 'total'),
+    ...row(words.totalTax, facts.totalTax, 'note'),
   ];
 }
 
 const order: Template<OrderPlaced> = {
-  en: (facts, { name, storefront }) => ({
-    subject: `Your order ${facts.orderNumber}`,
-    paragraphs: ['Thank you!', `${name} has received your order ${facts.orderNumber}:`],
-    rows: orderRows(facts, {
-      subTotal: 'Goods',
-      basketDiscount: 'Discount',
-      coupon: 'Coupon',
-      extras: 'Deposits and recycling fees',
-      shipping: (method) => `Delivery: ${method}`,
-      payment: (method) => `Payment: ${method}`,
-      grandTotal: 'Total',
-      totalTax: 'of which tax',
-    }),
-    link: { label: 'To the shop', href: storefront },
-    footer: 'You receive this mail because an order was placed with this address.',
-  }),
-  de: (facts, { name, storefront }) => ({
-    subject: `Ihre Bestellung ${facts.orderNumber}`,
-    paragraphs: ['Vielen Dank!', `${name} hat Ihre Bestellung ${facts.orderNumber} erhalten:`],
-    rows: orderRows(facts, {
-      subTotal: 'Waren',
-      basketDiscount: 'Rabatt',
-      coupon: 'Gutschein',
-      extras: 'Pfand und Recyclingbeiträge',
-      shipping: (method) => `Lieferung: ${method}`,
-      payment: (method) => `Zahlung: ${method}`,
-      grandTotal: 'Gesamtbetrag',
-      totalTax: 'davon Steuern',
-    }),
-    link: { label: 'Zum Shop', href: storefront },
-    footer: 'Sie erhalten diese E-Mail, weil mit dieser Adresse bestellt wurde.',
-  }),
-  fr: (facts, { name, storefront }) => ({
-    subject: `Votre commande ${facts.orderNumber}`,
-    paragraphs: ['Merci !', `${name} a bien reçu votre commande ${facts.orderNumber} :`],
-    rows: orderRows(facts, {
-      subTotal: 'Articles',
-      basketDiscount: 'Remise',
-      coupon: 'Bon de réduction',
-      extras: 'Consignes et éco-participations',
-      shipping: (method) => `Livraison : ${method}`,
-      payment: (method) => `Paiement : ${method}`,
-      grandTotal: 'Total',
-      totalTax: 'dont taxes',
-    }),
-    link: { label: 'Vers la boutique', href: storefront },
-    footer: 'Vous recevez cet e-mail car une commande a été passée avec cette adresse.',
-  }),
+  ...ORDER,
+  occasion: 'To the customer, when an order was placed.',
+  placeholders: {
+    ...ORDER.placeholders,
+    total: {
+      meaning: 'What the order costs, with its currency.',
+      value: ({ grandTotal }) => unbroken(grandTotal),
+    },
+    tax: {
+      meaning: 'Tax in the total; nothing if there is none.',
+      value: ({ totalTax }) => totalTax && unbroken(totalTax),
+    },
+    shippingMethod: {
+      meaning: 'Name of the shipping method; nothing if nothing is shipped.',
+      value: ({ shipping }) => shipping?.text ?? null,
+    },
+    paymentMethod: {
+      meaning: 'Name of the payment method; nothing if there is none.',
+      value: ({ payment }) => payment?.text ?? null,
+    },
+  },
+  lines: { meaning: 'The table of what was ordered, with discounts, costs and total.', rows: orderRows },
+  words: {
+    en: {
+      subject: 'Your order {orderNumber}',
+      text: 'Thank you!\n\n{shopName} has received your order {orderNumber}:\n\n{lines}',
+    },
+    de: {
+      subject: 'Ihre Bestellung {orderNumber}',
+      text: 'Vielen Dank!\n\n{shopName} hat Ihre Bestellung {orderNumber} erhalten:\n\n{lines}',
+    },
+    fr: {
+      subject: 'Votre commande {orderNumber}',
+      text: 'Merci\u00a0!\n\n{shopName} a bien reçu votre commande {orderNumber}\u00a0:\n\n{lines}',
+    },
+  },
 };
 
 /** Goods of an order are on their way. */
@@ -167,51 +228,45 @@ export interface OrderShipped {
   trackingCode: string | null;
 }
 
-const parcel = (facts: OrderShipped, words: { carrier: string; code: string }): string[] => [
-  ...(facts.carrier === null ? [] : [`${words.carrier}: ${facts.carrier}`]),
-  ...(facts.trackingCode === null ? [] : [`${words.code}: ${facts.trackingCode}`]),
-];
-
-const shipped: Template<OrderShipped> = {
-  en: (facts, { name, storefront }) => ({
-    subject: `Your order ${facts.orderNumber} is on its way`,
-    paragraphs: [
-      facts.isRest
-        ? `${name} has sent your order ${facts.orderNumber}:`
-        : `${name} has sent a part of your order ${facts.orderNumber}; the rest follows:`,
-      facts.goods.join('\n'),
-      ...parcel(facts, { carrier: 'Carrier', code: 'Tracking code' }),
-    ],
-    link: { label: 'To the shop', href: storefront },
-    footer: 'You receive this mail because an order was placed with this address.',
-  }),
-  de: (facts, { name, storefront }) => ({
-    subject: `Ihre Bestellung ${facts.orderNumber} ist unterwegs`,
-    paragraphs: [
-      facts.isRest
-        ? `${name} hat Ihre Bestellung ${facts.orderNumber} versandt:`
-        : `${name} hat einen Teil Ihrer Bestellung ${facts.orderNumber} versandt; der Rest folgt:`,
-      facts.goods.join('\n'),
-      ...parcel(facts, { carrier: 'Versand durch', code: 'Sendungsnummer' }),
-    ],
-    link: { label: 'Zum Shop', href: storefront },
-    footer: 'Sie erhalten diese E-Mail, weil mit dieser Adresse bestellt wurde.',
-  }),
-  fr: (facts, { name, storefront }) => ({
-    subject: `Votre commande ${facts.orderNumber} est en route`,
-    paragraphs: [
-      facts.isRest
-        ? `${name} a expédié votre commande ${facts.orderNumber} :`
-        : `${name} a expédié une partie de votre commande ${facts.orderNumber} ; le reste suivra :`,
-      facts.goods.join('\n'),
-      ...parcel(facts, { carrier: 'Transporteur', code: 'Numéro de suivi' }),
-    ],
-    link: { label: 'Vers la boutique', href: storefront },
-    footer: 'Vous recevez cet e-mail car une commande a été passée avec cette adresse.',
-  }),
+const REST_FOLLOWS: Spoken = {
+  en: 'The rest of your order follows.',
+  de: 'Der Rest Ihrer Bestellung folgt.',
+  fr: 'Le reste de votre commande suivra.',
 };
 
-/** An invoice or a credit note, with the file. */
+const shipped: Template<OrderShipped> = {
+  ...ORDER,
+  occasion: 'To the customer, when goods of an order were sent.',
+  placeholders: {
+    ...ORDER.placeholders,
+    carrier: { meaning: 'Who carries the parcel; nothing if unknown.', value: ({ carrier }) => carrier },
+    trackingCode: {
+      meaning: 'The tracking code; nothing if there is none.',
+      value: ({ trackingCode }) => trackingCode,
+    },
+    restFollows: {
+      meaning: `"${REST_FOLLOWS.en}"; nothing if this was all.`,
+      value: ({ isRest }, _, language) => (isRest ? null : REST_FOLLOWS[language]),
+    },
+  },
+  lines: { meaning: 'The goods in this parcel.', rows: ({ goods }) => goods.map((text) => ({ text })) },
+  words: {
+    en: {
+      subject: 'Your order {orderNumber} is on its way',
+      text: '{shopName} has sent these goods of your order {orderNumber}:\n\n{lines}\n\n{restFollows}\n\nCarrier: {carrier}\nTracking code: {trackingCode}',
+    },
+    de: {
+      subject: 'Ihre Bestellung {orderNumber} ist unterwegs',
+      text: '{shopName} hat diese Artikel Ihrer Bestellung {orderNumber} versandt:\n\n{lines}\n\n{restFollows}\n\nVersand durch: {carrier}\nSendungsnummer: {trackingCode}',
+    },
+    fr: {
+      subject: 'Votre commande {orderNumber} est en route',
+      text: '{shopName} a expédié ces articles de votre commande {orderNumber}\u00a0:\n\n{lines}\n\n{restFollows}\n\nTransporteur\u00a0: {carrier}\nNuméro de suivi\u00a0: {trackingCode}',
+    },
+  },
+};
+
+/** An invoice or a credit note; the worker adds the file. */
 export interface DocumentFinalised {
   orderNumber: string;
   documentId: string;
@@ -220,42 +275,39 @@ export interface DocumentFinalised {
   grandTotal: string;
 }
 
+const DOCUMENTS: Record<DocumentFinalised['documentType'], Spoken> = {
+  Invoice: { en: 'invoice', de: 'Rechnung', fr: 'facture' },
+  CreditNote: { en: 'credit note', de: 'Gutschrift', fr: 'note de crédit' },
+};
+
 const invoice: Template<DocumentFinalised> = {
-  en: (facts, { name, storefront }) => {
-    const kind = facts.documentType === 'Invoice' ? 'invoice' : 'credit note';
-    return {
-      subject: `Your ${kind} ${facts.documentNumber}`,
-      paragraphs: [
-        `${name} sends you the ${kind} ${facts.documentNumber} for your order ${facts.orderNumber}.`,
-        `Total: ${facts.grandTotal}`,
-      ],
-      link: { label: 'To the shop', href: storefront },
-      footer: 'You receive this mail because an order was placed with this address.',
-    };
+  ...ORDER,
+  occasion: 'To the customer, with an invoice or a credit note as PDF.',
+  placeholders: {
+    ...ORDER.placeholders,
+    documentType: {
+      meaning: '"invoice" or "credit note", in the language of the mail.',
+      value: ({ documentType }, _, language) => DOCUMENTS[documentType][language],
+    },
+    documentNumber: {
+      meaning: 'Number of the invoice or credit note.',
+      value: ({ documentNumber }) => documentNumber,
+    },
+    total: { meaning: 'Its total, with its currency.', value: ({ grandTotal }) => unbroken(grandTotal) },
   },
-  de: (facts, { name, storefront }) => {
-    const kind = facts.documentType === 'Invoice' ? 'Rechnung' : 'Gutschrift';
-    return {
-      subject: `Ihre ${kind} ${facts.documentNumber}`,
-      paragraphs: [
-        `${name} sendet Ihnen die ${kind} ${facts.documentNumber} zu Ihrer Bestellung ${facts.orderNumber}.`,
-        `Gesamtbetrag: ${facts.grandTotal}`,
-      ],
-      link: { label: 'Zum Shop', href: storefront },
-      footer: 'Sie erhalten diese E-Mail, weil mit dieser Adresse bestellt wurde.',
-    };
-  },
-  fr: (facts, { name, storefront }) => {
-    const kind = facts.documentType === 'Invoice' ? 'facture' : 'note de crédit';
-    return {
-      subject: `Votre ${kind} ${facts.documentNumber}`,
-      paragraphs: [
-        `${name} vous envoie la ${kind} ${facts.documentNumber} pour votre commande ${facts.orderNumber}.`,
-        `Total : ${facts.grandTotal}`,
-      ],
-      link: { label: 'Vers la boutique', href: storefront },
-      footer: 'Vous recevez cet e-mail car une commande a été passée avec cette adresse.',
-    };
+  words: {
+    en: {
+      subject: 'Your {documentType} {documentNumber}',
+      text: '{shopName} sends you the {documentType} {documentNumber} for your order {orderNumber}. You find it attached as a PDF.\n\nTotal: {total}',
+    },
+    de: {
+      subject: 'Ihre {documentType} {documentNumber}',
+      text: '{shopName} sendet Ihnen die {documentType} {documentNumber} zu Ihrer Bestellung {orderNumber}. Sie finden sie als PDF im Anhang.\n\nGesamtbetrag: {total}',
+    },
+    fr: {
+      subject: 'Votre {documentType} {documentNumber}',
+      text: '{shopName} vous envoie la {documentType} {documentNumber} pour votre commande {orderNumber}. Vous la trouverez en pièce jointe, au format PDF.\n\nTotal\u00a0: {total}',
+    },
   },
 };
 
@@ -266,30 +318,34 @@ export interface OrderRefunded {
 }
 
 const refund: Template<OrderRefunded> = {
-  en: (facts, { name, storefront }) => ({
-    subject: `Refund for your order ${facts.orderNumber}`,
-    paragraphs: [`${name} has refunded ${facts.amount} for your order ${facts.orderNumber}.`],
-    link: { label: 'To the shop', href: storefront },
-    footer: 'You receive this mail because an order was placed with this address.',
-  }),
-  de: (facts, { name, storefront }) => ({
-    subject: `Erstattung zu Ihrer Bestellung ${facts.orderNumber}`,
-    paragraphs: [`${name} hat Ihnen ${facts.amount} für Ihre Bestellung ${facts.orderNumber} erstattet.`],
-    link: { label: 'Zum Shop', href: storefront },
-    footer: 'Sie erhalten diese E-Mail, weil mit dieser Adresse bestellt wurde.',
-  }),
-  fr: (facts, { name, storefront }) => ({
-    subject: `Remboursement de votre commande ${facts.orderNumber}`,
-    paragraphs: [`${name} vous a remboursé ${facts.amount} pour votre commande ${facts.orderNumber}.`],
-    link: { label: 'Vers la boutique', href: storefront },
-    footer: 'Vous recevez cet e-mail car une commande a été passée avec cette adresse.',
-  }),
+  ...ORDER,
+  occasion: 'To the customer, when money was paid back.',
+  placeholders: {
+    ...ORDER.placeholders,
+    amount: { meaning: 'What was paid back, with its currency.', value: ({ amount }) => unbroken(amount) },
+  },
+  words: {
+    en: {
+      subject: 'Refund for your order {orderNumber}',
+      text: '{shopName} has refunded {amount} for your order {orderNumber}.',
+    },
+    de: {
+      subject: 'Erstattung zu Ihrer Bestellung {orderNumber}',
+      text: '{shopName} hat Ihnen {amount} für Ihre Bestellung {orderNumber} erstattet.',
+    },
+    fr: {
+      subject: 'Remboursement de votre commande {orderNumber}',
+      text: '{shopName} vous a remboursé {amount} pour votre commande {orderNumber}.',
+    },
+  },
 };
 
 /** Every mail there is. A new one is one more entry. */
-const TEMPLATES = { availability, order, shipped, invoice, refund };
+const TEMPLATES = { order, shipped, invoice, refund, availability };
 
-type TemplateName = keyof typeof TEMPLATES;
+export type TemplateName = keyof typeof TEMPLATES;
+export const TEMPLATE_NAMES = Object.keys(TEMPLATES) as TemplateName[];
+
 type FactsOf<Name extends TemplateName> =
   (typeof TEMPLATES)[Name] extends Template<infer Facts> ? Facts : never;
 
@@ -298,6 +354,20 @@ export type Mail = {
   [Name in TemplateName]: { to: string; locale: string; template: Name; facts: FactsOf<Name> };
 }[TemplateName];
 
+/** For whoever writes words for it: when it is sent, and what each placeholder means. */
+export function templateGuide(name: TemplateName): { occasion: string; meanings: Record<string, string> } {
+  const {
+    occasion,
+    placeholders,
+    lines,
+  }: Pick<Template<never>, 'occasion' | 'placeholders' | 'lines'> = TEMPLATES[name];
+  const meanings = Object.entries(placeholders).map(([key, { meaning }]) => [key, meaning] as const);
+  return {
+    occasion,
+    meanings: Object.fromEntries(lines ? [...meanings, [LINES, lines.meaning]] : meanings),
+  };
+}
+
 export interface RenderedMail {
   subject: string;
   language: string;
@@ -305,57 +375,51 @@ export interface RenderedMail {
   html: string;
 }
 
-export function renderedMail({ template, locale, facts }: Mail, sender: Sender): RenderedMail {
-  const asked = locale.slice(0, 2).toLowerCase();
-  const language = LANGUAGES.find((known) => known === asked) ?? 'en';
-  const letter = (TEMPLATES[template][language] as (facts: object, sender: Sender) => Letter)(facts, sender);
+/** The shop's own words, and where to look for them. */
+export type OwnWords = Pick<Settings, 'mailTexts' | 'defaultLocale'>;
+
+const NONE: OwnWords = { mailTexts: {}, defaultLocale: '' };
+
+export function renderedMail(
+  { template: name, locale, facts }: Mail,
+  sender: Sender,
+  { mailTexts, defaultLocale }: OwnWords = NONE,
+): RenderedMail {
+  const template = TEMPLATES[name] as unknown as Template<object>;
+  const own = chosenWords(mailTexts[name] ?? {}, locale, defaultLocale);
+  const spoken = languageOf(own?.locale ?? locale);
+  const language = LANGUAGES.find((known) => known === spoken) ?? 'en';
+  const builtIn = template.words[language];
+  const values = new Map(
+    Object.entries(template.placeholders).map(([key, { value }]) => [key, value(facts, sender, language)]),
+  );
+  const letter = {
+    subject: filledSubject(own?.subject ?? '', values) || filledSubject(builtIn.subject, values),
+    body: filledBody(own?.text ?? builtIn.text, values, template.lines?.rows(facts, language)),
+    link: { label: template.link.label[language], href: template.link.href(facts, sender) },
+    footer: template.footer[language],
+  };
+  const isOwn = own?.text !== undefined;
   return {
-    subject: oneLine(letter.subject),
-    language,
-    text: plainLetter(letter, sender),
-    html: String(htmlLetter(letter, sender, language)),
+    subject: letter.subject,
+    language: isOwn ? spoken : language,
+    text: plainLetter(letter, sender.name),
+    html: String(htmlLetter(letter, sender.name, isOwn ? spoken : language)),
   };
 }
 
-/** For headers: a product's name may hold line breaks, a header must not. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+/**
+ * Those of the locale, else of another one with its language, else of the default one. As a whole, so that one mail
+ * does not speak two languages.
+ */
+function chosenWords(texts: MailTexts[string], locale: string, defaultLocale: string) {
+  const related = [defaultLocale, ...Object.keys(texts).toSorted()].filter(
+    (other) => languageOf(other) === languageOf(locale),
+  );
+  const chosen = [locale, ...related, defaultLocale].find((one) => texts[one] !== undefined);
+  return chosen === undefined ? undefined : { ...texts[chosen], locale: chosen };
 }
 
-function plainLetter({ paragraphs, rows = [], link, footer }: Letter, { name }: Sender): string {
-  const table = rows.map(({ text, amount }) => `${oneLine(text)}: ${amount}`).join('\n');
-  const parts = [...paragraphs, table, `${link.label}: ${link.href}`, name, `-- \n${footer}`];
-  return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
-}
-
-function htmlLetter(
-  { subject, paragraphs, rows = [], link, footer }: Letter,
-  { name }: Sender,
-  language: Language,
-): Markup {
-  return html`<!doctype html>
-    <html lang="${language}">
-      <head>
-        <meta charset="utf-8" />
-        <title>${subject}</title>
-      </head>
-      <body style="font-family: sans-serif; line-height: 1.5; max-width: 36em">
-        ${paragraphs.map((paragraph) => html`<p>${paragraph}</p> `)}
-        ${
-          rows.length > 0 &&
-          html`<table style="border-spacing: 0 0.3em">
-            ${rows.map(
-              ({ text, amount }) =>
-                html`<tr>
-                  <td style="padding-right: 2em">${text}</td>
-                  <td style="text-align: right; white-space: nowrap">${amount}</td>
-                </tr> `,
-            )}
-          </table>`
-        }
-        <p><a href="${link.href}">${link.label}</a></p>
-        <p>${name}</p>
-        <p style="color: #666; font-size: 85%">${footer}</p>
-      </body>
-    </html> `;
+function languageOf(locale: string): string {
+  return locale.slice(0, 2).toLowerCase();
 }

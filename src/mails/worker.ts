@@ -2,12 +2,14 @@ import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import { documentFile } from '../documents/file.ts';
 import { textIn } from '../http/locale.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { findSettings } from '../shop/settings.ts';
-import { fileDelivery, smtpDelivery } from './delivery.ts';
+import { fileDelivery, smtpDelivery, type Message } from './delivery.ts';
+import { oneLine } from './letter.ts';
 import type { QueuedMail } from './queue.ts';
-import { oneLine, renderedMail } from './templates.ts';
+import { renderedMail } from './templates.ts';
 
 export interface MailDeps {
   db: Database;
@@ -37,9 +39,12 @@ export function startMails({ db, config, log, origin, pause }: MailDeps): { stop
       // The mails of a shop that was deleted end with it.
       const settings = await findSettings(db, shopId);
       if (!settings) return;
+      const attachments = await attachmentsOf(db, mail);
+      if (!attachments) return;
       const name = oneLine(textIn(settings.name, locale, settings.defaultLocale) ?? shopId);
       await delivery.deliver({
-        ...renderedMail(mail, { name, storefront: `${origin}/shop/${shopId}` }),
+        ...renderedMail(mail, { name, storefront: `${origin}/shop/${shopId}` }, settings),
+        attachments,
         id,
         from: { name, address: MAIL_FROM ?? settings.email },
         replyTo: MAIL_FROM === undefined ? undefined : settings.email,
@@ -56,4 +61,11 @@ export function startMails({ db, config, log, origin, pause }: MailDeps): { stop
       delivery.close();
     },
   };
+}
+
+/** The file that the mail is about; undefined: it went with its order, and the mail would say nothing. */
+async function attachmentsOf(db: Database, mail: QueuedMail): Promise<Message['attachments'] | undefined> {
+  if (mail.template !== 'invoice') return [];
+  const file = await documentFile(db, mail.shopId, mail.facts.documentId);
+  return file && [file];
 }

@@ -1,6 +1,8 @@
 import { isCountry } from '../countries/countries.ts';
 import { campaignProblems } from '../coupon-campaigns/settings-checks.ts';
+import { mailProblems } from '../mails/settings-checks.ts';
 import { isCurrency, parseDecimal } from '../money.ts';
+import { invoicingProblems } from './settings-invoicing.ts';
 import { suggestion, type Problem } from './settings-problem.ts';
 import {
   amountProblems,
@@ -39,6 +41,8 @@ export function contentProblems(file: SettingsFile, current?: Settings): Problem
     ...paymentProblems(file, frame),
     ...discountProblems(file, frame),
     ...otherProblems(file, frame),
+    ...invoicingProblems(file.invoicing ?? {}, frame),
+    ...mailProblems(file.mails ?? {}, frame),
     ...campaignProblems(file.couponCampaigns ?? [], frame),
     ...(current ? leftBehind(file, current) : []),
   ];

@@ -1,7 +1,9 @@
 import type { Localised } from '../http/locale.ts';
+import { TEMPLATE_NAMES } from '../mails/templates.ts';
 import { toDecimal, toMinor } from '../money.ts';
+import { compact } from './settings-invoicing.ts';
 import { shown } from './settings-problem.ts';
-import type { SettingsFile, Texts } from './settings-schema.ts';
+import { InvoicingSection, type SettingsFile, type Texts } from './settings-schema.ts';
 import type {
   BasketDiscount,
   CustomerGroup,
@@ -114,6 +116,14 @@ function documentWith(settings: Settings, texts: (localised: Localised) => Texts
     mandatoryAddressFields: settings.mandatoryAddressFields as NonNullable<
       SettingsFile['mandatoryAddressFields']
     >,
+    invoicing: given({
+      ...inOrder(settings.invoicing, Object.keys(InvoicingSection.properties)),
+      bank: settings.invoicing.bank && inOrder(settings.invoicing.bank, ['name', 'iban', 'bic']),
+      notes: settings.invoicing.notes && texts(settings.invoicing.notes),
+    }),
+    mails: mapValues(inOrder(settings.mailTexts, TEMPLATE_NAMES), (byLocale) =>
+      mapValues(byLocale, (words) => inOrder(words, ['subject', 'text'])),
+    ),
   };
 }
 
@@ -202,7 +212,7 @@ export function settingsWith(current: Settings, file: SettingsFile, newId: () =>
     );
   }
   if (file.units) {
-    next.units = Object.fromEntries(Object.entries(file.units).filter(([, names]) => !isEmpty(names)));
+    next.units = withoutEmpty(file.units);
   }
   if (file.newsletters) {
     const ids = new Map(current.newsletterCampaigns.map((stored) => [stored.identifier, stored.campaignId]));
@@ -227,6 +237,16 @@ export function settingsWith(current: Settings, file: SettingsFile, newId: () =>
   if (file.publicCatalogue !== undefined) next.publicCatalogue = file.publicCatalogue;
   if (file.sellBeyondStock !== undefined) next.sellBeyondStock = file.sellBeyondStock;
   if (file.mandatoryAddressFields) next.mandatoryAddressFields = file.mandatoryAddressFields;
+  if (file.invoicing) {
+    const { vatId, bank, notes } = file.invoicing;
+    next.invoicing = given({
+      ...file.invoicing,
+      vatId: vatId && compact(vatId),
+      bank: bank && { ...bank, iban: compact(bank.iban) },
+      notes: notes === undefined ? undefined : texts(notes),
+    });
+  }
+  if (file.mails) next.mailTexts = file.mails;
   return next;
 }
 
@@ -237,10 +257,11 @@ export function settingsWith(current: Settings, file: SettingsFile, newId: () =>
 function inLocales(current: Settings, locales: { default: string; items: string[] }): Settings {
   const kept = <Value>(byLocale: Readonly<Record<string, Value>>) =>
     Object.fromEntries(Object.entries(byLocale).filter(([locale]) => locales.items.includes(locale)));
-  const texts = (localised: Localised): Localised => {
+  const texts = <Value>(localised: Readonly<Record<string, Value>>) => {
     const fallback = localised[locales.default] ?? localised[current.defaultLocale];
     return kept(fallback === undefined ? localised : { ...localised, [locales.default]: fallback });
   };
+  const notes = texts(current.invoicing.notes ?? {});
   return {
     ...current,
     defaultLocale: locales.default,
@@ -255,11 +276,9 @@ function inLocales(current: Settings, locales: { default: string; items: string[
       description: texts(stored.description),
     })),
     paymentMethods: current.paymentMethods.map((stored) => ({ ...stored, name: texts(stored.name) })),
-    units: Object.fromEntries(
-      Object.entries(current.units)
-        .map(([unit, names]) => [unit, kept(names)] as const)
-        .filter(([, names]) => !isEmpty(names)),
-    ),
+    units: withoutEmpty(mapValues(current.units, kept)),
+    invoicing: given({ ...current.invoicing, notes: isEmpty(notes) ? undefined : notes }),
+    mailTexts: withoutEmpty(mapValues(current.mailTexts, texts)),
   };
 }
 
@@ -326,6 +345,18 @@ function isAbsent(value: unknown): boolean {
 
 function isEmpty(map: object | undefined): boolean {
   return map === undefined || Object.keys(map).length === 0;
+}
+
+function withoutEmpty<Value extends object>(map: Readonly<Record<string, Value>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(map).filter(([, value]) => !isEmpty(value)));
+}
+
+/** The database keeps its own order of keys, which is none that a person would write. */
+function inOrder<Fields extends object>(fields: Fields, keys: readonly string[]): Fields {
+  const known = new Map(Object.entries(fields));
+  return Object.fromEntries(
+    keys.filter((key) => known.has(key)).map((key) => [key, known.get(key) as unknown]),
+  ) as Fields;
 }
 
 /** Percent and basis points: at most 2 decimals were let in, so rounding only removes the error of the float. */

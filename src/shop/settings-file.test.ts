@@ -7,6 +7,7 @@ import { startService, type Service } from '../../test/service.ts';
 import { ADDRESS_FIELDS } from '../customers/address.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../ids.ts';
+import { TEMPLATE_NAMES } from '../mails/templates.ts';
 import { currencyDigits, toDecimal } from '../money.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
 import { UNIT_KEYS } from '../units.ts';
@@ -99,6 +100,8 @@ describe('a new shop', () => {
       publicCatalogue: true,
       sellBeyondStock: false,
       mandatoryAddressFields: [],
+      invoicing: {},
+      mails: {},
       couponCampaigns: [],
     });
   });
@@ -334,6 +337,8 @@ describe('apply', () => {
       name: { en_GB: 'Quay', fr_FR: 'Quai' },
       crossSellingTitle: { fr_FR: 'Va bien avec' },
       units: { piece: { fr_FR: { long: 'pièce' }, en_GB: { long: 'item' } } },
+      invoicing: { notes: { en_GB: 'Thanks', fr_FR: 'Merci' } },
+      mails: { order: { en_GB: { subject: 'Thanks' } }, refund: { fr_FR: { subject: 'Merci' } } },
     });
     expect(await apply({ locales: { default: 'de_DE', items: ['de_DE', 'en_GB'] } })).toEqual([
       '- name.fr_FR: Quai',
@@ -345,8 +350,128 @@ describe('apply', () => {
       '+ paymentMethods.advance.name.de_DE: "Payment in advance"',
       '- units.piece.fr_FR.long: pièce',
       '- crossSellingTitle.fr_FR: "Va bien avec"',
+      '- invoicing.notes.fr_FR: Merci',
+      '+ invoicing.notes.de_DE: Thanks',
+      '+ mails.order.de_DE.subject: Thanks',
+      '- mails.refund.fr_FR.subject: Merci',
     ]);
     expect(await apply(await exported())).toEqual([]);
+    await apply({ invoicing: { notes: { en_GB: 'Thanks' } }, mails: { order: { en_GB: { subject: 'A' } } } });
+    await apply({ locales: { default: 'de_DE', items: ['de_DE'] } });
+    expect(await stored()).toMatchObject({ invoicing: {}, mailTexts: {} });
+    expect(await exported()).toMatchObject({ invoicing: {}, mails: {} });
+  });
+
+  it('knows who sells, and replaces all of it', async () => {
+    const invoicing = {
+      company: 'Quay GmbH',
+      street: 'Kai 7',
+      zipCode: '20457',
+      city: 'Hamburg',
+      vatId: 'DE123456789',
+      taxNumber: '27/123/45678',
+      registration: 'HRB 4711',
+      phone: '+49 40 1',
+      email: 'money@quay.example',
+      bank: { name: 'Quay Bank', iban: 'DE02120300000000202051', bic: 'BYLADEM1001' },
+      paymentDays: 0,
+      notes: 'Thank you!\n\nUntil soon.',
+      electronic: false,
+    };
+    expect(await apply({ invoicing })).toEqual([
+      '+ invoicing.company: "Quay GmbH"',
+      '+ invoicing.street: "Kai 7"',
+      '+ invoicing.zipCode: 20457',
+      '+ invoicing.city: Hamburg',
+      '+ invoicing.vatId: DE123456789',
+      '+ invoicing.taxNumber: 27/123/45678',
+      '+ invoicing.registration: "HRB 4711"',
+      '+ invoicing.phone: "+49 40 1"',
+      '+ invoicing.email: money@quay.example',
+      '+ invoicing.bank.name: "Quay Bank"',
+      '+ invoicing.bank.iban: DE02120300000000202051',
+      '+ invoicing.bank.bic: BYLADEM1001',
+      '+ invoicing.paymentDays: 0',
+      '+ invoicing.notes.en_GB: "Thank you!\\n\\nUntil soon."',
+      '+ invoicing.electronic: false',
+    ]);
+    expect((await stored()).invoicing).toEqual({ ...invoicing, notes: { en_GB: invoicing.notes } });
+    const complete = await exported();
+    expect(complete.invoicing).toEqual(invoicing);
+    // In the order in which people write an address, not in the one of the database.
+    expect(Object.keys(complete.invoicing!)).toEqual(Object.keys(invoicing));
+    expect(await apply({ invoicing: { bank: { iban: 'GB82 WEST 1234 5698 7654 32' } } })).toHaveLength(15);
+    expect((await stored()).invoicing).toEqual({ bank: { iban: 'GB82WEST12345698765432' } });
+    expect(await apply({ invoicing: { bank: { iban: 'GB82 WEST 1234 5698 7654 32' } } })).toEqual([]);
+    expect(await apply({ invoicing: {} })).toEqual(['- invoicing.bank.iban: GB82WEST12345698765432']);
+  });
+
+  it.each([
+    ['DE123456789', true],
+    ['DE 123 456 789', true],
+    ['ATU12345678', true],
+    ['FRXX123456789', true],
+    ['FR12345678901', true],
+    ['EL123456789', true],
+    ['IE1234567WA', true],
+    ['ESX1234567X', true],
+    ['NL123456789B01', true],
+    ['GBGD123', true],
+    ['CHE-123.456.789', true],
+    ['DE12345678', false],
+    ['AT12345678', false],
+    ['FRIO123456789', false],
+    ['ES123456789', false],
+    ['NL123456789', false],
+    ['SE1234567890', false],
+  ])('takes %s as VAT id: %s', async (vatId, isOne) => {
+    if (isOne) {
+      await apply({ invoicing: { vatId } });
+      expect((await stored()).invoicing.vatId).toBe(vatId.replaceAll(' ', ''));
+    } else {
+      expect(await refusal({ invoicing: { vatId } })).toEqual([
+        expect.stringMatching(`^invoicing.vatId: is ${vatId}, expected ${vatId.slice(0, 2)} and then `),
+      ]);
+    }
+  });
+
+  it('knows own words of mails, and gives them back as they were', async () => {
+    await apply({ locales: { default: 'en_GB', items: ['en_GB', 'de_DE'] } });
+    const mails = {
+      order: {
+        en_GB: { subject: 'Order {orderNumber}', text: 'Hello,\n\n{lines}\n\n<b>{total}</b> {' },
+        de_DE: { subject: 'Bestellung {orderNumber}' },
+      },
+      shipped: { de_DE: { text: 'Unterwegs: {trackingCode}\n{carrier} {restFollows}' } },
+      invoice: { en_GB: { subject: '{documentType} {documentNumber}' } },
+      refund: { en_GB: { text: '{amount}' } },
+      availability: { en_GB: { subject: '{productName}' } },
+    };
+    expect(await apply({ mails })).toEqual([
+      '+ mails.order.en_GB.subject: "Order {orderNumber}"',
+      '+ mails.order.en_GB.text: "Hello,\\n\\n{lines}\\n\\n<b>{total}</b> {"',
+      '+ mails.order.de_DE.subject: "Bestellung {orderNumber}"',
+      '+ mails.shipped.de_DE.text: "Unterwegs: {trackingCode}\\n{carrier} {restFollows}"',
+      '+ mails.invoice.en_GB.subject: "{documentType} {documentNumber}"',
+      '+ mails.refund.en_GB.text: {amount}',
+      '+ mails.availability.en_GB.subject: {productName}',
+    ]);
+    expect((await stored()).mailTexts).toEqual(mails);
+    const complete = await exported();
+    expect(complete.mails).toEqual(mails);
+    expect(parseSettingsFile(settingsText(complete))).toEqual(complete);
+    expect(await apply({ mails: { refund: mails.refund } })).toHaveLength(6);
+    expect(await apply({ mails: {} })).toEqual(['- mails.refund.en_GB.text: {amount}']);
+  });
+
+  it('refuses words for locales that the shop lacks', async () => {
+    await apply({ mails: { order: { en_GB: { subject: 'Thanks' } } } });
+    expect(await refusal({ name: 'Pier', mails: { order: { nl_NL: { subject: 'Bedankt' } } } })).toEqual([
+      'mails.order.nl_NL: is not a locale of the shop, expected one of en_GB',
+    ]);
+    expect(await refusal({ invoicing: { notes: { nl_NL: 'Bedankt' } } })).toEqual([
+      'invoicing.notes.nl_NL: is not a locale of the shop, expected one of en_GB',
+    ]);
   });
 
   it('wants the amounts again when the default currency changes', async () => {
@@ -793,6 +918,94 @@ mandatoryAddressFields: [city, city]`,
         'mandatoryAddressFields[1] (line 6): city is named twice',
       ],
     ],
+    [
+      'a seller that can not be',
+      `invoicing:
+  vatId: DE12345
+  bank: {iban: DE02 1203 0000 0000 2020 52, bic: BYLA}
+  paymentDays: 1.5
+  electronic: yes
+  zipCode: 20457
+  iban: DE02`,
+      [
+        'invoicing.iban (line 7): unknown key, expected one of company, street, zipCode, city, vatId, taxNumber, registration, phone, email, bank, paymentDays, notes, electronic',
+        'invoicing.zipCode (line 6): is 20457, expected a text: put it in quotes',
+        'invoicing.bank.bic (line 3): is BYLA, expected: BIC of the bank, 8 or 11 characters. Example: BYLADEM1001',
+        'invoicing.paymentDays (line 4): is 1.5, expected a whole number',
+        'invoicing.electronic (line 5): is yes, expected true or false',
+      ],
+    ],
+    [
+      'numbers that do not fit',
+      `invoicing:
+  vatId: AT U1234
+  bank: {iban: DE02 1203 0000 0000 2020 52}
+  notes: {nl_NL: Bedankt}
+locales: {default: de_DE, items: [de_DE]}`,
+      [
+        'invoicing.vatId (line 2): is ATU1234, expected AT and then U and 8 digits',
+        'invoicing.bank.iban (line 3): is DE02 1203 0000 0000 2020 52, whose check digits do not fit: a character is wrong, missing or too much',
+        'invoicing.notes.nl_NL (line 4): is not a locale of the shop, expected one of de_DE',
+      ],
+    ],
+    [
+      'a bank without an account',
+      'invoicing: {bank: {name: Quay Bank}}',
+      [
+        'invoicing.bank (line 1): iban is missing: The account; blanks do not matter. Example: "DE02 1203 0000 0000 2020 51"',
+      ],
+    ],
+    [
+      'an electronic invoice without a tax number',
+      'invoicing: {electronic: true}',
+      [
+        'invoicing.electronic (line 1): is true, which needs vatId or taxNumber: an electronic invoice must name one of them',
+      ],
+    ],
+    [
+      'mails that do not exist, or say nothing',
+      `mails:
+  newsletter: {en_GB: {subject: Hello}}
+  refund: {}
+  order: {english: {subject: Hello}, en_GB: {}, en_US: {title: Hello}}
+  shipped: {en_GB: {subject: "Hello\\nBcc: a", text: "\\x01"}}`,
+      [
+        'mails.newsletter (line 2): unknown key, expected one of order, shipped, invoice, refund, availability',
+        'mails.order.english (line 4): is not a locale such as de_DE',
+        expect.stringMatching(/^mails\.order\.en_GB \(line 4\): has no entries, expected at least one: /),
+        expect.stringMatching(
+          /^mails\.order\.en_US\.title \(line 4\): unknown key, expected one of subject, text$/,
+        ),
+        expect.stringMatching(
+          /^mails\.shipped\.en_GB\.subject \(line 5\): is "Hello\\nBcc: a", expected: Subject/,
+        ),
+        expect.stringMatching(/^mails\.shipped\.en_GB\.text \(line 5\): is "\\u0001", expected: Paragraphs/),
+        expect.stringMatching(
+          /^mails\.refund \(line 3\): has no entries, expected at least one: To the customer/,
+        ),
+      ],
+    ],
+    [
+      'placeholders that a mail does not have',
+      `locales: {default: de_DE, items: [de_DE]}
+mails:
+  refund:
+    de_DE:
+      subject: "{amount} {lines}"
+      text: "{ amount } {constructor} {total} {total} {}"
+    nl_NL: {subject: Hallo}
+  shipped:
+    de_DE: {subject: "{lines}", text: "{lines}"}`,
+      [
+        'mails.refund.nl_NL (line 7): is not a locale of the shop, expected one of de_DE',
+        'mails.refund.de_DE.subject (line 5): names {lines}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
+        'mails.refund.de_DE.text (line 6): names "{ amount }", expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
+        'mails.refund.de_DE.text (line 6): names {constructor}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
+        'mails.refund.de_DE.text (line 6): names {total}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
+        'mails.refund.de_DE.text (line 6): names {}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
+        'mails.shipped.de_DE.subject (line 9): names {lines}, expected one of {shopName}, {shopUrl}, {orderNumber}, {carrier}, {trackingCode}, {restFollows}',
+      ],
+    ],
     ['an unknown unit', 'units: {tonne: {}}', ['units.tonne (line 1): unknown key, did you mean tone?']],
   ])('%s', (_, text, problems) => {
     expect(problemsIn(text)).toEqual(problems);
@@ -805,6 +1018,7 @@ describe('every valid document', () => {
   const COUNTRIES = ['DE', 'GB', 'NO', 'US'];
 
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((one) => /\S/.test(one));
+  const line = text.filter((one) => !/[\p{Cc}{}]/u.test(one));
   const key = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,8}$/);
   const percent = fc.integer({ min: 0, max: 10_000 }).map((basisPoints) => basisPoints / 100);
   const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
@@ -823,13 +1037,15 @@ describe('every valid document', () => {
       const amount = minor.map((value) => toDecimal(value, offered.default));
       const others = fc.subarray(locales.items.filter((locale) => locale !== locales.default));
       // A text in the default locale alone comes back as plain text, so it is written so.
-      const texts = fc
-        .tuple(text, others)
-        .map(([one, more]) =>
-          more.length === 0
-            ? one
-            : Object.fromEntries([locales.default, ...more].map((locale) => [locale, `${one}${locale}`])),
-        );
+      const textsOf = (words: fc.Arbitrary<string>) =>
+        fc
+          .tuple(words, others)
+          .map(([one, more]) =>
+            more.length === 0
+              ? one
+              : Object.fromEntries([locales.default, ...more].map((locale) => [locale, `${one}${locale}`])),
+          );
+      const texts = textsOf(text);
       const steps = <Fields>(first: number[], fields: fc.Arbitrary<Fields>) =>
         fc
           .tuple(
@@ -952,6 +1168,25 @@ describe('every valid document', () => {
         publicCatalogue: fc.boolean(),
         sellBeyondStock: fc.boolean(),
         mandatoryAddressFields: fc.subarray(ADDRESS_FIELDS),
+        invoicing: fc.record({
+          company: optional(line),
+          vatId: optional(fc.constantFrom('DE123456789', 'ATU12345678')),
+          taxNumber: optional(line),
+          bank: optional(
+            fc.record({ name: optional(line), iban: fc.constantFrom('DE02120300000000202051') }),
+          ),
+          paymentDays: optional(fc.integer({ min: 0, max: 365 })),
+          notes: optional(textsOf(line)),
+        }),
+        mails: fc.dictionary(
+          fc.constantFrom(...TEMPLATE_NAMES),
+          fc.dictionary(
+            fc.constantFrom(...locales.items),
+            fc.record({ subject: line, text: optional(line.map((one) => `${one}\n\n{shopName}`)) }),
+            { minKeys: 1 },
+          ),
+          { maxKeys: 3 },
+        ),
       });
       return sections.chain((file) =>
         campaigns(file, texts).map((couponCampaigns) => ({ ...file, couponCampaigns })),

@@ -8,6 +8,7 @@ import {
 } from '../coupon-campaigns/campaign.ts';
 import { ADDRESS_FIELDS } from '../customers/address.ts';
 import { Nullable } from '../http/schemas.ts';
+import { TEMPLATE_NAMES, templateGuide, type TemplateName } from '../mails/templates.ts';
 import { UNIT_KEYS } from '../units.ts';
 import { MINIMUM_CART_CODES } from './settings.ts';
 
@@ -45,20 +46,29 @@ function List<Item extends TSchema>(
 }
 
 /** A map whose keys have a form. */
-function MapOf<Value extends TSchema>(keys: string, value: Value, words: Words) {
+function MapOf<Value extends TSchema>(
+  keys: string,
+  value: Value,
+  words: Words,
+  bounds: { minProperties?: number } = {},
+) {
   return Type.Unsafe<Record<string, Static<Value>>>({
     type: 'object',
     patternProperties: { [keys]: value },
     additionalProperties: false,
+    ...bounds,
     ...words,
   });
 }
 
 export type Texts = string | Record<string, string>;
 
+/** Something that can be seen, and no control characters but tabs and line breaks: XML and mails can't hold them. */
+const LINES_OF_TEXT = '^(?=[\\s\\S]*\\S)[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$';
+
 /** One type array instead of a union, so that a problem in it is named exactly. */
-function Text(words: Words, maxLength = 255) {
-  const text = { maxLength, pattern: '\\S' };
+function Text(words: Words, maxLength = 255, pattern = '\\S') {
+  const text = { maxLength, pattern };
   return Type.Unsafe<Texts>({
     type: ['string', 'object'],
     ...text,
@@ -71,6 +81,7 @@ function Text(words: Words, maxLength = 255) {
 }
 
 const Plain = (words: Words, maxLength = 255) => Type.String({ maxLength, pattern: '\\S', ...words });
+const OneLine = (words: Words, maxLength = 255) => Type.String({ maxLength, pattern: ONE_LINE, ...words });
 const Key = (words: Words) => Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$', ...words });
 const Locale = (words: Words) => Type.String({ pattern: LOCALE, ...words });
 const Country = (words: Words) => Type.String({ pattern: COUNTRY, ...words });
@@ -400,6 +411,131 @@ const Units = Type.Unsafe<Record<string, Static<typeof UnitNames>>>({
   examples: [{ piece: { de_DE: { long: 'Stück', short: 'St.' } } }],
 });
 
+const Bank = Section(
+  {
+    name: Type.Optional(OneLine({ description: 'Name of the bank.', examples: ['Harbour Bank'] })),
+    iban: Type.String({
+      pattern: '^[A-Z]{2}[0-9]{2}[A-Z0-9 ]{8,40}$',
+      description: 'The account; blanks do not matter.',
+      examples: ['DE02 1203 0000 0000 2020 51'],
+    }),
+    bic: Type.Optional(
+      Type.String({
+        pattern: '^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$',
+        description: 'BIC of the bank, 8 or 11 characters.',
+        examples: ['BYLADEM1001'],
+      }),
+    ),
+  },
+  { description: 'Where customers transfer money to.' },
+);
+
+export const InvoicingSection = Section(
+  {
+    company: Type.Optional(
+      OneLine({
+        description: 'Who sells. Absent: the name of the shop.',
+        examples: ['Harbour & Hearth GmbH'],
+      }),
+    ),
+    street: Type.Optional(OneLine({ description: 'Street and number.', examples: ['Speicherweg 4'] })),
+    zipCode: Type.Optional(OneLine({ description: 'Postcode.', examples: ['20457'] }, 20)),
+    city: Type.Optional(
+      OneLine({ description: 'Town; the country is the one of the shop.', examples: ['Hamburg'] }),
+    ),
+    vatId: Type.Optional(
+      Type.String({
+        pattern: '^[A-Z]{2}[A-Z0-9 +*.-]{2,20}$',
+        description: 'VAT id with the letters of its country; blanks do not matter.',
+        examples: ['DE123456789'],
+      }),
+    ),
+    taxNumber: Type.Optional(
+      OneLine({ description: 'Number at the tax office.', examples: ['27/123/45678'] }, 50),
+    ),
+    registration: Type.Optional(
+      OneLine({
+        description: 'Where the company is registered.',
+        examples: ['HRB 4711, Amtsgericht Hamburg'],
+      }),
+    ),
+    phone: Type.Optional(OneLine({ description: 'Telephone.', examples: ['+49 40 123456'] }, 50)),
+    email: Type.Optional({
+      ...email,
+      description: 'Mail address for questions on invoices. Absent: the one of the shop.',
+      examples: ['invoices@harbour-hearth.example'],
+    }),
+    bank: Type.Optional(Bank),
+    paymentDays: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 365,
+        description: 'Days until an invoice is due. Absent: no date is named.',
+        examples: [14],
+      }),
+    ),
+    notes: Type.Optional(
+      Text({ description: 'What stands below the totals.', examples: ['Thank you!'] }, 2000, LINES_OF_TEXT),
+    ),
+    electronic: Type.Optional(
+      Type.Boolean({
+        description:
+          'The PDF carries the invoice as XML too (EN 16931, ZUGFeRD / Factur-X). Needs vatId or taxNumber. Absent: false.',
+        examples: [true],
+      }),
+    ),
+  },
+  { description: 'Who sells, as invoices and credit notes say it. Documents that exist stay as they are.' },
+);
+
+/** A shop's own words of one mail. */
+function OwnWords(name: TemplateName) {
+  const { occasion, meanings } = templateGuide(name);
+  const list = Object.entries(meanings).map(([key, meaning]) => `{${key}}: ${meaning}`);
+  return MapOf(
+    LOCALE,
+    Type.Object(
+      {
+        subject: Type.Optional(
+          OneLine({
+            description: 'Subject, with placeholders. Absent: the built-in one.',
+            examples: ['News on {orderNumber}'],
+          }),
+        ),
+        text: Type.Optional(
+          Type.String({
+            maxLength: 10_000,
+            pattern: LINES_OF_TEXT,
+            description:
+              'Paragraphs, with blank lines between them; no markup. A line with a placeholder that has nothing to say is left out; {lines} is a table, which stands at the end when it is not named. Absent: the built-in text.',
+            examples: ['Dear customer,\n\n{shopName} thanks you.'],
+          }),
+        ),
+      },
+      { additionalProperties: false, minProperties: 1, description: 'Words in one locale.' },
+    ),
+    { description: `${occasion} Placeholders: ${list.join(' ')}`, examples: [EXAMPLES[name]] },
+    { minProperties: 1 },
+  );
+}
+
+const EXAMPLES: Record<TemplateName, object> = {
+  order: { en_GB: { subject: 'Order {orderNumber}', text: 'Thank you!\n\n{lines}\n\nYour {shopName}' } },
+  shipped: { en_GB: { text: 'On its way:\n\n{lines}\n\nTracking code: {trackingCode}' } },
+  invoice: { en_GB: { subject: '{shopName}: {documentType} {documentNumber}' } },
+  refund: { en_GB: { text: 'We have sent you {amount} for {orderNumber}.' } },
+  availability: { en_GB: { subject: '{productName} is back' } },
+};
+
+const Mails = Type.Unsafe<Partial<Record<TemplateName, Static<ReturnType<typeof OwnWords>>>>>({
+  type: 'object',
+  properties: Object.fromEntries(TEMPLATE_NAMES.map((name) => [name, OwnWords(name)])),
+  additionalProperties: false,
+  description:
+    'Own words of mails, by locale. A mail speaks as its locale says, else another one of the same language, else the default one, else with built-in words (English, German, French).',
+  examples: [{ order: EXAMPLES.order }],
+});
+
 export const SettingsFile = Section(
   {
     $schema: Type.Optional(
@@ -491,6 +627,8 @@ export const SettingsFile = Section(
         examples: [['firstName', 'lastName', 'street', 'zipCode', 'city']],
       }),
     ),
+    invoicing: Type.Optional(InvoicingSection),
+    mails: Type.Optional(Mails),
     couponCampaigns: Type.Optional(
       List(
         CouponCampaign,

@@ -41,7 +41,8 @@ function updateShop(tx: Transaction, shop: Settings) {
       mandatory_address_fields = ${shop.mandatoryAddressFields},
       minimum_cart_code = ${shop.minimumCartCode}, minimum_cart_amount = ${shop.minimumCartAmount},
       basket_discounts = ${JSON.stringify(shop.basketDiscounts)}, units = ${shop.units},
-      cross_selling_title = ${shop.crossSellingTitle}, show_from_prices = ${shop.showFromPrices}
+      cross_selling_title = ${shop.crossSellingTitle}, show_from_prices = ${shop.showFromPrices},
+      invoicing = ${shop.invoicing}, mail_texts = ${shop.mailTexts}
     where shop_id = ${shop.shopId}`);
 }
 
