@@ -1,0 +1,74 @@
+import type fc from 'fast-check';
+import { contentOf, type Content } from '../src/carts/content.ts';
+import type { CartFacts, ShopRules } from '../src/carts/facts.ts';
+import type { Goods } from '../src/carts/goods.ts';
+import type { Settings } from '../src/shop/settings.ts';
+import { generatedCarts } from './generated-carts.ts';
+
+/** Orders of every kind: what generated carts hold once they were placed. */
+export interface GeneratedOrder {
+  content: Content;
+  /** Of the shop, and where the goods go. */
+  country: string;
+  deliveryCountry: string;
+}
+
+export const generatedOrders: fc.Arbitrary<GeneratedOrder> = generatedCarts.map(({ cart, shop }) => ({
+  content: contentFrom(cart, shop),
+  country: shop.country,
+  deliveryCountry: cart.country ?? shop.country,
+}));
+
+function contentFrom(cart: CartFacts, shop: ShopRules): Content {
+  const { content } = contentOf(
+    {
+      ...cart,
+      // A product may be there twice here: as two of the same price, under an id for each line.
+      lines: cart.lines.map(({ quantity, price }, index) => ({
+        lineItemId: `LINE-${index}`,
+        productId: `PRODUCT-OF-${index}`,
+        quantity,
+        ...(price !== null && { price }),
+      })),
+      products: cart.lines.map(
+        ({ product }, index) =>
+          ({
+            ...product,
+            productId: `PRODUCT-OF-${index}`,
+            productNumber: `N-${index}`,
+            selection: null,
+            image: null,
+            master: null,
+            facts: { ...product, name: { en_GB: `Product <${index}> & "more"`, de_DE: `Größe ${index}` } },
+          }) as unknown as Goods,
+      ),
+      coupon: cart.coupon && {
+        ...cart.coupon,
+        codeKey: 'code',
+        campaignId: 'CAMPAIGN',
+        withdrawnAt: cart.coupon.isWithdrawn ? NOW.toISOString() : null,
+        used: cart.coupon.isUsedUp ? 1 : 0,
+        usageLimit: 1,
+        campaignUsed: 0,
+        campaignUsageLimit: null,
+        validFrom: null,
+        validTo: cart.coupon.isInTime ? null : NOW.toISOString(),
+      },
+      couponLineItemId: cart.coupon && 'COUPON',
+      billingAddress: cart.country && JSON.stringify({ country: cart.country }),
+      shippingAddress: null,
+      shippingMethodId: cart.shipping.methodId,
+      shippingPrice: cart.shipping.price,
+      paymentMethodId: cart.payment.methodId,
+      paymentTransactionId: null,
+      paymentStatus: null,
+      paymentName: null,
+      paymentPrice: cart.payment.price,
+    },
+    { ...shop, defaultLocale: 'en_GB', locales: ['en_GB', 'de_DE'], units: {} } as unknown as Settings,
+    NOW,
+  );
+  return content;
+}
+
+const NOW = new Date('2026-11-15T08:30:00Z');
