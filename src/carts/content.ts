@@ -311,6 +311,9 @@ function contentTaxClass(taxClass: TaxClass, rate: number, settings: Settings): 
 }
 
 /** What has no name is called by its key. */
-function named({ name, key }: { name: Localised; key: string }, { defaultLocale }: Settings): Localised {
+export function named(
+  { name, key }: { name: Localised; key: string },
+  { defaultLocale }: Settings,
+): Localised {
   return Object.keys(name).length === 0 ? { [defaultLocale]: key } : name;
 }

@@ -37,7 +37,10 @@ export function order(api: Operations): void {
       answer: Order,
       recordsItself: true,
       // Of two customers who got the same number at the same moment, one tries again.
-      constraints: { customer_number: () => conflict('The order could not be numbered, try again') },
+      constraints: {
+        customer_number: () => conflict('The order could not be numbered, try again'),
+        customer_order_customer: () => conflict('The customer was erased in the meantime, try again'),
+      },
     },
     async (call) => (await orderedFromMemory(call)) ?? ordered(call, await openCart(call)),
   );
@@ -104,7 +107,7 @@ async function ordered(
 }
 
 /** The order that this cart is to become; what is missing refuses it. */
-function newOrder(
+export function newOrder(
   { cart, settings }: OpenCart,
   { content, totals }: PricedContent,
   now: Date,

@@ -187,7 +187,10 @@ function productLineItem(
   };
 }
 
-export function shippingData({ shipping, currency, taxType }: Content, look: Look): ShippingData | null {
+export function shippingData(
+  { shipping, currency, taxType }: Pick<Content, 'shipping' | 'currency' | 'taxType'>,
+  look: Look,
+): ShippingData | null {
   if (!shipping) return null;
   return {
     shippingMethod: { id: shipping.shippingMethodId, name: textOf(shipping.name, look) },
@@ -197,7 +200,10 @@ export function shippingData({ shipping, currency, taxType }: Content, look: Loo
 }
 
 /** The name of a payment that was set by hand is for the merchant, and not shown here. */
-export function paymentData({ payment, currency, taxType }: Content, look: Look): PaymentData | null {
+export function paymentData(
+  { payment, currency, taxType }: Pick<Content, 'payment' | 'currency' | 'taxType'>,
+  look: Look,
+): PaymentData | null {
   if (!payment) return null;
   const { method, price } = payment;
   return {

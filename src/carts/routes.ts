@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { hasScope } from '../http/callers.ts';
 import { CART_TOKEN_HEADER, newCartToken } from '../http/cart-token.ts';
 import { parseMoment } from '../http/dates.ts';
-import { badRequest, invalid, isRefusal, missingScope, notFound } from '../http/errors.ts';
+import { badRequest, conflict, invalid, isRefusal, missingScope, notFound } from '../http/errors.ts';
 import { offeredLocale, readingLocale, writingCurrency } from '../http/locale.ts';
 import type { Operations, ReadCall } from '../http/operation.ts';
 import { pagedText, paging } from '../http/paging.ts';
@@ -101,6 +101,7 @@ export function carts(api: Operations): void {
       body: NewCart,
       status: 201,
       answer: Cart,
+      constraints: { cart_customer: () => conflict('The customer was erased in the meantime') },
     },
     async (call) => {
       const { db, shopId, body, caller } = call;

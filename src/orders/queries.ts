@@ -1,6 +1,6 @@
 import type { Content } from '../carts/content.ts';
 import type { Queries, Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { sql, type Sql } from '../db/sql.ts';
 import type { State } from './schema.ts';
 
 /** An order as answers show it, with its customer's number. Addresses are JSON text. */
@@ -19,6 +19,11 @@ export interface OrderRow extends Record<State, Date | null> {
   billingAddress: string;
   shippingAddress: string | null;
   content: Content;
+}
+
+/** As a list reads it: the lines are most of an order, and few want them there. */
+export interface ListedOrder extends Omit<OrderRow, 'content'> {
+  content: Omit<Content, 'lines' | 'coupon' | 'offers' | 'taxes'>;
 }
 
 /** The same with what only the back office sees. */
@@ -54,20 +59,22 @@ export const STATE_COLUMNS: Readonly<Record<State, string>> = {
   archivedOn: 'archived_at',
 };
 
-/** Of `customer_order` joined with `customer`. */
-export const orderColumns = sql`
+/** Of `customer_order` joined with `customer`; of the content, what is wanted. */
+export const orderColumnsWith = (content: Sql) => sql`
   upper(customer_order.order_id::text) as "orderId", customer_order.order_number as "orderNumber",
   customer_order.created_at as "createdAt", customer_order.updated_at as "updatedAt",
   upper(customer_order.customer_id::text) as "customerId", customer.customer_number as "customerNumber",
   customer_order.locale, customer_order.currency, customer_order.tax_model as "taxModel",
   customer_order.customer_comment as "customerComment", customer_order.internal_note as "internalNote",
   customer_order.billing_address::text as "billingAddress",
-  customer_order.shipping_address::text as "shippingAddress", customer_order.content,
+  customer_order.shipping_address::text as "shippingAddress", ${content},
   viewed_at as "viewedOn", rejected_at as "rejectedOn", in_process_at as "inProcessOn", pending_at as "pendingOn",
   ready_for_dispatch_at as "readyForDispatchOn", partially_dispatched_at as "partiallyDispatchedOn",
   dispatched_at as "dispatchedOn", delivered_at as "deliveredOn", partially_invoiced_at as "partiallyInvoicedOn",
   invoiced_at as "invoicedOn", partially_paid_at as "partiallyPaidOn", paid_at as "paidOn",
   returned_at as "returnedOn", closed_at as "closedOn", archived_at as "archivedOn"`;
+
+export const orderColumns = orderColumnsWith(sql`customer_order.content`);
 
 const managedColumns = sql`
   upper(customer_order.app_id::text) as "appId", upper(editing_app_id::text) as "editingAppId",
@@ -77,6 +84,14 @@ const managedColumns = sql`
 export const ordersWithCustomers = sql`
   customer_order join customer on customer.shop_id = customer_order.shop_id
     and customer.customer_id = customer_order.customer_id`;
+
+/** With the version of the settings that it is shown with: one round trip. */
+export function findShownOrder(db: Queries, shopId: string, orderId: string) {
+  return db.one<OrderRow & { settingsVersion: number }>(sql`
+    select ${orderColumns}, shop.settings_version as "settingsVersion"
+    from ${ordersWithCustomers} join shop on shop.shop_id = customer_order.shop_id
+    where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}`);
+}
 
 export function findOrder(db: Queries, shopId: string, orderId: string) {
   return db.one<OrderRow>(sql`

@@ -8,11 +8,20 @@ import {
 } from '../carts/render.ts';
 import { toMilliseconds } from '../http/dates.ts';
 import { toDecimal } from '../money.ts';
-import type { OrderRow } from './queries.ts';
+import type { ListedOrder, OrderRow } from './queries.ts';
 import { STATES, type Order, type State } from './schema.ts';
 
-/** The answer's text, key by key as in `Order`: the addresses are JSON already. */
 export function orderText(order: OrderRow, look: Look): string {
+  return textOf(order, look, lineItemContainer(order.content, look));
+}
+
+/** Without the lines. */
+export function listedOrderText(order: ListedOrder, look: Look): string {
+  return textOf(order, look, undefined);
+}
+
+/** The answer's text, key by key as in `Order`: the addresses are JSON already. */
+function textOf(order: ListedOrder, look: Look, lines: Order['lineItemContainer'] | undefined): string {
   const { content, currency } = order;
   const base = apiOf(look);
   const { viewedOn, ...states } = Object.fromEntries(
@@ -39,7 +48,7 @@ export function orderText(order: OrderRow, look: Look): string {
     viewedOn,
     lastUpdatedOnDate: moment(order.updatedAt),
     ...states,
-    lineItemContainer: lineItemContainer(content, look),
+    ...(lines && { lineItemContainer: lines }),
     links: [
       { rel: 'self', href: `${base}/orders/${order.orderId}` },
       { rel: 'customer', href: `${base}/customers/${order.customerId}` },

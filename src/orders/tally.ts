@@ -1,4 +1,5 @@
 import type { Content } from '../carts/content.ts';
+import type { Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import { linesSold } from './revenue.ts';
 
@@ -32,4 +33,9 @@ export function addToDays(changes: Sql): Sql {
     from (${changes}) changes group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (shop_id, day, currency, states) do update set orders = order_day.orders + excluded.orders,
       gross = order_day.gross + excluded.gross, net = order_day.net + excluded.net`;
+}
+
+/** Called by the hourly sweep: orders that went on to another state leave rows behind in which there is none. */
+export function deleteEmptyDays(db: Queries): Promise<number> {
+  return db.run(sql`delete from order_day where orders = 0`);
 }

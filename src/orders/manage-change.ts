@@ -1,0 +1,225 @@
+import { Type } from 'typebox';
+import type { Content } from '../carts/content.ts';
+import type { Look } from '../carts/render.ts';
+import type { Queries, Transaction } from '../db/database.ts';
+import type { Caller } from '../http/callers.ts';
+import { toMilliseconds } from '../http/dates.ts';
+import { conflict, invalid, notFound } from '../http/errors.ts';
+import { readingLocale, writingLocale } from '../http/locale.ts';
+import { priceOf } from '../http/price.ts';
+import { Rendered } from '../http/rendered.ts';
+import { Id, LocaleParameter } from '../http/schemas.ts';
+import { currencyDigits, parseDecimal, toDecimal } from '../money.ts';
+import { notifyWatchers } from '../products/availability.ts';
+import { amountOf } from '../products/requests.ts';
+import { shopSettings, type Settings } from '../shop/settings.ts';
+import type { OrderChanges } from './change.ts';
+import { recordEvent, type EventKind } from './history.ts';
+import { findDealings, moveStock, type Dealings, type PartLine, type StockMove } from './manage-queries.ts';
+import { ManagedOrderAnswer } from './manage-schema.ts';
+import { lockOrder, type ManagedOrder } from './queries.ts';
+import { orderText } from './render.ts';
+
+/** What all operations share that change an order the way a merchant does. */
+export const facts = {
+  under: 'manage',
+  tag: 'orders',
+  labels: [],
+  action: 'Update order',
+  access: 'orders_write',
+  params: Type.Object({ orderId: Id }),
+  query: Type.Object({ locale: LocaleParameter }),
+  answer: ManagedOrderAnswer,
+} as const;
+
+/** What these operations know of their request. */
+export interface OrderCall {
+  tx: Transaction;
+  shopId: string;
+  params: { orderId: string };
+  query: { locale?: string };
+  caller: Caller;
+  origin: string;
+}
+
+/** An order that nobody else changes until the transaction ends, and what has been done about it. */
+export interface OpenOrder {
+  order: ManagedOrder;
+  dealings: Dealings;
+  settings: Settings;
+  /** Who calls. */
+  appId: string;
+}
+
+export const appIdOf = ({ caller }: Pick<OrderCall, 'caller'>) => caller.app!.appId.toUpperCase();
+
+/** While an app edits an order, others wait. */
+export async function openOrder(call: OrderCall, { force = false } = {}): Promise<OpenOrder> {
+  const { tx, shopId, params } = call;
+  const order = await lockOrder(tx, shopId, params.orderId);
+  if (!order) throw notFound();
+  const appId = appIdOf(call);
+  if (order.editingAppId !== null && order.editingAppId !== appId && !force) {
+    throw conflict('The order is being edited by another app');
+  }
+  const dealings = await findDealings(tx, shopId, order.orderId);
+  return { order, dealings, settings: await shopSettings(tx, shopId), appId };
+}
+
+export function refuseCancelled({ cancelledAt }: ManagedOrder): void {
+  if (cancelledAt) throw conflict('The order is cancelled and can not be changed');
+}
+
+/** Lines and methods are changed in edit mode only, so that nobody sees them half changed. */
+export function requireEditing({ order, appId }: OpenOrder): void {
+  refuseCancelled(order);
+  if (order.editingAppId !== appId) {
+    throw conflict('The order is not in edit mode, POST to its path .../edit first');
+  }
+}
+
+/** The order as the back office sees it. */
+export async function managedOrder(
+  db: Queries,
+  { shopId, query, origin }: Pick<OrderCall, 'shopId' | 'query' | 'origin'>,
+  order: ManagedOrder,
+  settings: Settings,
+): Promise<Rendered> {
+  const dealings = await findDealings(db, shopId, order.orderId);
+  const localeOf = 'inTransaction' in db ? writingLocale : readingLocale;
+  const look = { locale: localeOf(query.locale, settings), origin, settings };
+  const management = JSON.stringify(managementOf(order, dealings, look));
+  return new Rendered(`${orderText(order, look).slice(0, -1)},"management":${management}}`);
+}
+
+export function outstandingOf({ content, cancelledAt, paidAmount, refundedAmount }: ManagedOrder): number {
+  return cancelledAt ? 0 : Math.max(0, content.grandTotal - paidAmount + refundedAmount);
+}
+
+function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Look) {
+  const price = (minor: number) => priceOf(minor, order.currency, 'GROSS', locale);
+  const linesOf = (lines: readonly PartLine[]) =>
+    lines.map(({ lineItemId, quantity }) => ({ lineItemId, quantity: Number(quantity) }));
+  const moment = (at: string) => toMilliseconds(new Date(at));
+  return {
+    editing: order.editingAppId && {
+      appId: order.editingAppId,
+      since: toMilliseconds(order.editingSince!),
+    },
+    cancelledOn: order.cancelledAt && toMilliseconds(order.cancelledAt),
+    paidAmount: price(order.paidAmount),
+    refundedAmount: price(order.refundedAmount),
+    outstandingAmount: price(outstandingOf(order)),
+    shipments: dealings.shipments.map(({ shipmentId, at, lines, carrier, trackingCode }) => ({
+      shipmentId,
+      shippedOn: moment(at),
+      lines: linesOf(lines),
+      carrier,
+      trackingCode,
+    })),
+    returns: dealings.returns.map(({ returnId, at, lines, restocked, note }) => ({
+      returnId,
+      returnedOn: moment(at),
+      lines: linesOf(lines),
+      restocked,
+      note,
+    })),
+    payments: dealings.payments.map(({ paymentId, at, kind, amount, reference, note, returnId }) => ({
+      paymentId,
+      recordedOn: moment(at),
+      kind,
+      amount: price(amount),
+      reference,
+      note,
+      returnId,
+    })),
+  };
+}
+
+export function record(
+  { tx, shopId }: OrderCall,
+  { order, appId }: OpenOrder,
+  kind: EventKind,
+  details: Record<string, unknown>,
+): Promise<void> {
+  return recordEvent(tx, shopId, order.orderId, { appId, kind, details });
+}
+
+/** Takes goods from the stock or gives them back, and tells those who have waited for them. */
+export async function moveGoods(
+  { tx, shopId }: OrderCall,
+  { order, settings }: OpenOrder,
+  moves: readonly StockMove[],
+  lines: Content['lines'] = order.content.lines,
+): Promise<void> {
+  const real = moves.filter(({ quantity }) => quantity !== 0);
+  if (real.length === 0) return;
+  const { shortIds, backIds } = await moveStock(tx, shopId, real, settings.sellBeyondStock);
+  if (shortIds.length > 0) {
+    const numbers = lines.filter(({ productId }) => shortIds.includes(productId));
+    const names = new Set(numbers.map(({ productNumber }) => productNumber));
+    throw conflict(`There is not enough in stock of ${[...names].join(', ')}`);
+  }
+  if (backIds.length > 0) await notifyWatchers(tx, shopId, backIds);
+}
+
+/** The states that an order reaches by what was paid and sent; the moment when one was first reached stays. */
+export function statesReached(
+  { content, paidAmount, refundedAmount, ...states }: ManagedOrder,
+  shipments: Dealings['shipments'],
+  now: Date,
+): OrderChanges {
+  const isPaid = paidAmount - refundedAmount >= content.grandTotal;
+  const isSent = restOf(content, shipments).length === 0;
+  return {
+    ...(paidAmount > 0 &&
+      !states.paidOn &&
+      (isPaid ? { paidOn: now } : { partiallyPaidOn: states.partiallyPaidOn ?? now })),
+    ...(shipments.length > 0 &&
+      !states.dispatchedOn &&
+      (isSent ? { dispatchedOn: now } : { partiallyDispatchedOn: states.partiallyDispatchedOn ?? now })),
+  };
+}
+
+/** Quantities have up to six decimals; in millionths they are whole numbers that can be counted with. */
+const MILLION = 1_000_000;
+export const millionths = (quantity: string | number) => Math.round(Number(quantity) * MILLION);
+export const quantityText = (parts: number) => String(parts / MILLION);
+
+/** How much of each line was sent, or came back, in millionths. */
+export function quantitiesOf(parts: readonly { lines: readonly PartLine[] }[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const { lineItemId, quantity } of parts.flatMap(({ lines }) => lines)) {
+    sums.set(lineItemId, (sums.get(lineItemId) ?? 0) + millionths(quantity));
+  }
+  return sums;
+}
+
+/** What was not sent yet. */
+export function restOf({ lines }: Pick<Content, 'lines'>, shipments: Dealings['shipments']): PartLine[] {
+  const shipped = quantitiesOf(shipments);
+  return lines.flatMap(({ lineItemId, quantity }) => {
+    const rest = millionths(quantity) - (shipped.get(lineItemId) ?? 0);
+    return rest > 0 ? [{ lineItemId, quantity: quantityText(rest) }] : [];
+  });
+}
+
+/** An amount in minor units; one that the currency has no coins for is refused. */
+export function exactAmount(
+  value: number | string,
+  { currency }: Pick<ManagedOrder, 'currency'>,
+  field: string,
+  bounds: { least?: number } = {},
+): number {
+  const minor = amountOf(value, currency, field, bounds);
+  const { units, scale } = parseDecimal(typeof value === 'string' ? value.trim() : value)!;
+  if ((units * 10n ** BigInt(currencyDigits(currency))) % 10n ** BigInt(scale) !== 0n) {
+    throw invalid('OUT_OF_RANGE', field);
+  }
+  return minor;
+}
+
+/** For the history: what it was, and what it is. */
+export function moneyChange(from: number, to: number, { currency }: Pick<ManagedOrder, 'currency'>) {
+  return { from: toDecimal(from, currency), to: toDecimal(to, currency) };
+}

@@ -1,0 +1,188 @@
+import type { ContentLine } from '../carts/content.ts';
+import { conflict, invalid } from '../http/errors.ts';
+import type { Operations } from '../http/operation.ts';
+import { newId } from '../ids.ts';
+import { queueMails } from '../mails/queue.ts';
+import { toDecimal } from '../money.ts';
+import { anyText } from '../products/render.ts';
+import { decimalOf } from '../products/requests.ts';
+import { unitSign } from '../products/units.ts';
+import { changeOrder } from './change.ts';
+import {
+  exactAmount,
+  facts,
+  managedOrder,
+  moveGoods,
+  openOrder,
+  quantitiesOf,
+  quantityText,
+  record,
+  refuseCancelled,
+  restOf,
+  statesReached,
+  type OpenOrder,
+} from './manage-change.ts';
+import { mailAddressOf, refunded } from './manage-payments.ts';
+import { insertReturn, insertShipment, type PartLine } from './manage-queries.ts';
+import { NewReturn, NewShipment } from './manage-schema.ts';
+
+export function managedGoods(api: Operations): void {
+  api.write(
+    {
+      ...facts,
+      method: 'POST',
+      path: '/orders/:orderId/shipments',
+      name: 'createShipment',
+      summary: 'Create shipment',
+      description:
+        'Records that goods were sent, and tells the customer by mail. 409: more than what is left to be sent, or the order is cancelled.',
+      body: NewShipment,
+      status: 201,
+    },
+    async (call) => {
+      const { tx, shopId, body } = call;
+      const open = await openOrder(call);
+      const { order, dealings, settings } = open;
+      refuseCancelled(order);
+      const left = restOf(order.content, dealings.shipments);
+      if (left.length === 0) throw conflict('There is nothing left to be sent');
+      const lines = body.lines ? partsOf(body.lines, open, left, 'sent') : left;
+      const shipment = {
+        shipmentId: newId(tx.now),
+        lines,
+        carrier: body.carrier ?? null,
+        trackingCode: body.trackingCode ?? null,
+      };
+      await insertShipment(tx, shopId, order.orderId, shipment);
+      const shipments = [...dealings.shipments, { ...shipment, at: tx.now.toISOString() }];
+      const sent = await changeOrder(tx, shopId, order, statesReached(order, shipments, tx.now));
+      await record(call, open, 'shipped', { shipmentId: shipment.shipmentId, lines: counted(lines) });
+      const to = mailAddressOf(order);
+      if (to !== undefined) {
+        await queueMails(tx, shopId, [
+          {
+            to,
+            locale: order.locale,
+            template: 'shipped',
+            facts: {
+              orderNumber: order.orderNumber,
+              goods: lines.map((part) => goodsText(part, open)),
+              isRest: restOf(order.content, shipments).length === 0,
+              carrier: shipment.carrier,
+              trackingCode: shipment.trackingCode,
+            },
+          },
+        ]);
+      }
+      return managedOrder(tx, call, sent, settings);
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'POST',
+      path: '/orders/:orderId/returns',
+      name: 'createReturn',
+      summary: 'Create return',
+      description:
+        'Records that goods came back. They go into the stock again unless said otherwise, and what is to be refunded for them is recorded along with it. 409: more than what was sent and is not back yet, or more money than what is left of the payments.',
+      body: NewReturn,
+      status: 201,
+    },
+    async (call) => {
+      const { tx, shopId, body } = call;
+      const open = await openOrder(call);
+      const { order, dealings, settings } = open;
+      const back = quantitiesOf(dealings.returns);
+      const out = [...quantitiesOf(dealings.shipments)].flatMap(([lineItemId, sent]) => {
+        const rest = sent - (back.get(lineItemId) ?? 0);
+        return rest > 0 ? [{ lineItemId, quantity: quantityText(rest) }] : [];
+      });
+      const lines = partsOf(body.lines, open, out, 'returned');
+      const refund =
+        body.refund === null || body.refund === undefined
+          ? null
+          : exactAmount(body.refund, order, 'refund', { least: 1 });
+      const returnId = newId(tx.now);
+      const restocked = body.restock ?? true;
+      const note = body.note ?? null;
+      await insertReturn(tx, shopId, order.orderId, { returnId, lines, restocked, note });
+      if (restocked) {
+        await moveGoods(
+          call,
+          open,
+          lines.map((part) => ({
+            productId: lineOf(part, open).productId,
+            quantity: Number(part.quantity),
+          })),
+        );
+      }
+      const changes = { returnedOn: order.returnedOn ?? tx.now };
+      const details = { returnId, lines: counted(lines), restocked };
+      if (refund === null) {
+        const returned = await changeOrder(tx, shopId, order, changes);
+        await record(call, open, 'returned', details);
+        return managedOrder(tx, call, returned, settings);
+      }
+      const paymentId = newId(tx.now);
+      const returned = await refunded(
+        call,
+        open,
+        refund,
+        { paymentId, returnId, reference: null, note },
+        changes,
+      );
+      await record(call, open, 'returned', {
+        ...details,
+        paymentId,
+        refund: toDecimal(refund, order.currency),
+      });
+      return managedOrder(tx, call, returned, settings);
+    },
+  );
+}
+
+/** For the history, with numbers. */
+const counted = (lines: readonly PartLine[]) =>
+  lines.map(({ lineItemId, quantity }) => ({ lineItemId, quantity: Number(quantity) }));
+
+/** What a request names of the lines, each line once; no more of any than there is. */
+function partsOf(
+  wanted: readonly { lineItemId: string; quantity: number | string }[],
+  open: OpenOrder,
+  available: readonly PartLine[],
+  done: 'sent' | 'returned',
+): PartLine[] {
+  const parts = wanted.map(({ lineItemId, quantity }, index) => {
+    const id = lineItemId.toUpperCase();
+    if (!open.order.content.lines.some((line) => line.lineItemId === id)) {
+      throw invalid('UNKNOWN_VALUE', `lines.${index}.lineItemId`);
+    }
+    const bounds = { least: 0.000_001, most: 1_000_000 };
+    return { lineItemId: id, quantity: String(decimalOf(quantity, `lines.${index}.quantity`, bounds)) };
+  });
+  const left = quantitiesOf([{ lines: available }]);
+  return [...quantitiesOf([{ lines: parts }])].map(([lineItemId, quantity]) => {
+    const most = left.get(lineItemId) ?? 0;
+    if (quantity > most) {
+      const { productNumber } = lineOf({ lineItemId }, open);
+      throw conflict(`Of ${productNumber} no more than ${quantityText(most)} can be ${done}`);
+    }
+    return { lineItemId, quantity: quantityText(quantity) };
+  });
+}
+
+function lineOf({ lineItemId }: Pick<PartLine, 'lineItemId'>, { order }: OpenOrder): ContentLine {
+  return order.content.lines.find((line) => line.lineItemId === lineItemId)!;
+}
+
+/** `2 pieces Harbour Tea (Size: small)`, in the language of the order. */
+function goodsText(part: PartLine, open: OpenOrder): string {
+  const { order, settings } = open;
+  const { orderUnit, name, variation } = lineOf(part, open);
+  const text = (texts: Parameters<typeof anyText>[0]) =>
+    anyText(texts, order.locale, settings.defaultLocale) ?? '';
+  const amount = `${Number(part.quantity)} ${unitSign(orderUnit.unit, order.locale, settings)}`;
+  return `${amount} ${variation ? `${text(name)} (${text(variation)})` : text(name)}`;
+}

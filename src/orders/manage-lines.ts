@@ -1,0 +1,329 @@
+import { Type } from 'typebox';
+import { contentOf, named, type Content, type ContentLine } from '../carts/content.ts';
+import { MOST_LINES } from '../carts/schema.ts';
+import { badRequest, conflict, invalid, notFound } from '../http/errors.ts';
+import type { Operations } from '../http/operation.ts';
+import type { Rendered } from '../http/rendered.ts';
+import { Id } from '../http/schemas.ts';
+import { isId, newId } from '../ids.ts';
+import { decimalOf, MOST_MINOR } from '../products/requests.ts';
+import type { Settings } from '../shop/settings.ts';
+import { changeOrder } from './change.ts';
+import type { EventKind } from './history.ts';
+import {
+  exactAmount,
+  facts,
+  managedOrder,
+  millionths,
+  moneyChange,
+  moveGoods,
+  openOrder,
+  quantitiesOf,
+  quantityText,
+  record,
+  requireEditing,
+  statesReached,
+  type OpenOrder,
+  type OrderCall,
+} from './manage-change.ts';
+import { findOffer } from './manage-queries.ts';
+import { AddedLine, ChangedLine, ChangedPayment, ChangedShipping } from './manage-schema.ts';
+import type { ManagedOrder } from './queries.ts';
+import { deliveryPriceToday, paymentPriceToday, revised, type Edits } from './revision.ts';
+
+const QUANTITY = { least: 0.000_001, most: 1_000_000 };
+const lineParams = Type.Object({ orderId: Id, lineItemId: Id });
+const IN_EDIT_MODE =
+  'The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed.';
+
+export function managedLines(api: Operations): void {
+  api.write(
+    {
+      ...facts,
+      method: 'POST',
+      path: '/orders/:orderId/line-items',
+      name: 'addOrderLine',
+      summary: 'Add order line',
+      description: `A line of its own, with the price and the texts of today; its goods are taken from the stock. ${IN_EDIT_MODE} 409: there is not enough of it.`,
+      body: AddedLine,
+      status: 201,
+    },
+    async (call) => {
+      const open = await openOrder(call);
+      requireChangeable(open);
+      const added = await lineOfToday(call, open, call.body);
+      const { lineItemId, productId, quantity } = added;
+      await moveGoods(call, open, [{ productId, quantity: -Number(quantity) }], [added]);
+      return edited(call, open, { added }, 'line added', ({ lines }) => {
+        const { unitPrice } = lines.find((line) => line.lineItemId === lineItemId)!;
+        return {
+          lineItemId,
+          productId,
+          quantity: { from: 0, to: Number(quantity) },
+          price: moneyChange(0, unitPrice, open.order),
+        };
+      });
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'PUT',
+      path: '/orders/:orderId/line-items/:lineItemId',
+      name: 'updateOrderLine',
+      summary: 'Update order line',
+      description: `Quantity, price or both; the difference is taken from the stock or given back. The price stays as agreed unless one is named. ${IN_EDIT_MODE} 409: there is not enough of it, or more was sent already.`,
+      params: lineParams,
+      body: ChangedLine,
+    },
+    async (call) => {
+      const { params, body } = call;
+      const open = await openOrder(call);
+      const line = lineOf(open, params.lineItemId);
+      requireChangeable(open);
+      const quantity = isGiven(body.quantity) ? quantityOf(body.quantity) : undefined;
+      const price = isGiven(body.price) ? exactAmount(body.price, open.order, 'price') : undefined;
+      if (quantity === undefined && price === undefined) throw invalid('MISSING', 'quantity');
+      const { lineItemId, productId } = line;
+      const wanted = quantity ?? line.quantity;
+      refuseBelowShipped(open, line, millionths(wanted));
+      const more = millionths(wanted) - millionths(line.quantity);
+      await moveGoods(call, open, [{ productId, quantity: -Number(quantityText(more)) }]);
+      return edited(call, open, { changed: { lineItemId, quantity, price } }, 'line changed', ({ lines }) => {
+        const after = lines.find((one) => one.lineItemId === lineItemId)!;
+        return {
+          lineItemId,
+          productId,
+          quantity: { from: Number(line.quantity), to: Number(after.quantity) },
+          price: moneyChange(line.unitPrice, after.unitPrice, open.order),
+        };
+      });
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'DELETE',
+      path: '/orders/:orderId/line-items/:lineItemId',
+      name: 'removeOrderLine',
+      summary: 'Remove order line',
+      description: `Its goods go back into the stock. ${IN_EDIT_MODE} 409: it is the last one, or a part was sent already.`,
+      params: lineParams,
+    },
+    async (call) => {
+      const open = await openOrder(call);
+      const line = lineOf(open, call.params.lineItemId);
+      requireChangeable(open);
+      refuseBelowShipped(open, line, 0);
+      if (open.order.content.lines.length === 1) {
+        throw conflict('The last line can not be removed, cancel the order instead');
+      }
+      const { lineItemId, productId, quantity, unitPrice } = line;
+      await moveGoods(call, open, [{ productId, quantity: Number(quantity) }]);
+      return edited(call, open, { removed: lineItemId }, 'line removed', () => ({
+        lineItemId,
+        productId,
+        quantity: { from: Number(quantity), to: 0 },
+        price: moneyChange(unitPrice, 0, open.order),
+      }));
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'PUT',
+      path: '/orders/:orderId/shipping',
+      name: 'updateOrderShipping',
+      summary: 'Update order shipping',
+      description: `Another delivery, or another price of it. ${IN_EDIT_MODE}`,
+      body: ChangedShipping,
+    },
+    async (call) => {
+      const open = await openOrder(call);
+      requireChangeable(open);
+      refuseEmpty(open);
+      const { order, settings } = open;
+      const { content } = order;
+      const { shippingMethodId, price } = call.body;
+      const wanted = shippingMethodId.toUpperCase();
+      const method = settings.shippingMethods.find((one) => one.shippingMethodId === wanted);
+      if (!method) throw invalid('UNKNOWN_VALUE', 'shippingMethodId');
+      const shipping = {
+        shippingMethodId: wanted,
+        name: named(method, settings),
+        price: isGiven(price)
+          ? exactAmount(price, order, 'price')
+          : deliveryPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
+      };
+      return edited(call, open, { shipping }, 'shipping changed', (after) => ({
+        shippingMethodId: { from: content.shipping?.shippingMethodId ?? null, to: wanted },
+        price: moneyChange(content.shippingPrice, after.shippingPrice, order),
+      }));
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'PUT',
+      path: '/orders/:orderId/payment',
+      name: 'updateOrderPayment',
+      summary: 'Update order payment',
+      description: `Another payment method, or another price of it, which may be a discount. ${IN_EDIT_MODE}`,
+      body: ChangedPayment,
+    },
+    async (call) => {
+      const open = await openOrder(call);
+      requireChangeable(open);
+      refuseEmpty(open);
+      const { order, settings } = open;
+      const { content } = order;
+      const { paymentMethodId, price } = call.body;
+      const wanted = paymentMethodId.toUpperCase();
+      const method = settings.paymentMethods.find((one) => one.paymentMethodId === wanted);
+      if (!method) throw invalid('UNKNOWN_VALUE', 'paymentMethodId');
+      const { providerName, additionalData } = method;
+      const before = content.payment?.method?.paymentMethodId ?? null;
+      const payment = {
+        method: { paymentMethodId: wanted, name: named(method, settings), providerName, additionalData },
+        name: null,
+        // What a provider has said is about its own payment.
+        transactionId: before === wanted ? content.payment!.transactionId : null,
+        status: before === wanted ? content.payment!.status : null,
+        price: isGiven(price)
+          ? exactAmount(price, order, 'price', { least: -MOST_MINOR })
+          : paymentPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
+      };
+      return edited(call, open, { payment }, 'payment method changed', (after) => ({
+        paymentMethodId: { from: before, to: wanted },
+        price: moneyChange(content.payment?.price ?? 0, after.payment!.price, order),
+      }));
+    },
+  );
+}
+
+/** Saves what an edit has made of the order, and answers with it. */
+async function edited(
+  call: OrderCall,
+  open: OpenOrder,
+  edits: Edits,
+  kind: EventKind,
+  details: (content: Content) => Record<string, unknown>,
+): Promise<Rendered> {
+  const { tx, shopId } = call;
+  const { order, dealings, settings } = open;
+  const content = revised(order.content, edits);
+  if (content.grandTotal > MOST_MINOR || content.subTotal > MOST_MINOR) {
+    throw badRequest('The order would be worth more than can be ordered at once');
+  }
+  const states = statesReached({ ...order, content }, dealings.shipments, tx.now);
+  const changed = await changeOrder(tx, shopId, order, { content, ...states }, { moves: true });
+  await record(call, open, kind, {
+    ...details(content),
+    grandTotal: moneyChange(order.content.grandTotal, content.grandTotal, order),
+  });
+  return managedOrder(tx, call, changed, settings);
+}
+
+const isGiven = <Value>(value: Value | null | undefined): value is Value =>
+  value !== null && value !== undefined;
+
+const quantityOf = (value: number | string) => String(decimalOf(value, 'quantity', QUANTITY));
+
+function lineOf({ order }: OpenOrder, lineItemId: string): ContentLine {
+  const line = order.content.lines.find((one) => one.lineItemId === lineItemId);
+  if (!line) throw notFound();
+  return line;
+}
+
+/**
+ * Lines, delivery and payment can be changed while nothing of the order is invoiced: a change of one line may move the
+ * discount on all others, and then invoices would not sum to the order any more.
+ */
+function requireChangeable(open: OpenOrder): void {
+  requireEditing(open);
+  const { invoicedIds, invoicedAmount } = open.dealings;
+  if (invoicedIds.length > 0 || invoicedAmount > 0) {
+    throw conflict('The order is invoiced, credit it first with a credit note');
+  }
+}
+
+/** There is something that can be delivered and paid for. */
+function refuseEmpty({ order }: OpenOrder): void {
+  if (order.content.lines.length === 0) throw conflict('The order has no lines');
+}
+
+function refuseBelowShipped({ dealings }: OpenOrder, { lineItemId }: ContentLine, wanted: number): void {
+  const shipped = quantitiesOf(dealings.shipments).get(lineItemId) ?? 0;
+  if (wanted < shipped) throw conflict(`${quantityText(shipped)} of this line were sent already`);
+}
+
+/** Where the goods go. */
+function countryOf({ shippingAddress, billingAddress }: ManagedOrder, { country }: Settings): string {
+  const address = JSON.parse(shippingAddress ?? billingAddress) as { country?: string | null };
+  return address.country ?? country;
+}
+
+/** The settings, if they say what something costs in the currency of the order. */
+function pricedHere({ currency }: ManagedOrder, settings: Settings): Settings {
+  if (settings.currencies.includes(currency)) return settings;
+  throw badRequest(`The shop does not sell in ${currency} any more, name a price`);
+}
+
+/** A product as it would be sold today, in the terms of the order. */
+async function lineOfToday(
+  { tx, shopId }: OrderCall,
+  { order, settings }: OpenOrder,
+  {
+    productId,
+    quantity,
+    price,
+  }: { productId: string; quantity: number | string; price?: number | string | null },
+): Promise<ContentLine> {
+  if (!isId(productId)) throw notFound();
+  if (order.content.lines.length >= MOST_LINES) {
+    throw badRequest(`An order has at most ${MOST_LINES} lines`);
+  }
+  const offer = await findOffer(tx, shopId, productId, order.customerId);
+  if (!offer) throw notFound();
+  const { goods, customerGroupId } = offer;
+  if (goods.kind === 'master') {
+    throw badRequest(`${goods.productNumber} has variations, add one of them`);
+  }
+  const { currency, taxType, shipping } = order.content;
+  const { content } = contentOf(
+    {
+      currency,
+      taxType,
+      customerGroupId,
+      lines: [
+        {
+          lineItemId: newId(tx.now),
+          productId: goods.productId,
+          quantity: quantityOf(quantity),
+          ...(isGiven(price) && { price: exactAmount(price, order, 'price') }),
+        },
+      ],
+      products: [goods],
+      coupon: null,
+      couponLineItemId: null,
+      billingAddress: order.billingAddress,
+      shippingAddress: order.shippingAddress,
+      shippingMethodId: shipping?.shippingMethodId ?? null,
+      shippingPrice: null,
+      paymentMethodId: null,
+      paymentTransactionId: null,
+      paymentStatus: null,
+      paymentName: null,
+      paymentPrice: null,
+    },
+    settings,
+    tx.now,
+  );
+  const [line] = content.lines;
+  if (!line) throw badRequest(`${goods.productNumber} has no price in ${currency}`);
+  return line;
+}

@@ -1,0 +1,202 @@
+import type { Goods } from '../carts/goods.ts';
+import { goodsOfRefs, goodsRefs } from '../carts/kept-goods.ts';
+import type { Queries, Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+
+/** A part of a line that was sent or came back. */
+export interface PartLine {
+  lineItemId: string;
+  /** An exact decimal as text. */
+  quantity: string;
+}
+
+export interface Shipment {
+  shipmentId: string;
+  /** As PostgreSQL puts it into JSON. */
+  at: string;
+  lines: PartLine[];
+  carrier: string | null;
+  trackingCode: string | null;
+}
+
+export interface Return {
+  returnId: string;
+  at: string;
+  lines: PartLine[];
+  restocked: boolean;
+  note: string | null;
+}
+
+export interface Payment {
+  paymentId: string;
+  at: string;
+  kind: 'payment' | 'refund';
+  /** Minor units. */
+  amount: number;
+  reference: string | null;
+  note: string | null;
+  returnId: string | null;
+}
+
+/** What has been done about an order, oldest first. */
+export interface Dealings {
+  shipments: Shipment[];
+  returns: Return[];
+  payments: Payment[];
+  /** Lines that invoices cover and credit notes do not. */
+  invoicedIds: string[];
+  /** What invoices ask for, less what was credited; minor units. */
+  invoicedAmount: number;
+}
+
+export async function findDealings(db: Queries, shopId: string, orderId: string): Promise<Dealings> {
+  const row = await db.one<Dealings>(sql`
+    select
+      (
+        select coalesce(json_agg(json_build_object(
+          'shipmentId', upper(shipment_id::text), 'at', at, 'lines', lines, 'carrier', carrier,
+          'trackingCode', tracking_code) order by at, shipment_id), '[]')
+        from order_shipment where shop_id = ${shopId} and order_id = ${orderId}
+      ) as shipments,
+      (
+        select coalesce(json_agg(json_build_object(
+          'returnId', upper(return_id::text), 'at', at, 'lines', lines, 'restocked', restocked, 'note', note)
+          order by at, return_id), '[]')
+        from order_return where shop_id = ${shopId} and order_id = ${orderId}
+      ) as returns,
+      (
+        select coalesce(json_agg(json_build_object(
+          'paymentId', upper(payment_id::text), 'at', at, 'kind', kind, 'amount', amount, 'reference', reference,
+          'note', note, 'returnId', upper(return_id::text)) order by at, payment_id), '[]')
+        from order_payment where shop_id = ${shopId} and order_id = ${orderId}
+      ) as payments,
+      array(
+        select upper(line ->> 'lineItemId')
+        from order_document, jsonb_array_elements(content -> 'lines') line
+        where shop_id = ${shopId} and order_id = ${orderId}
+        group by 1
+        having sum((line ->> 'quantity')::numeric * case kind when 'Invoice' then 1 else -1 end) > 0
+      ) as "invoicedIds",
+      (
+        select coalesce(sum((content ->> 'grandTotal')::bigint * case kind when 'Invoice' then 1 else -1 end), 0)::bigint
+        from order_document where shop_id = ${shopId} and order_id = ${orderId}
+      ) as "invoicedAmount"`);
+  return row!;
+}
+
+/** What a product is sold as today, and to which group its buyer belongs. undefined: there is no such product. */
+export async function findOffer(
+  tx: Transaction,
+  shopId: string,
+  productId: string,
+  customerId: string,
+): Promise<{ goods: Goods; customerGroupId: string | null } | undefined> {
+  const row = await tx.one<{ refs: string[]; customerGroupId: string | null }>(sql`
+    select ${goodsRefs(sql`${shopId}`, sql`${[productId]}::uuid[]`)} as refs, (
+      select upper(customer_group_id::text) from customer
+      where shop_id = ${shopId} and customer_id = ${customerId}
+    ) as "customerGroupId"`);
+  const [goods] = await goodsOfRefs(tx, shopId, row!.refs);
+  return goods && { goods, customerGroupId: row!.customerGroupId };
+}
+
+export interface StockMove {
+  productId: string;
+  /** Below zero: it is taken. At most six decimals. */
+  quantity: number;
+}
+
+/**
+ * Takes from the stock and gives back, of products whose stock is counted: all of it, or nothing when there is not
+ * enough of one. Locked in the order of their ids, like those of an order that is placed.
+ */
+export async function moveStock(
+  tx: Transaction,
+  shopId: string,
+  moves: readonly StockMove[],
+  beyondStock: boolean,
+): Promise<{ shortIds: string[]; backIds: string[] }> {
+  const wanted = JSON.stringify(
+    moves.map(({ productId, quantity }) => ({ product_id: productId, quantity })),
+  );
+  const row = await tx.one<{ shortIds: string[]; backIds: string[] }>(sql`
+    with wanted as (
+      select product_id, sum(quantity) as quantity
+      from jsonb_to_recordset(${wanted}) as move (product_id uuid, quantity numeric)
+      group by product_id
+    ), stocked as (
+      select product.product_id, product.stock, wanted.quantity
+      from wanted join product on product.shop_id = ${shopId} and product.product_id = wanted.product_id
+      where product.stock is not null
+      order by product.product_id
+      for no key update of product
+    ), short as (
+      select product_id from stocked where quantity < 0 and stock + quantity < 0 and not ${beyondStock}::boolean
+    ), moved as (
+      update product set stock = stocked.stock + stocked.quantity, stock_changed_at = ${tx.now}
+      from stocked
+      where product.shop_id = ${shopId} and product.product_id = stocked.product_id
+        and not exists (select from short)
+      returning product.product_id, stocked.stock as before, product.stock as after
+    )
+    select array(select upper(product_id::text) from short) as "shortIds",
+      array(select upper(product_id::text) from moved where before <= 0 and after > 0) as "backIds"`);
+  return row!;
+}
+
+/** The use of a coupon does not count any more. */
+export function giveBackCoupon(tx: Transaction, shopId: string, codeKey: string) {
+  return tx.run(sql`
+    with code as (
+      update coupon set used = used - 1
+      where shop_id = ${shopId} and code_key = ${codeKey} and used > 0
+      returning campaign_id
+    )
+    update coupon_campaign set used = used - 1
+    where shop_id = ${shopId} and campaign_id = (select campaign_id from code) and used > 0`);
+}
+
+export function insertShipment(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+  { shipmentId, lines, carrier, trackingCode }: Omit<Shipment, 'at'>,
+) {
+  return tx.run(sql`
+    insert into order_shipment (shop_id, order_id, shipment_id, at, lines, carrier, tracking_code)
+    values (${shopId}, ${orderId}, ${shipmentId}, ${tx.now}, ${JSON.stringify(lines)}, ${carrier}, ${trackingCode})`);
+}
+
+export function insertReturn(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+  { returnId, lines, restocked, note }: Omit<Return, 'at'>,
+) {
+  return tx.run(sql`
+    insert into order_return (shop_id, order_id, return_id, at, lines, restocked, note)
+    values (${shopId}, ${orderId}, ${returnId}, ${tx.now}, ${JSON.stringify(lines)}, ${restocked}, ${note})`);
+}
+
+export function insertPayment(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+  { paymentId, kind, amount, reference, note, returnId }: Omit<Payment, 'at'>,
+) {
+  return tx.run(sql`
+    insert into order_payment (shop_id, order_id, payment_id, at, kind, amount, reference, note, return_id)
+    values (${shopId}, ${orderId}, ${paymentId}, ${tx.now}, ${kind}, ${amount}, ${reference}, ${note}, ${returnId})`);
+}
+
+/** How the order began, and how many events followed. */
+export function findPlacing(db: Queries, shopId: string, orderId: string) {
+  return db.one<{ at: Date; appId: string | null; appName: string | null; events: number }>(sql`
+    select customer_order.created_at as at, upper(customer_order.app_id::text) as "appId", app.name as "appName", (
+        select count(*) from order_event
+        where order_event.shop_id = ${shopId} and order_event.order_id = ${orderId}
+      ) as events
+    from customer_order
+    left join app on app.shop_id = customer_order.shop_id and app.app_id = customer_order.app_id
+    where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}`);
+}

@@ -1,0 +1,167 @@
+import { Type } from 'typebox';
+import { MOST_LINES } from '../carts/schema.ts';
+import { Price } from '../http/price.ts';
+import { Id, Nullable } from '../http/schemas.ts';
+import { Decimal, Given, Text } from '../products/requests.ts';
+import { EVENTS } from './history.ts';
+import { Order } from './schema.ts';
+
+/** What the back office sees of an order, and what it sends to change one. */
+
+const moment = (description: string) => Type.String({ description, examples: ['2026-11-15T08:30:00.000Z'] });
+const text = (description: string, example: string) =>
+  Nullable(Type.String({ description, examples: [example] }));
+
+const PartLines = Type.Array(
+  Type.Object({
+    lineItemId: Id,
+    quantity: Type.Number({ description: 'How many.', examples: [2] }),
+  }),
+  { description: 'What of the lines.' },
+);
+
+const Management = Type.Object(
+  {
+    editing: Nullable(
+      Type.Object(
+        { appId: Id, since: moment('Since when.') },
+        { description: 'The app that edits it; null: nobody.' },
+      ),
+    ),
+    cancelledOn: Nullable(moment('Cancelled.')),
+    paidAmount: { ...Price, description: 'What came in.' },
+    refundedAmount: { ...Price, description: 'What of it went back.' },
+    outstandingAmount: {
+      ...Price,
+      description:
+        'What is missing of the grand total, when refunds are taken off what came in; nothing when cancelled.',
+    },
+    shipments: Type.Array(
+      Type.Object({
+        shipmentId: Id,
+        shippedOn: moment('When it left.'),
+        lines: PartLines,
+        carrier: text('Who carries it.', 'DHL'),
+        trackingCode: text('What the carrier calls it.', '00340434161094042557'),
+      }),
+      { description: 'Oldest first.' },
+    ),
+    returns: Type.Array(
+      Type.Object({
+        returnId: Id,
+        returnedOn: moment('When it came back.'),
+        lines: PartLines,
+        restocked: Type.Boolean({ description: 'It went back into the stock.', examples: [true] }),
+        note: text('Note of the merchant.', 'unopened'),
+      }),
+      { description: 'Oldest first.' },
+    ),
+    payments: Type.Array(
+      Type.Object({
+        paymentId: Id,
+        recordedOn: moment('When it was recorded.'),
+        kind: Type.Enum(['payment', 'refund'], { description: 'In or out.', examples: ['payment'] }),
+        amount: { ...Price, description: 'How much; positive in both cases.' },
+        reference: text('What the provider calls it.', 'QP-4711'),
+        note: text('Note of the merchant.', 'by bank transfer'),
+        returnId: Nullable({ ...Id, description: 'The return that it was refunded for.' }),
+      }),
+      { description: 'Payments and refunds, oldest first.' },
+    ),
+  },
+  { title: 'order management', description: 'What only the back office sees.' },
+);
+
+export const ManagedOrderAnswer = Type.Object(
+  { ...Order.properties, management: Management },
+  { title: 'managed order' },
+);
+
+export const HistoryEntry = Type.Object(
+  {
+    eventId: { ...Id, description: 'Of the placing: the id of the order.' },
+    date: moment('When it happened.'),
+    appId: Nullable({ ...Id, description: 'The app that did it; null: the shop itself.' }),
+    appName: text('Its name.', 'Warehouse'),
+    kind: Type.Enum(['placed', ...EVENTS], { description: 'What happened.', examples: ['line changed'] }),
+    details: Type.Object({}, { additionalProperties: true, description: 'What it was about.' }),
+  },
+  { title: 'order history entry' },
+);
+
+const amount = (description: string, example: number) =>
+  Decimal(`${description} In the currency of the order, with no more decimals than it has.`, example);
+const note = Given(Text('Note of the merchant.', 'by bank transfer', 1_000));
+const reference = Given(Text('What the provider calls it.', 'QP-4711', 200));
+const unitPrice = Given(
+  amount('Price of one unit, in the terms of the order; absent: that of the product.', 12.5),
+);
+
+export const AddedLine = Type.Object(
+  {
+    productId: { ...Id, description: 'The product; of a master one of its variations.' },
+    quantity: Decimal('How many.', 2),
+    price: unitPrice,
+  },
+  { title: 'order line (create request)' },
+);
+
+export const ChangedLine = Type.Object(
+  {
+    quantity: Given(Decimal('How many from now on.', 2)),
+    price: Given(amount('Price of one unit, in the terms of the order.', 12.5)),
+  },
+  { title: 'order line (update request)', minProperties: 1 },
+);
+
+const newPrice = Given(
+  amount('What it costs, in the terms of the order; absent: by its rules of today.', 3.95),
+);
+
+export const ChangedShipping = Type.Object(
+  { shippingMethodId: { ...Id, description: 'One of the shipping methods of the shop.' }, price: newPrice },
+  { title: 'order shipping (update request)' },
+);
+
+export const ChangedPayment = Type.Object(
+  { paymentMethodId: { ...Id, description: 'One of the payment methods of the shop.' }, price: newPrice },
+  { title: 'order payment (update request)' },
+);
+
+export const Cancellation = Type.Object(
+  {
+    reason: Given(Text('Why; it stays in the history, so say nothing of a person.', 'ordered twice', 1_000)),
+  },
+  { title: 'order cancellation (request)' },
+);
+
+export const MoneyRequest = Type.Object(
+  { amount: amount('How much.', 46.33), reference, note },
+  { title: 'order payment (create request)' },
+);
+
+const PartLinesRequest = Type.Array(
+  Type.Object({ lineItemId: Id, quantity: Decimal('How many.', 2) }, { title: 'part of a line (request)' }),
+  { minItems: 1, maxItems: MOST_LINES, description: 'What of the lines.' },
+);
+
+export const NewShipment = Type.Object(
+  {
+    lines: Given({ ...PartLinesRequest, description: 'What is sent; absent: all that was not sent yet.' }),
+    carrier: Given(Text('Who carries it.', 'DHL', 200)),
+    trackingCode: Given(Text('What the carrier calls it.', '00340434161094042557', 200)),
+  },
+  { title: 'shipment (create request)' },
+);
+
+export const NewReturn = Type.Object(
+  {
+    lines: { ...PartLinesRequest, description: 'What came back.' },
+    restock: Given(
+      Type.Boolean({ description: 'Whether it goes back into the stock; absent: yes.', examples: [true] }),
+    ),
+    refund: Given(amount('What is refunded for it; absent: nothing.', 12.5)),
+    note,
+  },
+  { title: 'return (create request)' },
+);

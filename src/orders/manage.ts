@@ -1,0 +1,187 @@
+import { Type } from 'typebox';
+import { toMilliseconds } from '../http/dates.ts';
+import { conflict, notFound } from '../http/errors.ts';
+import type { Operations } from '../http/operation.ts';
+import { paged, paging } from '../http/paging.ts';
+import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
+import { shopSettings } from '../shop/settings.ts';
+import { changeOrder } from './change.ts';
+import { findEvents } from './history.ts';
+import {
+  appIdOf,
+  facts,
+  managedOrder,
+  moveGoods,
+  openOrder,
+  record,
+  refuseCancelled,
+  restOf,
+} from './manage-change.ts';
+import { findPlacing, giveBackCoupon } from './manage-queries.ts';
+import { Cancellation, HistoryEntry, ManagedOrderAnswer } from './manage-schema.ts';
+import { findManagedOrder } from './queries.ts';
+
+const { parameters, pageOf } = paging();
+
+export function managedOrders(api: Operations): void {
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      path: '/orders/:orderId',
+      name: 'getManagedOrder',
+      summary: 'Get managed order',
+      description: 'The order with what was paid, sent and returned, and who edits it.',
+      access: 'orders_read',
+      answer: ManagedOrderAnswer,
+    },
+    async (call) => {
+      const { db, shopId, params } = call;
+      const [order, settings] = await Promise.all([
+        findManagedOrder(db, shopId, params.orderId),
+        shopSettings(db, shopId),
+      ]);
+      if (!order) throw notFound();
+      return managedOrder(db, call, order, settings);
+    },
+  );
+
+  api.read(
+    {
+      under: 'manage',
+      tag: 'orders',
+      labels: [],
+      method: 'GET',
+      path: '/orders/:orderId/history',
+      name: 'listOrderHistory',
+      summary: 'List order history',
+      description: 'Who did what to the order, and when. Oldest first: it begins with the placing.',
+      access: 'orders_read',
+      params: Type.Object({ orderId: Id }),
+      query: Type.Object(parameters),
+      answer: Paged(HistoryEntry, 'order history'),
+    },
+    async ({ db, shopId, params: { orderId }, query }) => {
+      const page = pageOf(query);
+      const { resultsPerPage, offset } = page;
+      // The placing is the first entry, and no event.
+      const isFirst = offset === 0;
+      const [placing, events] = await Promise.all([
+        findPlacing(db, shopId, orderId),
+        isFirst
+          ? findEvents(db, shopId, orderId, resultsPerPage - 1, 0)
+          : findEvents(db, shopId, orderId, resultsPerPage, offset - 1),
+      ]);
+      if (!placing) throw notFound();
+      const { at, appId, appName } = placing;
+      const entries = [
+        ...(isFirst ? [{ eventId: orderId, at, appId, appName, kind: 'placed' as const, details: {} }] : []),
+        ...events,
+      ];
+      return paged(
+        page,
+        placing.events + 1,
+        entries.map(({ at: moment, ...entry }) => ({
+          eventId: entry.eventId,
+          date: toMilliseconds(moment),
+          appId: entry.appId,
+          appName: entry.appName,
+          kind: entry.kind,
+          details: entry.details,
+        })),
+      );
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'POST',
+      path: '/orders/:orderId/edit',
+      name: 'startOrderEditing',
+      summary: 'Start order editing',
+      description:
+        'From now on this app may change lines and methods, and nobody else changes the order. Once more changes nothing. 409: another app edits it, or it is cancelled.',
+    },
+    async (call) => {
+      const { tx, shopId } = call;
+      const open = await openOrder(call);
+      const { order, settings, appId } = open;
+      refuseCancelled(order);
+      if (order.editingAppId === appId) return managedOrder(tx, call, order, settings);
+      const edited = await changeOrder(tx, shopId, order, { editingAppId: appId, editingSince: tx.now });
+      await record(call, open, 'editing started', {});
+      return managedOrder(tx, call, edited, settings);
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'DELETE',
+      path: '/orders/:orderId/edit',
+      name: 'endOrderEditing',
+      summary: 'End order editing',
+      description:
+        'What was changed stays. With force it also ends when another app edits the order; otherwise that is 409. When nobody does, nothing happens.',
+      query: Type.Object({
+        force: Type.Optional(
+          Type.Boolean({ description: 'End what another app has started.', examples: [true] }),
+        ),
+        locale: LocaleParameter,
+      }),
+    },
+    async (call) => {
+      const { tx, shopId, query } = call;
+      const open = await openOrder(call, { force: query.force === true });
+      const { order, settings } = open;
+      if (order.editingAppId === null) return managedOrder(tx, call, order, settings);
+      const left = await changeOrder(tx, shopId, order, { editingAppId: null, editingSince: null });
+      const isOwn = order.editingAppId === appIdOf(call);
+      await record(call, open, 'editing ended', isOwn ? {} : { startedBy: order.editingAppId });
+      return managedOrder(tx, call, left, settings);
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'POST',
+      path: '/orders/:orderId/cancel',
+      name: 'cancelOrder',
+      summary: 'Cancel order',
+      description:
+        'What was not sent goes back into the stock, and the use of the coupon is given back. What was paid stays paid until it is refunded. 409: all of it was sent, or it is cancelled already.',
+      body: Cancellation,
+    },
+    async (call) => {
+      const { tx, shopId, body } = call;
+      const open = await openOrder(call);
+      const { order, dealings, settings } = open;
+      refuseCancelled(order);
+      const { lines, coupon } = order.content;
+      const rest = restOf(order.content, dealings.shipments);
+      if (lines.length > 0 && rest.length === 0) {
+        throw conflict('All of the order was sent, record a return instead');
+      }
+      const productOf = new Map(lines.map(({ lineItemId, productId }) => [lineItemId, productId]));
+      await moveGoods(
+        call,
+        open,
+        rest.map(({ lineItemId, quantity }) => ({
+          productId: productOf.get(lineItemId)!,
+          quantity: Number(quantity),
+        })),
+      );
+      if (coupon && coupon.codeKey !== null) await giveBackCoupon(tx, shopId, coupon.codeKey);
+      const cancelled = await changeOrder(tx, shopId, order, {
+        cancelledAt: tx.now,
+        rejectedOn: order.rejectedOn ?? tx.now,
+        editingAppId: null,
+        editingSince: null,
+      });
+      await record(call, open, 'cancelled', { reason: body.reason ?? null, givenBack: rest });
+      return managedOrder(tx, call, cancelled, settings);
+    },
+  );
+}

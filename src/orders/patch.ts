@@ -1,0 +1,132 @@
+import { Type } from 'typebox';
+import type { Content } from '../carts/content.ts';
+import { ratesOf, sum } from '../carts/shares.ts';
+import { taxOn } from '../carts/tax.ts';
+import { AddressRequest, toAddress } from '../customers/address.ts';
+import { parseMoment } from '../http/dates.ts';
+import { patchOf, type Changes } from '../http/json-patch.ts';
+import type { Settings } from '../shop/settings.ts';
+import type { OrderChanges } from './change.ts';
+import type { ManagedOrder } from './queries.ts';
+import type { State } from './schema.ts';
+
+const Moment = Type.String({ description: 'A moment, ISO 8601.', examples: ['2026-11-15T08:30:00Z'] });
+const Note = Type.String({ description: 'A note.', examples: ['Please ring twice'], maxLength: 10_000 });
+
+const STATE = { ops: ['add', 'remove'], value: Moment } as const;
+
+const PATHS = {
+  '/orderNumber': { ops: ['add'], value: Type.String({ minLength: 1, maxLength: 64 }) },
+  '/customerComment': { ops: ['add', 'remove'], value: Note },
+  '/internalNote': { ops: ['add', 'remove'], value: Note },
+  '/billingAddress': { ops: ['add'], value: AddressRequest },
+  '/shippingAddress': { ops: ['add'], value: AddressRequest },
+  '/payment': { ops: ['add'], value: Type.String({ maxLength: 255 }) },
+  '/viewedOn': STATE,
+  '/rejectedOn': STATE,
+  '/inProcessOn': STATE,
+  '/pendingOn': STATE,
+  '/readyForDispatchOn': STATE,
+  '/partiallyDispatchedOn': STATE,
+  '/dispatchedOn': STATE,
+  '/deliveredOn': STATE,
+  '/partiallyInvoicedOn': STATE,
+  '/invoicedOn': STATE,
+  '/partiallyPaidOn': STATE,
+  '/paidOn': STATE,
+  '/returnedOn': STATE,
+  '/closedOn': STATE,
+  '/archivedOn': STATE,
+} as const;
+
+export const orderPatch = patchOf(PATHS);
+export type OrderPatch = Changes<typeof PATHS>;
+
+/** What lastUpdatedOnDate tells of. */
+const MOVING: readonly string[] = ['/billingAddress', '/shippingAddress', '/payment'];
+
+/** What these changes make of an order, and whether they move lastUpdatedOnDate. */
+export function patchedOrder(
+  order: ManagedOrder,
+  patch: OrderPatch,
+  settings: Settings,
+): { changes: OrderChanges; moves: boolean } {
+  const changes: OrderChanges = {};
+  patch.forEach((change, index) => {
+    const at = `[${index}] ${change.path}`;
+    switch (change.path) {
+      case '/orderNumber':
+        if (change.op !== 'remove') changes.orderNumber = change.value;
+        break;
+      case '/customerComment':
+        changes.customerComment = change.op === 'remove' ? null : change.value;
+        break;
+      case '/internalNote':
+        changes.internalNote = change.op === 'remove' ? null : change.value;
+        break;
+      case '/billingAddress':
+        if (change.op !== 'remove') {
+          const required = ['country', 'emailAddress', ...settings.mandatoryAddressFields];
+          changes.billingAddress = JSON.stringify(toAddress(change.value, at, required));
+        }
+        break;
+      case '/shippingAddress':
+        if (change.op !== 'remove') {
+          changes.shippingAddress = JSON.stringify(toAddress(change.value, at, ['country']));
+        }
+        break;
+      case '/payment':
+        if (change.op !== 'remove') changes.content = paidByHand(order.content, change.value);
+        break;
+      case '/viewedOn':
+      case '/rejectedOn':
+      case '/inProcessOn':
+      case '/pendingOn':
+      case '/readyForDispatchOn':
+      case '/partiallyDispatchedOn':
+      case '/dispatchedOn':
+      case '/deliveredOn':
+      case '/partiallyInvoicedOn':
+      case '/invoicedOn':
+      case '/partiallyPaidOn':
+      case '/paidOn':
+      case '/returnedOn':
+      case '/closedOn':
+      case '/archivedOn':
+        changes[change.path.slice(1) as State] =
+          change.op === 'remove' ? null : parseMoment(change.value, at);
+        break;
+    }
+  });
+  return { changes, moves: patch.some(({ path }) => MOVING.includes(path)) };
+}
+
+/** A payment that is none of the shop's methods: it is named for the merchant, and costs nothing. */
+function paidByHand(content: Content, name: string): Content {
+  const payment = { method: null, name, transactionId: null, status: null, price: 0, taxes: [] };
+  const isFree = (content.payment?.price ?? 0) === 0;
+  return { ...content, payment, ...(isFree ? {} : totalsWithoutPayment(content)) };
+}
+
+/** As in a cart: the tax is rounded once per rate over everything. */
+function totalsWithoutPayment({ taxType, lines, shippingPrice, serviceTaxClass }: Content) {
+  const taxed = [
+    { rate: serviceTaxClass.rate, amount: shippingPrice },
+    ...lines.map((line) => ({
+      rate: line.taxClass.rate,
+      amount: line.amount - line.discountShare - line.couponShare + line.deposit + line.ecoParticipation,
+    })),
+  ];
+  const taxes = ratesOf(taxed.map(({ rate }) => rate)).map((rate) => {
+    const amount = sum(taxed.filter((part) => part.rate === rate).map((part) => part.amount));
+    return { rate, amount, tax: taxOn(amount, rate, taxType) };
+  });
+  const total = sum(taxes.map(({ amount }) => amount));
+  const totalTax = sum(taxes.map(({ tax }) => tax));
+  return {
+    taxes,
+    totalTax,
+    totalBeforeTax: taxType === 'GROSS' ? total - totalTax : total,
+    grandTotal: taxType === 'GROSS' ? total : total + totalTax,
+  };
+}

@@ -1,0 +1,202 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { generatedCarts } from '../../test/generated-carts.ts';
+import { contentOf, type Content, type ContentLine } from '../carts/content.ts';
+import type { CartFacts, ShopRules } from '../carts/facts.ts';
+import type { Goods } from '../carts/goods.ts';
+import type { Settings } from '../shop/settings.ts';
+import { revised, type Edits } from './revision.ts';
+
+const NOW = new Date('2026-11-15T08:30:00Z');
+const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
+
+/** The content that an order of this cart would hold. */
+function frozen(cart: CartFacts, shop: ShopRules): Content {
+  // A cart has one line per product.
+  const lines = cart.lines.filter(
+    ({ product }, index) =>
+      cart.lines.findIndex((one) => one.product.productId === product.productId) === index,
+  );
+  const products: Goods[] = lines.map(({ product }) => ({
+    ...product,
+    productNumber: product.productId,
+    kind: 'regular',
+    selection: null,
+    visible: true,
+    stock: null,
+    productTypeId: null,
+    master: null,
+    image: null,
+    ref: '',
+    facts: product,
+  }));
+  const { coupon } = cart;
+  const { content } = contentOf(
+    {
+      ...cart,
+      lines: lines.map(({ product, quantity, price }, index) => ({
+        lineItemId: `LINE-${index}`,
+        productId: product.productId,
+        quantity,
+        ...(price !== null && { price }),
+      })),
+      products,
+      coupon: coupon && {
+        ...coupon,
+        codeKey: 'CODE',
+        campaignId: 'CAMPAIGN',
+        withdrawnAt: coupon.isWithdrawn ? NOW.toISOString() : null,
+        used: coupon.isUsedUp ? 1 : 0,
+        usageLimit: 1,
+        campaignUsed: 0,
+        campaignUsageLimit: null,
+        validFrom: null,
+        validTo: coupon.isInTime ? null : NOW.toISOString(),
+      },
+      couponLineItemId: coupon && 'COUPON',
+      billingAddress: cart.country && JSON.stringify({ country: cart.country }),
+      shippingAddress: null,
+      shippingMethodId: cart.shipping.methodId,
+      shippingPrice: cart.shipping.price,
+      paymentMethodId: cart.payment.methodId,
+      paymentTransactionId: null,
+      paymentStatus: null,
+      paymentName: null,
+      paymentPrice: cart.payment.price,
+    },
+    { ...shop, defaultLocale: 'en_GB', locales: ['en_GB'], units: {} } as unknown as Settings,
+    NOW,
+  );
+  // As it comes back from the database.
+  return JSON.parse(JSON.stringify(content)) as Content;
+}
+
+/** What is taxed at each rate, by the rates that the lines themselves name. */
+function amountsByRate({ lines, serviceTaxClass, shippingPrice, payment }: Content): [number, number][] {
+  const amounts = new Map([[serviceTaxClass.rate, shippingPrice + payment!.price]]);
+  for (const line of lines) {
+    const { rate } = line.taxClass;
+    const left = line.amount - line.discountShare - line.couponShare + line.deposit + line.ecoParticipation;
+    amounts.set(rate, (amounts.get(rate) ?? 0) + left);
+  }
+  return [...amounts].toSorted(([left], [right]) => left - right);
+}
+
+/** What must hold of every order. */
+function expectClosed(content: Content): void {
+  // A discount for the payment is spread over all rates.
+  if (content.payment!.price >= 0) {
+    expect(content.taxes.map(({ rate, amount }) => [rate, amount])).toEqual(amountsByRate(content));
+  }
+  const { taxType, lines, taxes } = content;
+  const whole = taxType === 'GROSS' ? content.grandTotal : content.totalBeforeTax;
+  const parts = [
+    content.subTotal,
+    content.basketDiscount,
+    content.coupon?.amount ?? 0,
+    content.shippingPrice,
+    content.payment?.price ?? 0,
+    ...lines.flatMap(({ deposit, ecoParticipation }) => [deposit, ecoParticipation]),
+  ];
+  const found = {
+    parts: sum(parts),
+    taxed: sum(taxes.map(({ amount }) => amount)),
+    tax: sum(taxes.map(({ tax }) => tax)),
+    total: content.totalBeforeTax + content.totalTax,
+    lines: sum(lines.map(({ amount }) => amount)),
+    discount: 0 - sum(lines.map(({ discountShare }) => discountShare)),
+    coupon: 0 - sum(lines.map(({ couponShare }) => couponShare)),
+    shipping: content.shipping?.price ?? 0,
+    isBelowZero: Math.min(content.grandTotal, ...taxes.map(({ amount }) => amount)) < 0,
+  };
+  expect(found).toEqual({
+    parts: whole,
+    taxed: whole,
+    tax: content.totalTax,
+    total: content.grandTotal,
+    lines: content.subTotal,
+    discount: content.basketDiscount,
+    coupon: content.coupon?.amount ?? 0,
+    shipping: content.shippingPrice,
+    isBelowZero: false,
+  });
+}
+
+const SEEDS = [1, 2, 3, 4];
+const CARTS_PER_SEED = 2_500;
+
+test.each(SEEDS)('without an edit an order of any kind stays what it is, seed %i', (seed) => {
+  fc.assert(
+    fc.property(generatedCarts, ({ cart, shop }) => {
+      const content = frozen(cart, shop);
+      expect(revised(content)).toEqual(content);
+    }),
+    { seed, numRuns: CARTS_PER_SEED },
+  );
+});
+
+const money = fc.oneof(fc.constantFrom(0, 1, 99, 1000), fc.nat(200_000));
+const KINDS = ['quantity', 'price', 'both', 'removed', 'added', 'shipping', 'payment'] as const;
+interface RandomEdit {
+  kind: (typeof KINDS)[number];
+  at: number;
+  quantity: string;
+  price: number;
+  rate: number;
+}
+const edit: fc.Arbitrary<RandomEdit> = fc.record({
+  kind: fc.constantFrom(...KINDS),
+  at: fc.nat(11),
+  quantity: fc.constantFrom('1', '2', '0.000001', '7.5', '40', '1.333333'),
+  price: money,
+  rate: fc.constantFrom(0, 700, 1900, 2500),
+});
+
+function editOf({ lines }: Content, { kind, at, quantity, price, rate }: RandomEdit): Edits {
+  const { lineItemId } = lines[at % lines.length]!;
+  const added = {
+    ...(lines[0] as ContentLine),
+    lineItemId: `ADDED-${at}-${price}-${rate}-${quantity}`,
+    quantity,
+    unitPrice: price,
+    quantityPrice: price,
+    orderUnit: { priceQuantity: 1, unit: 'piece' as const, minimum: 1, interval: 1 },
+    amount: -1,
+    taxClass: { taxClassId: 'CLASS-0', name: { en_GB: 'later' }, rate },
+  };
+  switch (kind) {
+    case 'quantity':
+      return { changed: { lineItemId, quantity } };
+    case 'price':
+      return { changed: { lineItemId, price } };
+    case 'both':
+      return { changed: { lineItemId, quantity, price } };
+    case 'removed':
+      return lines.length > 1 ? { removed: lineItemId } : {};
+    case 'added':
+      return { added };
+    case 'shipping':
+      return { shipping: { shippingMethodId: 'OTHER', name: {}, price } };
+    case 'payment':
+      return {
+        payment: { method: null, name: 'Cash', transactionId: null, status: null, price: price - 500 },
+      };
+  }
+}
+
+test.each(SEEDS)('whatever is edited, totals close and nothing falls below zero, seed %i', (seed) => {
+  fc.assert(
+    fc.property(generatedCarts, fc.array(edit, { minLength: 1, maxLength: 5 }), ({ cart, shop }, edits) => {
+      let content = frozen(cart, shop);
+      if (content.lines.length === 0) return;
+      for (const one of edits) {
+        const before = content;
+        content = revised(before, editOf(before, one));
+        expectClosed(content);
+        expect(revised(content)).toEqual(content);
+        if (one.kind !== 'shipping' && before.shippingPrice === 0) expect(content.shippingPrice).toBe(0);
+      }
+    }),
+    { seed, numRuns: CARTS_PER_SEED / 2 },
+  );
+});

@@ -1,0 +1,217 @@
+import type { Content, ContentLine, ContentPayment, ContentTaxClass } from '../carts/content.ts';
+import { deliveryPrice } from '../carts/delivery.ts';
+import type { CartFacts, CouponFacts, LineFacts, ShopRules } from '../carts/facts.ts';
+import { inTermsOf, taxClassFor } from '../carts/tax.ts';
+import { cartTotals, type CartTotals, type ServiceTax } from '../carts/totals.ts';
+import { priceOfQuantity } from '../carts/unit-price.ts';
+import { inCurrency } from '../products/prices.ts';
+import type { PaymentMethod, Settings, ShippingMethod, TaxClass } from '../shop/settings.ts';
+
+/** What changes in an order. Everything else stays as it was agreed when it was placed. */
+export interface Edits {
+  /** A line with the price and the texts of today. */
+  added?: ContentLine;
+  /** The price is that of one unit, in minor units. */
+  changed?: { lineItemId: string; quantity?: string | undefined; price?: number | undefined };
+  /** Id of a line. */
+  removed?: string;
+  shipping?: Omit<NonNullable<Content['shipping']>, 'taxes'>;
+  payment?: Omit<ContentPayment, 'taxes'>;
+}
+
+/**
+ * What an order comes to after an edit: computed by the totals of carts, from the terms that the order itself holds.
+ * Neither today's prices nor today's taxes reach it.
+ */
+export function revised(content: Content, edits: Edits = {}): Content {
+  const { added, changed, removed } = edits;
+  const lines = content.lines.filter(({ lineItemId }) => lineItemId !== removed);
+  if (added) lines.push(added);
+  const shipping = edits.shipping ?? content.shipping;
+  const payment = edits.payment ?? content.payment;
+  const terms = { ...content, lines };
+  const taxClasses = taxClassesOf(terms);
+  const facts: CartFacts = {
+    currency: content.currency,
+    taxType: content.taxType,
+    country: null,
+    customerGroupId: null,
+    lines: lines.map((line) => lineFacts(line, content, changed)),
+    coupon: couponOf(content),
+    shipping: { methodId: shipping?.shippingMethodId ?? null, price: shipping?.price ?? null },
+    payment: { methodId: null, price: payment?.price ?? 0 },
+  };
+  const totals = agreedTotals(facts, rulesOf(terms, taxClasses, shipping?.shippingMethodId));
+  const taxed = ({ taxClass, tax }: ServiceTax) => ({ taxClass: taxClasses.get(taxClass.taxClassId)!, tax });
+  return {
+    ...content,
+    lines: lines.map((line, index) => {
+      const { taxClass: _class, taxRate: _rate, ...amounts } = totals.lines[index]!;
+      return { ...line, quantity: facts.lines[index]!.quantity, ...amounts };
+    }),
+    subTotal: totals.subTotal,
+    basketDiscount: totals.basketDiscount,
+    coupon: content.coupon && {
+      ...content.coupon,
+      ...(totals.coupon && { amount: totals.coupon.amount, problems: [...totals.coupon.problems] }),
+    },
+    shippingPrice: totals.shipping?.price ?? 0,
+    shipping: shipping && {
+      ...shipping,
+      price: totals.shipping?.price ?? 0,
+      taxes: totals.shipping?.taxes.map(taxed) ?? [],
+    },
+    payment: payment && {
+      ...payment,
+      price: totals.payment?.price ?? 0,
+      taxes: totals.payment?.taxes.map(taxed) ?? [],
+    },
+    taxes: [...totals.taxes],
+    totalTax: totals.totalTax,
+    totalBeforeTax: totals.totalBeforeTax,
+    grandTotal: totals.grandTotal,
+  };
+}
+
+/**
+ * A coupon that waives the delivery has left a price of 0, and counts as long as there would be one to waive. When it
+ * counts no more, the delivery stays free: that was agreed.
+ */
+function agreedTotals(facts: CartFacts, rules: ShopRules): CartTotals {
+  const { coupon, shipping } = facts;
+  const waives = coupon !== null && (coupon.waivesShipping || coupon.kind === 'SHIPPING');
+  if (!waives || shipping.price !== 0) return cartTotals(facts, rules);
+  const waived = cartTotals({ ...facts, shipping: { ...shipping, price: 1 } }, rules);
+  return waived.coupon!.problems.length === 0 ? waived : cartTotals(facts, rules);
+}
+
+/** One country is enough: in it every class has the one rate that was agreed. */
+const COUNTRY = 'ZZ';
+
+/** By class and rate, because a line that is added later may be taxed at another rate of the same class. */
+const keyOf = ({ taxClassId, rate }: ContentTaxClass) => `${taxClassId} ${rate}`;
+
+function taxClassesOf({ lines, serviceTaxClass }: Content): Map<string, ContentTaxClass> {
+  const classes = [serviceTaxClass, ...lines.map(({ taxClass }) => taxClass)];
+  return new Map(classes.toReversed().map((one) => [keyOf(one), one]));
+}
+
+function lineFacts(line: ContentLine, { currency }: Content, changed: Edits['changed']): LineFacts {
+  const change = changed?.lineItemId === line.lineItemId ? changed : undefined;
+  return {
+    quantity: change?.quantity ?? line.quantity,
+    price: change?.price ?? (isPricedByUnit(line) ? line.unitPrice : null),
+    product: {
+      productId: line.productId,
+      masterId: line.masterId,
+      prices: { [currency]: line.quantityPrice },
+      taxClassId: keyOf(line.taxClass),
+      orderUnit: line.orderUnit,
+      depositPrices: { [currency]: line.unitDeposit },
+      ecoParticipationPrices: { [currency]: line.unitEcoParticipation },
+    },
+  };
+}
+
+/** Its price was set by hand: that is a price of one unit, while a product's is that of `priceQuantity` units. */
+function isPricedByUnit({ quantity, orderUnit, unitPrice, quantityPrice, amount }: ContentLine): boolean {
+  const { priceQuantity } = orderUnit;
+  return (
+    priceOfQuantity(quantityPrice, 1, priceQuantity) !== unitPrice ||
+    priceOfQuantity(quantityPrice, quantity, priceQuantity) !== amount
+  );
+}
+
+/** One that took nothing off when the order was placed stays without effect; its use was not counted. */
+function couponOf({ coupon, currency }: Content): CouponFacts | null {
+  if (!coupon || coupon.codeKey === null) return null;
+  return {
+    ...coupon.terms,
+    currency,
+    isWithdrawn: false,
+    isUsedUp: false,
+    isInTime: true,
+    shippingMethodIds: null,
+    paymentMethodIds: null,
+  };
+}
+
+function rulesOf(
+  { currency, taxType, serviceTaxClass, offers }: Content,
+  taxClasses: ReadonlyMap<string, ContentTaxClass>,
+  shippingMethodId: string | undefined,
+): ShopRules {
+  return {
+    country: COUNTRY,
+    // Prices are in the terms of the order already.
+    taxModel: taxType === 'NET' ? 'NET' : 'GROSS',
+    taxFreeOutsideEu: false,
+    taxClasses: [...taxClasses].map(([key, { name, rate }]) => ({
+      taxClassId: key,
+      key,
+      name,
+      isDefault: key === keyOf(serviceTaxClass),
+      isDefaultDigital: false,
+      // Whether something is shipped was decided when the method was chosen.
+      digital: false,
+      rates: { [COUNTRY]: rate },
+    })) satisfies TaxClass[],
+    shippingMethods: shippingMethodId === undefined ? [] : [chosenMethod(shippingMethodId)],
+    paymentMethods: [],
+    basketDiscounts: offers,
+    minimumCartCode: 'SumProduct',
+    minimumCartAmount: null,
+    defaultCurrency: currency,
+    currencies: [currency],
+    exchangeRates: {},
+  };
+}
+
+/** Its price comes with the facts. */
+function chosenMethod(shippingMethodId: string): ShippingMethod {
+  return {
+    shippingMethodId,
+    key: shippingMethodId,
+    name: {},
+    description: {},
+    logoUrl: null,
+    kind: 'flat',
+    amount: 0,
+    amountPerKg: 0,
+    tiers: [],
+    freeFrom: null,
+  };
+}
+
+/** What the delivery of an order would cost by the method's rules of today, in the terms of the order. */
+export function deliveryPriceToday(
+  { currency, taxType, lines, subTotal }: Content,
+  method: ShippingMethod,
+  country: string,
+  settings: Settings,
+): number {
+  const shipped = lines.map(({ quantity, productId, masterId, weight, taxClass }) => ({
+    quantity,
+    price: null,
+    product: {
+      productId,
+      masterId,
+      prices: null,
+      taxClassId: taxClass.taxClassId,
+      ...(weight && { deliveryWeight: weight }),
+    },
+  }));
+  const price = deliveryPrice(method, { currency, lines: shipped }, subTotal, settings);
+  return inTermsOf(taxType, price, taxClassFor(null, settings), country, settings);
+}
+
+/** The same of the payment. */
+export function paymentPriceToday(
+  { currency, taxType }: Content,
+  method: PaymentMethod,
+  country: string,
+  settings: Settings,
+): number {
+  const price = inCurrency(method.amount, currency, settings);
+  return inTermsOf(taxType, price, taxClassFor(null, settings), country, settings);
+}

@@ -1,0 +1,189 @@
+import { Type, type Static } from 'typebox';
+import type { Look } from '../carts/render.ts';
+import { conflict, notFound } from '../http/errors.ts';
+import { JsonPatch } from '../http/json-patch.ts';
+import { readingLocale, writingLocale } from '../http/locale.ts';
+import type { Operations } from '../http/operation.ts';
+import { pagedText, paging } from '../http/paging.ts';
+import { Rendered } from '../http/rendered.ts';
+import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
+import { isId } from '../ids.ts';
+import { settingsOfVersion } from '../products/texts.ts';
+import { shopSettings } from '../shop/settings.ts';
+import { changeOrder } from './change.ts';
+import { recordEvent } from './history.ts';
+import { findOrders, findWholeOrders, type OrderFilter, type OrderPage } from './list.ts';
+import { orderPatch, patchedOrder } from './patch.ts';
+import { findShownOrder, lockOrder } from './queries.ts';
+import { listedOrderText, orderText } from './render.ts';
+import { Order, STATES } from './schema.ts';
+import { momentOf, windowOf } from './window.ts';
+
+const { parameters, pageOf } = paging();
+const facts = { tag: 'orders', labels: ['Base', 'Now'] } as const;
+const moment = (description: string) =>
+  Type.Optional(Type.String({ description, examples: ['2026-11-01T00:00:00Z'] }));
+const idOf = (description: string) => Type.Optional({ ...Id, description });
+
+/** Of the states, those that lists are filtered by. */
+const FILTERS = [
+  'viewedOn',
+  'pendingOn',
+  'archivedOn',
+  'rejectedOn',
+  'closedOn',
+  'dispatchedOn',
+  'paidOn',
+  'returnedOn',
+  'deliveredOn',
+  'invoicedOn',
+] as const;
+
+const stateFilter = (state: string) =>
+  Type.Optional(
+    Type.Boolean({ description: `Whether ${state} is set. Absent: set or not.`, examples: [false] }),
+  );
+
+const { lineItemContainer, links, ...head } = Order.properties;
+const ListedOrder = Type.Object(
+  { ...head, lineItemContainer: Type.Optional(lineItemContainer), links },
+  { title: 'order (in a list)' },
+);
+
+const OrdersQuery = Type.Object({
+  locale: LocaleParameter,
+  ...parameters,
+  ...(Object.fromEntries(FILTERS.map((state) => [state, stateFilter(state)])) as Record<
+    (typeof FILTERS)[number],
+    ReturnType<typeof stateFilter>
+  >),
+  lastUpdated: Type.Optional(
+    Type.Boolean({ description: 'true: those first that were changed last.', examples: [true] }),
+  ),
+  customerId: idOf('Only orders of this customer.'),
+  productId: idOf('Only orders with this product.'),
+  updatedFrom: moment('Only orders that were placed or changed since, as lastUpdatedOnDate tells it.'),
+  createdBefore: moment('Only orders placed before this moment; at most a year after createdAfter.'),
+  createdAfter: moment('Only orders placed after this moment.'),
+  currency: Type.Optional(Type.String({ description: 'Only orders in this currency.', examples: ['EUR'] })),
+  include: Type.Optional(
+    Type.Enum(['lineItems'], {
+      description: 'lineItems: each entry with its lineItemContainer.',
+      examples: ['lineItems'],
+    }),
+  ),
+});
+
+export function orders(api: Operations): void {
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      path: '/orders',
+      name: 'listOrders',
+      summary: 'List orders',
+      description: 'Newest first. All filters must hold.',
+      access: 'orders_read',
+      query: OrdersQuery,
+      answer: Paged(ListedOrder, 'orders'),
+    },
+    async ({ db, shopId, query, origin }) => {
+      const page = pageOf(query);
+      const filter = filterOf(query);
+      const sort = {
+        by: query.lastUpdated === true ? 'touched' : 'created',
+        limit: page.resultsPerPage,
+        offset: page.offset,
+      } as const;
+      const areIds = [filter.customerId, filter.productId].every((id) => id === null || isId(id));
+      if (!areIds) {
+        // A bad locale is refused whatever is found.
+        readingLocale(query.locale, await shopSettings(db, shopId));
+        return pagedText(page, 0, []);
+      }
+      const answer = async <Row>(found: OrderPage<Row>, textOf: (order: Row, look: Look) => string) => {
+        const settings = await settingsOfVersion(db, shopId, found.settingsVersion);
+        const look = { locale: readingLocale(query.locale, settings), origin, settings };
+        return pagedText(
+          page,
+          found.results,
+          found.orders.map((order) => textOf(order, look)),
+        );
+      };
+      return query.include === 'lineItems'
+        ? answer(await findWholeOrders(db, shopId, filter, sort), orderText)
+        : answer(await findOrders(db, shopId, filter, sort), listedOrderText);
+    },
+  );
+
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      path: '/orders/:orderId',
+      name: 'getOrder',
+      summary: 'Get order',
+      access: 'orders_read',
+      params: Type.Object({ orderId: Id }),
+      query: Type.Object({ locale: LocaleParameter }),
+      answer: Order,
+    },
+    async ({ db, shopId, params, query, origin }) => {
+      const order = await findShownOrder(db, shopId, params.orderId);
+      if (!order) throw notFound();
+      const settings = await settingsOfVersion(db, shopId, order.settingsVersion);
+      const locale = readingLocale(query.locale, settings);
+      return new Rendered(orderText(order, { locale, origin, settings }));
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'PATCH',
+      path: '/orders/:orderId',
+      name: 'updateOrder',
+      summary: 'Update order',
+      description:
+        'Paths: /orderNumber, /billingAddress, /shippingAddress, /payment (add), /customerComment, /internalNote and all states such as /viewedOn (add, remove). All or nothing. A payment is one that was made by hand: it costs nothing and its name is not shown. 409: the number is taken, or somebody is editing the order.',
+      access: 'orders_write',
+      params: Type.Object({ orderId: Id }),
+      query: Type.Object({ locale: LocaleParameter }),
+      body: JsonPatch,
+      answer: Order,
+      constraints: { customer_order_number: () => conflict('This orderNumber is taken') },
+    },
+    async ({ tx, shopId, params, query, body, origin, caller }) => {
+      const patch = orderPatch(body);
+      const settings = await shopSettings(tx, shopId);
+      const locale = writingLocale(query.locale, settings);
+      const order = await lockOrder(tx, shopId, params.orderId);
+      if (!order) throw notFound();
+      if (order.editingAppId !== null) throw conflict('The order is being edited');
+      const { changes, moves } = patchedOrder(order, patch, settings);
+      const patched = await changeOrder(tx, shopId, order, changes, { moves });
+      await recordEvent(tx, shopId, order.orderId, {
+        appId: caller.app?.appId ?? null,
+        kind: 'patched',
+        details: { paths: [...new Set(patch.map(({ path }) => path))] },
+      });
+      return new Rendered(orderText(patched, { locale, origin, settings }));
+    },
+  );
+}
+
+function filterOf(query: Static<typeof OrdersQuery>): OrderFilter {
+  const bitsOf = (states: readonly (typeof FILTERS)[number][]) =>
+    states.reduce((bits, state) => bits | (1 << STATES.indexOf(state)), 0);
+  return {
+    ...windowOf(query),
+    states: {
+      asked: bitsOf(FILTERS.filter((state) => query[state] !== undefined)),
+      set: bitsOf(FILTERS.filter((state) => query[state] === true)),
+    },
+    currency: query.currency?.toUpperCase() ?? null,
+    customerId: query.customerId ?? null,
+    productId: query.productId ?? null,
+    updatedFrom: momentOf(query, 'updatedFrom'),
+  };
+}
