@@ -1,6 +1,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { appCommands } from './commands/app.ts';
 import { CommandProblem, UsageProblem, type Command } from './commands/command.ts';
+import { customerCommands } from './commands/customer.ts';
 import { dbCommands } from './commands/db.ts';
 import { demoCommands } from './commands/demo.ts';
 import { productCommands } from './commands/products.ts';
@@ -16,6 +17,7 @@ const commands: Command[] = [
   ...tokenCommands,
   ...appCommands,
   ...productCommands,
+  ...customerCommands,
   ...demoCommands,
   ...dbCommands,
 ];

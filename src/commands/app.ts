@@ -6,6 +6,7 @@ import {
   parseScopes,
   print,
   printTable,
+  recordCommand,
   scopesHelp,
   scopesText,
   withShop,
@@ -32,13 +33,15 @@ export const appCommands: Command[] = [
       const scopes = parseScopes(String(options['scopes']));
       return withShop(config, shopId!, async (db) => {
         const key = await installationKey(config);
-        const { clientId, clientSecret } = await db.transaction((tx) =>
-          createApp(tx, key, shopId!, {
+        const { clientId, clientSecret } = await db.transaction(async (tx) => {
+          const made = await createApp(tx, key, shopId!, {
             name: String(options['name']),
             callbackUrl: String(options['callback']),
             scopes,
-          }),
-        );
+          });
+          await recordCommand(tx, shopId!, 'app create', { appId: made.clientId });
+          return made;
+        });
         print(`client_id      ${clientId}`);
         print(`client_secret  ${clientSecret}`);
       });
@@ -54,7 +57,12 @@ export const appCommands: Command[] = [
       withShop(config, shopId!, async (db) => {
         const key = await installationKey(config);
         const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://${config.HOST}:${config.PORT}`;
-        print(await db.transaction((tx) => authorise(tx, key, shopId!, clientId!, shopUrl(origin, shopId!))));
+        const address = await db.transaction(async (tx) => {
+          const made = await authorise(tx, key, shopId!, clientId!, shopUrl(origin, shopId!));
+          await recordCommand(tx, shopId!, 'app install', { app: clientId! });
+          return made;
+        });
+        print(address);
       }),
   },
   {
@@ -82,7 +90,12 @@ export const appCommands: Command[] = [
     details: 'APP is its name or its client id. Its tokens and its script tags go with it.',
     run: ({ config, arguments: [shopId, app] }) =>
       withShop(config, shopId!, async (db) => {
-        if (!(await db.transaction((tx) => deleteApp(tx, shopId!, app!)))) {
+        const isDeleted = await db.transaction(async (tx) => {
+          const deleted = await deleteApp(tx, shopId!, app!);
+          if (deleted) await recordCommand(tx, shopId!, 'app delete', { app: app! });
+          return deleted;
+        });
+        if (!isDeleted) {
           throw new CommandProblem(`${shopId} has no such app. See: npx kontor app list ${shopId}`);
         }
         print('Uninstalled.');

@@ -1,8 +1,10 @@
 import type { Config } from '../config.ts';
-import { openDatabase, type Database } from '../db/database.ts';
+import { openDatabase, type Database, type Transaction } from '../db/database.ts';
 import { attachEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
+import { recordEntry } from '../http/audit-entry.ts';
 import { isScope, SCOPES, type Scope } from '../http/scopes.ts';
+import { newId } from '../ids.ts';
 import { createQueues } from '../jobs/queue.ts';
 import { findShop } from '../shop/queries.ts';
 
@@ -73,6 +75,24 @@ export async function withShop(
   await withDatabase(config, async (db) => {
     if (!(await findShop(db, shopId))) throw noSuchShop(shopId);
     await work(db);
+  });
+}
+
+/** The entry of the audit log for a write by hand. Never with what may be a secret. */
+export function recordCommand(
+  tx: Transaction,
+  shopId: string,
+  command: string,
+  object: Record<string, string> = {},
+): Promise<void> {
+  return recordEntry(tx, {
+    shopId,
+    entryId: newId(tx.now),
+    at: tx.now,
+    appId: null,
+    method: 'COMMAND',
+    route: `kontor ${command}`,
+    object,
   });
 }
 

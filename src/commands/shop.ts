@@ -4,6 +4,7 @@ import { violatedConstraint } from '../db/failure.ts';
 import { addDemoFiles } from '../demo/add-files.ts';
 import { insertDemoCarts } from '../demo/carts.ts';
 import { insertDemoShop } from '../demo/demo-shop.ts';
+import { insertDemoOrders } from '../demo/orders.ts';
 import { removeShopFolder } from '../media/storage.ts';
 import { rebuildListing } from '../products/listing.ts';
 import { deleteShop, findShops, insertShop } from '../shop/queries.ts';
@@ -20,6 +21,7 @@ import {
   noSuchShop,
   print,
   printTable,
+  recordCommand,
   withDatabase,
   withShop,
   type Command,
@@ -41,6 +43,7 @@ export const shopCommands: Command[] = [
               const options = { shopId: shopId!, knownTokens: false, rateLimit: config.RATE_LIMIT };
               const made = await insertDemoShop(tx, options);
               await insertDemoCarts(tx, shopId!, options);
+              await insertDemoOrders(tx, shopId!, options);
               return made;
             }),
           );
@@ -139,6 +142,7 @@ async function applyFile(tx: Transaction, shopId: string, file: SettingsFile): P
   const { changes, sections } = await applySettings(tx, shopId, file);
   // Lists and search have a row per locale and order by the price in the default currency.
   if (sections.has('locales') || sections.has('currencies')) await rebuildListing(tx, shopId);
+  if (changes.length > 0) await recordCommand(tx, shopId, 'shop apply');
   return changes;
 }
 

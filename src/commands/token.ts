@@ -4,6 +4,7 @@ import {
   parseScopes,
   print,
   printTable,
+  recordCommand,
   scopesHelp,
   scopesText,
   withShop,
@@ -24,7 +25,12 @@ export const tokenCommands: Command[] = [
       const scopes = parseScopes(String(options['scopes']));
       return withShop(config, shopId!, async (db) => {
         const app = String(options['app'] ?? 'private app');
-        print(await db.transaction((tx) => createToken(tx, shopId!, { app, scopes })));
+        const token = await db.transaction(async (tx) => {
+          const made = await createToken(tx, shopId!, { app, scopes });
+          await recordCommand(tx, shopId!, 'token create', { app });
+          return made;
+        });
+        print(token);
       });
     },
   },
@@ -55,7 +61,12 @@ export const tokenCommands: Command[] = [
       'TOKEN is the token itself, or what token list shows of it. Running services refuse it within 5 seconds.',
     run: ({ config, arguments: [shopId, token] }) =>
       withShop(config, shopId!, async (db) => {
-        if (!(await db.transaction((tx) => revokeToken(tx, shopId!, token!)))) {
+        const isRevoked = await db.transaction(async (tx) => {
+          const revoked = await revokeToken(tx, shopId!, token!);
+          if (revoked) await recordCommand(tx, shopId!, 'token revoke');
+          return revoked;
+        });
+        if (!isRevoked) {
           throw new CommandProblem(`${shopId} has no such token. See: npx kontor token list ${shopId}`);
         }
         print('Revoked.');

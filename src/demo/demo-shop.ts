@@ -12,6 +12,7 @@ import { applySettings } from '../shop/settings-file.ts';
 import { insertDemoCarts, type DemoCart } from './carts.ts';
 import { insertCatalogue } from './insert-catalogue.ts';
 import { demoLegalPages } from './legal.ts';
+import { insertDemoOrders } from './orders.ts';
 import { demoCustomers, demoSubscribers } from './people.ts';
 import { demoCampaigns, demoSettings } from './settings.ts';
 
@@ -56,6 +57,7 @@ export async function createDemoShops(db: Database, config: Config): Promise<Dem
       const shopId = 'DemoShop';
       const token = await insertDemoShop(tx, { shopId, knownTokens, rateLimit: config.RATE_LIMIT });
       const [cart] = await insertDemoCarts(tx, shopId, { knownTokens });
+      await insertDemoOrders(tx, shopId, { knownTokens });
       await insertShop(tx, {
         shopId: 'EmptyShop',
         name: 'Empty shop',

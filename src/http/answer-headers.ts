@@ -35,8 +35,7 @@ export function finishAnswer(
 ): void {
   const { statusCode } = reply;
   if (statusCode >= 200 && statusCode < 300) {
-    // A stream is a file.
-    const kind = typeof payload === 'string' || Buffer.isBuffer(payload) || !payload ? 'json' : 'csv';
+    const kind = String(reply.getHeader('content-type')).startsWith('text/csv') ? 'csv' : 'json';
     reply.header('x-epages-media-type', MEDIA_TYPES[kind]);
   }
   // Encoded once: the hash, the length and the socket all want the bytes.

@@ -228,7 +228,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
           if (answer.tag !== undefined && operation.method === 'GET') reply.header('etag', `"${answer.tag}"`);
           return reply.type('application/json').send(answer.bytes);
         }
-        if (answer instanceof Readable) reply.type('text/csv');
+        if (answer instanceof Readable) {
+          reply.type(operation.produces === 'csv' ? 'text/csv' : 'application/json');
+        }
         return reply.send(answer);
       });
     },

@@ -1,0 +1,120 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import type { Queries } from '../db/database.ts';
+import { HttpError } from '../http/errors.ts';
+import { isId } from '../ids.ts';
+import { eraseCustomerData } from '../privacy/erase.ts';
+import { personText } from '../privacy/export.ts';
+import { countOrdersOf, findCustomerByNumber, findPerson, type Person } from '../privacy/queries.ts';
+import { CommandProblem, print, recordCommand, withShop, type Command } from './command.ts';
+import { startProgress } from './progress.ts';
+
+/** What takes longer than a moment to write. */
+const MANY_ORDERS = 2_000;
+
+export const customerCommands: Command[] = [
+  {
+    name: 'customer export',
+    arguments: ['SHOP', 'ID'],
+    summary: 'Print all that is held about a person, as JSON.',
+    details:
+      'ID is the id or the number of the customer. What was found beside orders is found by the mail addresses of\nthe customer and the orders.',
+    options: { output: { type: 'string', value: 'FILE', summary: 'Write to this file instead.' } },
+    run: ({ config, arguments: [shopId, id], options }) =>
+      withShop(config, shopId!, async (db) => {
+        const person = await personOf(db, shopId!, id!);
+        const orders = await countOrdersOf(db, shopId!, person.customerId);
+        const progress = orders > MANY_ORDERS ? startProgress('orders', orders) : undefined;
+        const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://${config.HOST}:${config.PORT}`;
+        const text = personText(db, shopId!, person, origin, progress?.advance);
+        await (options['output'] === undefined ? toStdout(text) : toFile(text, String(options['output'])));
+        progress?.end();
+      }),
+  },
+  {
+    name: 'customer erase',
+    arguments: ['SHOP', 'ID'],
+    summary: 'Forget a person; invoices stay.',
+    details:
+      'ID is the id or the number of the customer. Orders keep their numbers, lines and sums and lose their addresses;\nwho never ordered is deleted. Open carts, subscriptions, watches and waiting mails go. It can not be undone.',
+    options: {
+      yes: { type: 'boolean', summary: 'Do it.' },
+      force: { type: 'boolean', summary: 'Also when orders are not finished.' },
+    },
+    run: ({ config, arguments: [shopId, id], options }) =>
+      withShop(config, shopId!, async (db) => {
+        const { customerId, customerNumber } = await personOf(db, shopId!, id!);
+        if (options['yes'] !== true) {
+          const orders = await countOrdersOf(db, shopId!, customerId);
+          throw new CommandProblem(
+            `This forgets customer ${customerNumber} of ${shopId} with ${counted(orders, 'order')} for good. Say --yes to do it.`,
+          );
+        }
+        const force = options['force'] === true;
+        const erasure = await db
+          .transaction(async (tx) => {
+            const done = await eraseCustomerData(tx, shopId!, customerId, { appId: null, force });
+            if (done) await recordCommand(tx, shopId!, 'customer erase', { customerId });
+            return done;
+          })
+          .catch((error: unknown) => {
+            if (error instanceof HttpError) {
+              throw new CommandProblem(`${error.message} (--force).`, { cause: error });
+            }
+            throw error;
+          });
+        if (!erasure) throw noSuchCustomer(shopId!, id!);
+        print(`Customer ${customerNumber} ${erasure.customer}.`);
+        const deleted = [
+          counted(erasure.cartIds.length, 'cart'),
+          counted(erasure.subscriptionsDeleted, 'subscription'),
+          counted(erasure.watchesDeleted, 'watch', 'watches'),
+          counted(erasure.mailsDeleted, 'mail'),
+        ];
+        print(`Anonymised: ${counted(erasure.ordersAnonymised, 'order')}. Deleted: ${deleted.join(', ')}.`);
+        if (erasure.documentsKept > 0) {
+          print(
+            `Kept, as the law demands: ${counted(erasure.documentsKept, 'invoice or credit note', 'invoices and credit notes')}.`,
+          );
+        }
+      }),
+  },
+];
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+async function personOf(db: Queries, shopId: string, id: string): Promise<Person> {
+  const customerId = isId(id) ? id : (await findCustomerByNumber(db, shopId, id))?.customerId;
+  const person = customerId === undefined ? undefined : await findPerson(db, shopId, customerId);
+  if (!person) throw noSuchCustomer(shopId, id);
+  return person;
+}
+
+function noSuchCustomer(shopId: string, id: string): CommandProblem {
+  return new CommandProblem(`${shopId} has no customer ${JSON.stringify(id)}.`);
+}
+
+async function toStdout(text: AsyncIterable<string>): Promise<void> {
+  try {
+    await pipeline(text, process.stdout, { end: false });
+    print('');
+  } catch (error) {
+    // A reader that went away (`| head`) has seen enough.
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  }
+}
+
+/** For the owner's eyes only; complete or not there at all. */
+async function toFile(text: AsyncIterable<string>, file: string): Promise<void> {
+  const draft = `${file}.draft`;
+  try {
+    await pipeline(text, createWriteStream(draft, { mode: 0o600 }));
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
