@@ -1,7 +1,7 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|scale] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|scale|orders] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
- * and whether cost grows with the number of products. Needs nothing but `npm ci`; listens on 127.0.0.1 only;
+ * and whether cost grows with the number of products and of orders. Needs nothing but `npm ci`; listens on 127.0.0.1 only;
  * writes bench/results.json.
  */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -20,7 +20,8 @@ import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
 import { atEnd, endEverything, endOnSignals, startServer } from './processes.ts';
 import { machine, slowestStep, startVerdicts, throughput, throughputTable, verdictTable } from './report.ts';
 import { createScaleShops, measureFiles, measureScale } from './scale.ts';
-import { createBenchShop } from './shop.ts';
+import { createOrderShops, measureOrders } from './scale-orders.ts';
+import { createBenchShop, placeOrders } from './shop.ts';
 import { measureStarts } from './start-times.ts';
 import { baselines, targets, type Target } from './targets.ts';
 
@@ -28,7 +29,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load` or `scale`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `scale` or `orders`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** Only the targets whose name has this in it, and what they are compared with; results.json is left as well. */
     match: { type: 'string' },
@@ -48,6 +49,9 @@ const POOL = '10';
 const SCALE = options.quick
   ? { small: 500, large: 5_000, calls: 40, variations: 200 }
   : { small: 2_000, large: 200_000, calls: 300, variations: 2_000 };
+const ORDERS = options.quick
+  ? { small: 1_000, large: 50_000, calls: 10 }
+  : { small: 10_000, large: 1_000_000, calls: 40 };
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -73,21 +77,24 @@ async function bench(): Promise<void> {
   const starts = isAsked('start') ? await benchStarts(installation, workFolder) : undefined;
   const loads = isAsked('load') ? await benchLoads(installation, workFolder) : undefined;
   const scale = isAsked('scale') ? await benchScale(installation, workFolder) : undefined;
+  const orders = isAsked('orders') ? await benchOrders(installation, workFolder) : undefined;
   say('');
   if (loads) {
     say(`${throughputTable(loads.throughput)}\n`);
     say(`${verdictTable('steps', loads.slowest)}\n`);
   }
   if (scale) say(`${verdictTable('scale', scale.scale)}\n`);
+  if (orders) say(`${verdictTable('orders', orders.orders)}\n`);
   if (starts) say(verdictTable('start', starts.start));
 
-  if (starts && loads && scale && options.match === undefined) {
+  if (starts && loads && scale && orders && options.match === undefined) {
     const results = {
       date: new Date().toISOString(),
       quick: options.quick,
       ...machine(),
       ...loads,
       ...scale,
+      ...orders,
       ...starts,
     };
     await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(results, null, 2)}\n`);
@@ -96,6 +103,7 @@ async function bench(): Promise<void> {
     ...(loads?.throughput ?? []),
     ...(loads?.slowest ?? []),
     ...(scale?.scale ?? []),
+    ...(orders?.orders ?? []),
     ...(starts?.start ?? []),
   ];
   if (judged.some(({ ok }) => ok === false)) process.exitCode = 1;
@@ -147,6 +155,20 @@ async function benchScale(installation: string, workFolder: string) {
   return { scale };
 }
 
+async function benchOrders(installation: string, workFolder: string) {
+  say(`Orders: shops with ${ORDERS.small} and ${ORDERS.large} orders, listed and summed up ...`);
+  const { db, start } = await startDatabase(installation, workFolder, 'orders-data');
+  const shops = await createOrderShops(db, ORDERS, say);
+  await db.close();
+  const kontor = await start(
+    'kontor-orders',
+    [...profiling(), 'bin/kontor.js', 'serve'],
+    '/ready',
+    kontorSettings(workFolder),
+  );
+  return { orders: await measureOrders(kontor.origin, shops, ORDERS) };
+}
+
 /** A PostgreSQL of its own, and how to start a server on it. */
 async function startDatabase(installation: string, workFolder: string, folder: string) {
   const starting = startEmbedded(path.join(workFolder, folder), { log: () => {} });
@@ -182,10 +204,10 @@ function kontorSettings(workFolder: string): Record<string, string> {
 /** The servers, and what is asked of each of them. */
 async function startSubjects(installation: string, workFolder: string) {
   const { db, start } = await startDatabase(installation, workFolder, 'data');
-  const shop = await createBenchShop(db);
+  const bareShop = await createBenchShop(db);
   atEnd(() => db.close());
 
-  const customer = `/${shop.shopId}/${shop.customerIds[0]}`;
+  const customer = `/${bareShop.shopId}/${bareShop.customerIds[0]}`;
   const constant = await start('constant', ['bench/servers/constant.js'], '/');
   const select = await start('select', ['bench/servers/select.js'], customer);
   const write = await start('write', ['bench/servers/write.js'], '/health');
@@ -196,6 +218,7 @@ async function startSubjects(installation: string, workFolder: string) {
     ...kontorSettings(workFolder),
     SMTP_URL: `smtp://${smtp.host}`,
   });
+  const shop = { ...bareShop, orderIds: await placeOrders(kontor.origin, bareShop) };
   const list = await fetch(`${kontor.origin}${shop.root}/products?resultsPerPage=20`, {
     headers: { authorization: `Bearer ${shop.token}` },
   });

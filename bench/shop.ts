@@ -10,6 +10,8 @@ import { newId, newSecret, secretHash } from '../src/ids.ts';
 import { insertShop } from '../src/shop/queries.ts';
 import { applySettings } from '../src/shop/settings-file.ts';
 import { shopSettings } from '../src/shop/settings.ts';
+import { openConnections } from './client.ts';
+import type { Call } from './targets.ts';
 
 /** What the calls of the targets are made of. */
 export interface BenchShop {
@@ -24,6 +26,8 @@ export interface BenchShop {
   saleIds: string[];
   /** Carts with one line. */
   carts: { cartId: string; token: string }[];
+  /** Orders with two lines. */
+  orderIds: string[];
   shippingMethodId: string;
 }
 
@@ -33,10 +37,11 @@ const PRODUCTS = 10_000;
 const SOLD = 1_000;
 /** Few enough that building the calls takes no part of a round. */
 const CARTS = 3_200;
+const ORDERS = 300;
 /** Rows that the baseline of writes locks. */
 export const OWNERS = 2_000;
 
-export async function createBenchShop(db: Database): Promise<BenchShop> {
+export async function createBenchShop(db: Database): Promise<Omit<BenchShop, 'orderIds'>> {
   const shopId = 'BenchShop';
   const token = await createBareShop(db, shopId);
   const customerIds = await db.transaction(async (tx) => {
@@ -99,6 +104,42 @@ async function insertCarts(db: Database, shopId: string, saleIds: readonly strin
       array[(lines -> 0 ->> 'productId')::uuid]
     from jsonb_to_recordset(${JSON.stringify(carts)}) as cart ("cartId" uuid, token_hash text, lines jsonb)`);
   return carts.map(({ cartId, token }) => ({ cartId, token }));
+}
+
+/** Through the API, as customers do. */
+export async function placeOrders(
+  origin: string,
+  { root, token, saleIds }: Omit<BenchShop, 'orderIds'>,
+): Promise<string[]> {
+  const connection = openConnections(origin, 1);
+  const send = async (method: Call['method'], path: string, body: object, cartToken?: string) => {
+    const { status, headers, text } = await connection.send({
+      method,
+      path: root + path,
+      body: JSON.stringify(body),
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(cartToken !== undefined && { 'x-epages-cart-token': cartToken }),
+      },
+    });
+    if (status >= 300) throw new Error(`${method} ${path} answers ${status} ${text}`);
+    return { headers, answer: JSON.parse(text) as { cartId: string; orderId: string } };
+  };
+  const ids: string[] = [];
+  for (let index = 0; index < ORDERS; index++) {
+    const lineItems = [index, index + 1].map((place) => ({
+      productId: saleIds[place % saleIds.length],
+      quantity: 1,
+    }));
+    const { headers, answer } = await send('POST', '/carts', { lineItems });
+    const cartToken = headers['x-epages-cart-token'] as string;
+    const cart = `/carts/${answer.cartId}`;
+    await send('PUT', `${cart}/billing-address`, fullAddress(index), cartToken);
+    const placed = await send('POST', `${cart}/order`, {}, cartToken);
+    ids.push(placed.answer.orderId);
+  }
+  connection.close();
+  return ids;
 }
 
 async function applyDelivery(db: Database, shopId: string): Promise<void> {

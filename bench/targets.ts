@@ -53,6 +53,11 @@ export const targets: Target[] = [
     calls: ({ root }) => [get(`${root}/products?resultsPerPage=20`)],
   },
   {
+    name: 'GET orders/{id}',
+    goal: 0.4,
+    calls: ({ root, orderIds }) => orderIds.map((id) => get(`${root}/orders/${id}`)),
+  },
+  {
     name: 'POST line item',
     goal: 0.6,
     baseline: 'write',

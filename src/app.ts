@@ -8,6 +8,8 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { apps } from './apps/routes.ts';
+import { deleteOldEntries } from './audit/queries.ts';
+import { audit } from './audit/routes.ts';
 import { addresses } from './carts/addresses.ts';
 import { coupon } from './carts/coupon.ts';
 import { lineItems } from './carts/line-items.ts';
@@ -24,6 +26,7 @@ import { currencies } from './currencies/routes.ts';
 import { customers } from './customers/routes.ts';
 import type { Database } from './db/database.ts';
 import { docsRoutes } from './docs/routes.ts';
+import { documents } from './documents/routes.ts';
 import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from './http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
 import { callerDirectory } from './http/callers.ts';
@@ -43,6 +46,13 @@ import { registerOpenapi } from './openapi.ts';
 import { registerHealth } from './operation/health.ts';
 import { requestLog } from './operation/log.ts';
 import { registerMetrics } from './operation/metrics.ts';
+import { managedGoods } from './orders/manage-goods.ts';
+import { managedLines } from './orders/manage-lines.ts';
+import { managedPayments } from './orders/manage-payments.ts';
+import { managedOrders } from './orders/manage.ts';
+import { orders } from './orders/routes.ts';
+import { deleteEmptyDays } from './orders/tally.ts';
+import { privacy } from './privacy/routes.ts';
 import { availability } from './products/availability.ts';
 import { crossSelling } from './products/cross-selling.ts';
 import { customAttributes } from './products/custom-attributes.ts';
@@ -54,6 +64,7 @@ import { updatedProducts } from './products/updated.ts';
 import { variations } from './products/variations.ts';
 import { watchedProducts } from './products/watched.ts';
 import { productTypes } from './producttypes/routes.ts';
+import { sales } from './sales/routes.ts';
 import { scriptTags } from './script-tags/routes.ts';
 import { search } from './search/routes.ts';
 import { shippingMethods } from './shipping-methods/routes.ts';
@@ -157,6 +168,13 @@ export async function buildApp({
   addresses(api);
   paymentAndShipping(api);
   order(api);
+  orders(api);
+  sales(api);
+  managedOrders(api);
+  managedLines(api);
+  managedGoods(api);
+  managedPayments(api);
+  documents(api);
   currencies(api);
   locales(api);
   taxes(api);
@@ -165,6 +183,7 @@ export async function buildApp({
   assignments(api);
   productTypes(api);
   customers(api);
+  privacy(api);
   legal(api);
   newsletters(api);
   search(api);
@@ -179,6 +198,7 @@ export async function buildApp({
   slideshow(api);
   availability(api);
   watchedProducts(api);
+  audit(api);
   apps(api);
   api.finish();
   await docsRoutes(app);
@@ -191,6 +211,8 @@ export async function buildApp({
       deleteOldAnswers(db),
       deletePastWindows(db),
       deleteOldCarts(db),
+      deleteEmptyDays(db),
+      deleteOldEntries(db),
       sweepMedia(db, config, log),
     ]).catch((error: unknown) => log.warn({ err: error }, 'the hourly sweep failed'));
   };

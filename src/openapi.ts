@@ -236,6 +236,8 @@ const TAGS: Readonly<Record<string, string>> = {
   shop: 'Name, addresses and country of the shop.',
   countries: 'Where the shop delivers to.',
   carts: 'Carts: lines, coupon, addresses, delivery and payment, and the order that a cart becomes.',
+  orders: 'What was ordered, and how far it is.',
+  sales: 'What orders came to.',
   'coupon-campaigns': 'Coupons: what they take off, when they hold, and their codes.',
   currencies: 'The currencies of the shop.',
   locales: 'The languages of the shop.',
@@ -250,6 +252,7 @@ const TAGS: Readonly<Record<string, string>> = {
   legal: 'The six legal pages of the shop, in each of its languages.',
   newsletters: 'Newsletter campaigns and their subscribers.',
   'script-tags': 'Scripts that an app adds to the pages of the storefront.',
+  audit: 'Who has changed what, and when.',
   token: 'How an app that a merchant installs gets its access token.',
 };
 

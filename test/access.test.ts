@@ -5,7 +5,7 @@ import { newSecret } from '../src/ids.ts';
 import { givenToken } from './builders.ts';
 import { demoShop, expectRefusal, fingerprint, givenOtherShop, startDemo } from './demo.ts';
 import { cart, OPERATIONS, validCall, type Operation, type Shop, type ValidCall } from './operations.ts';
-import type { CallOptions, Service } from './service.ts';
+import { urlOf, type CallOptions, type Service } from './service.ts';
 
 let service: Service;
 let shop: Shop;
@@ -30,7 +30,7 @@ async function sendAs(operation: Operation, { shopId, token }: Shop, authorizati
   const changed: CallOptions = { ...rest, headers: { ...headers, ...(authorization && { authorization }) } };
   const before = await fingerprint(service);
   const answer = await service.call(method, path + search, changed);
-  return { answer, method, path: `/rs/shops${path}`, before };
+  return { answer, method, path: urlOf(path), before };
 }
 
 /** How the call was refused, and that nothing was written. */
@@ -163,7 +163,7 @@ describe.each(withOwnCart)('$name', (operation) => {
     for (const cartToken of tokens) {
       const changed = cartToken === undefined ? others : { ...others, cartToken };
       const answer = await service.call(method, path + search, changed);
-      expectRefusal(answer, method, `/rs/shops${path}`);
+      expectRefusal(answer, method, urlOf(path));
       statuses.add(answer.status);
     }
     expect(await fingerprint(service)).toEqual(before);

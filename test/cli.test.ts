@@ -39,6 +39,8 @@ describe('without a database', () => {
     'app list ID',
     'app delete ID APP',
     'products import SHOP FILE.csv',
+    'customer export SHOP ID',
+    'customer erase SHOP ID',
     'demo generate SHOP',
     'db migrate',
     'db status',
@@ -54,7 +56,7 @@ describe('without a database', () => {
   });
 
   test('a group shows its own commands', async () => {
-    for (const group of ['shop', 'token', 'app', 'products', 'demo', 'db']) {
+    for (const group of ['shop', 'token', 'app', 'products', 'customer', 'demo', 'db']) {
       const { code, stdout } = await run(group, '--help');
       expect(code).toBe(0);
       const rows = stdout.split('\n').filter((line) => line.startsWith('  '));

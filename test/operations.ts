@@ -6,11 +6,13 @@ import { newCartToken } from '../src/http/cart-token.ts';
 import type { Label } from '../src/http/operation.ts';
 import type { Scope } from '../src/http/scopes.ts';
 import { newId, newSecret, secretHash } from '../src/ids.ts';
+import { STATES } from '../src/orders/schema.ts';
 import type { ProductFacts } from '../src/products/facts.ts';
 import { refreshListing } from '../src/products/listing.ts';
 import { insertProduct } from '../src/products/queries.ts';
 import { insertProductType } from '../src/producttypes/queries.ts';
 import { moveSettingsVersion, takeNumber } from '../src/shop/queries.ts';
+import { givenToken } from './builders.ts';
 import type { CallOptions, Service } from './service.ts';
 import { formOf, PNG, type Part } from './upload.ts';
 
@@ -33,7 +35,7 @@ type Params = Readonly<Record<string, string>>;
 type Fact<Value> = (shop: Shop, params?: Params) => Value | Promise<Value>;
 
 export interface Operation {
-  /** `GET /customers/{customerId}`; paths are below /rs/shops/{shopId}. */
+  /** `GET /customers/{customerId}`, below /rs/shops/{shopId}; `GET /manage/audit` is below /manage/shops/{shopId}. */
   name: string;
   method: string;
   path: string;
@@ -68,6 +70,8 @@ export interface Operation {
   answer: string;
   /** The answer is a stream of CSV instead. */
   csv: boolean;
+  /** The answer is sent piece by piece, so that nothing can be said of the whole: it has no ETag. */
+  streamed: boolean;
 }
 
 type Facts = Partial<Omit<Operation, 'name' | 'method' | 'path' | 'scope'>>;
@@ -96,6 +100,7 @@ function operation(name: string, scope: Scope | 'public', facts: Facts): Operati
     patch: {},
     answer: '',
     csv: false,
+    streamed: false,
     ...facts,
   };
 }
@@ -450,6 +455,19 @@ const order = shape(
   links,
 );
 
+const listedOrder = order
+  .split('\n')
+  .filter((line) => !line.startsWith('lineItemContainer'))
+  .join('\n');
+
+const salesSummary = shape(
+  'createdAfter: string\ncreatedBefore: string',
+  array(
+    'salesPerCurrency',
+    'currency: string\ntotalGrossRevenue: number\ntotalNetRevenue: number\nunitsSold: number\ntotalOrders: integer',
+  ),
+);
+
 const variationIdentifier = 'name: string\ndisplayName: string\nvalue: string\ndisplayValue: string';
 
 /** What is null or a list may be so in every product of an answer. */
@@ -608,6 +626,43 @@ const shippingMethodId = idOf(
 const taxClassId = idOf(
   (shopId) =>
     sql`select tax_class_id as id from tax_class where shop_id = ${shopId} order by position limit 1`,
+);
+
+/** Somebody who can be forgotten without a trace. */
+const passingCustomer: Fact<string> = async ({ service, shopId, token }) => {
+  const body = { billingAddress: { emailAddress: `${freeNumber()}@mail.example` } };
+  return (await service.call('POST', `/${shopId}/customers`, { token, body })).body.customerId;
+};
+
+/** The entries of an app that has made a customer and nothing else. */
+const ownEntries = once(async (shop) => {
+  const { service, shopId } = shop;
+  const token = await givenToken(service, shopId);
+  await passingCustomer({ ...shop, token });
+  const row = await service.db.one<{ appId: string }>(sql`
+    select app_id as "appId" from token where shop_id = ${shopId} and token_hash = ${secretHash(token)}`);
+  return `appId=${row!.appId}`;
+});
+
+const auditEntry = shape(
+  'entryId: string\nat: string',
+  object('app', 'appId: string\nname: string', 'object|null'),
+  'method: string\nroute: string\nobject: object\nobject.customerId?: string',
+);
+
+const personExport = shape(
+  'customerId: string\nexportedOn: string',
+  object(
+    'customer',
+    shape(
+      'customerNumber: string\ncreationDate: string\ncustomerGroup: string|null',
+      object('billingAddress', address, 'object|null'),
+      'internalNote: string|null',
+    ),
+  ),
+  'emailAddresses: array\nemailAddresses[]: string',
+  ...words('newsletterSubscriptions availabilityWatches carts mails orders').map((key) => `${key}: array`),
+  array('auditEntries', auditEntry),
 );
 
 /** A script tag that the calling app may delete. */
@@ -992,6 +1047,89 @@ export const cart: Fact<string> = async (shop) => {
 };
 
 const lastingCart = once(cart);
+
+/** The order that a cart became in which nothing was missing. */
+export const placedOrder: Fact<string> = async (shop) => {
+  const { service, shopId } = shop;
+  const cartId = await cart(shop);
+  const { body } = await service.call('POST', `/${shopId}/carts/${cartId}/order`, {
+    // The caller may have no right to order.
+    token: await givenToken(service, shopId),
+    cartToken: cartOf(cartId).token,
+  });
+  return body.orderId;
+};
+const lastingOrder = once(placedOrder);
+
+/** A line that all orders have which goods are sent of. */
+const SENT_LINE = newId(new Date());
+
+/** An order of which something can be sent, come back, be paid and be refunded. */
+const openOrder: Fact<string> = async (shop) => {
+  const { service, shopId } = shop;
+  const orderId = await placedOrder(shop);
+  await service.db.run(sql`
+    update customer_order set paid_amount = 1000, content = jsonb_set(content, '{lines,1,lineItemId}', ${`"${SENT_LINE}"`})
+    where shop_id = ${shopId} and order_id = ${orderId}`);
+  await service.db.run(sql`
+    insert into order_shipment (shop_id, order_id, shipment_id, at, lines)
+    values (${shopId}, ${orderId}, ${newId(service.db.now)}, ${service.db.now},
+      ${JSON.stringify([{ lineItemId: SENT_LINE, quantity: '1' }])})`);
+  return orderId;
+};
+
+/** An order that the calling app edits. */
+const editedOrder: Fact<string> = async (shop) => {
+  const { service, shopId, token } = shop;
+  const orderId = await placedOrder(shop);
+  await service.db.run(sql`
+    update customer_order set editing_since = ${service.db.now}, editing_app_id = (
+      select app_id from token where token.shop_id = ${shopId} and token_hash = ${secretHash(token)})
+    where shop_id = ${shopId} and order_id = ${orderId}`);
+  return orderId;
+};
+
+/** The first of two. */
+const orderLine: Fact<string> = async ({ service, shopId }, params) => {
+  const row = await service.db.one<{ id: string }>(sql`
+    select content #>> '{lines,0,lineItemId}' as id from customer_order
+    where shop_id = ${shopId} and order_id::text = lower(${params!['orderId']!})`);
+  return row?.id ?? newId(new Date());
+};
+
+/** An order that was invoiced. */
+const invoicedOrder: Fact<string> = async (shop) => {
+  const { service, shopId } = shop;
+  const orderId = await openOrder(shop);
+  const token = await givenToken(service, shopId);
+  await service.call('POST', `/manage/shops/${shopId}/orders/${orderId}/invoices`, { token, body: {} });
+  return orderId;
+};
+/** With its file, which is kept when it is first asked for. */
+const lastingInvoice = once(async (shop) => {
+  const { service, shopId } = shop;
+  const orderId = await invoicedOrder(shop);
+  const token = await givenToken(service, shopId);
+  await service.call('GET', `/${shopId}/orders/${orderId}/documents?includePdf=true`, { token });
+  return orderId;
+});
+
+/** An order to which everything has happened that can. */
+const managedOrder = once(async (shop) => {
+  const { service, shopId } = shop;
+  const orderId = await openOrder(shop);
+  const token = await givenToken(service, shopId);
+  const lines = [{ lineItemId: SENT_LINE, quantity: 1 }];
+  for (const [part, body] of [
+    ['payments', { amount: 5, reference: 'QP-4711', note: 'by bank transfer' }],
+    ['shipments', { lines, carrier: 'DHL', trackingCode: '0034' }],
+    ['returns', { lines, refund: 2, note: 'unopened' }],
+    ['edit', undefined],
+  ] as const) {
+    await service.call('POST', `/manage/shops/${shopId}/orders/${orderId}/${part}`, { token, body });
+  }
+  return orderId;
+});
 /** The line of the variation: the other one stays when it is taken away. */
 const lineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).lineItemId;
 const couponLineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).couponLineItemId;
@@ -1040,6 +1178,68 @@ const legalPages = words(`
     }),
   ];
 });
+
+const partLines = array('lines', 'lineItemId: string\nquantity: number');
+
+/** What only the back office sees of an order. */
+const management = shape(
+  object('editing', 'appId: string\nsince: string', 'object|null'),
+  'cancelledOn: string|null',
+  priced('paidAmount', 'refundedAmount', 'outstandingAmount'),
+  array(
+    'shipments',
+    shape(
+      'shipmentId: string\nshippedOn: string',
+      partLines,
+      'carrier: string|null\ntrackingCode: string|null',
+    ),
+  ),
+  array(
+    'returns',
+    shape('returnId: string\nreturnedOn: string', partLines, 'restocked: boolean\nnote: string|null'),
+  ),
+  array(
+    'payments',
+    shape(
+      'paymentId: string\nrecordedOn: string\nkind: string',
+      priced('amount'),
+      'reference: string|null\nnote: string|null\nreturnId: string|null',
+    ),
+  ),
+);
+
+const orderDocument = (file = '') =>
+  shape(
+    'orderId: string\ndocumentType: string\ndocumentNumber: string\nissueDate: string\ncreationDate: string',
+    object('address', address),
+    object('lineItemContainer', lineItemContainer),
+    file,
+    links,
+  );
+/** One line need not have everything that an order may have. */
+const partOfOrder = sparse(orderDocument()).replaceAll(
+  /(?<=basketDiscount\.(name|lineItemPrice))(?=: )/g,
+  '?',
+);
+const wantedDocument: Fact<unknown> = ({ service }) => ({
+  lines: [{ lineItemId: SENT_LINE, quantity: 1 }],
+  issueDate: service.db.now.toISOString(),
+  note: 'As agreed on the phone',
+  shipping: false,
+});
+const documentRequest = shape(
+  'lines?: array|null\nlines[].lineItemId: string\nlines[].quantity: number|string',
+  'issueDate?: string|null\nnote?: string|null\nshipping?: boolean|null',
+);
+
+/** A change of an order the way a merchant does it; nothing of what may have happened to it need have happened. */
+const managing = (method: string, part: string, facts: Facts) =>
+  operation(`${method} /manage/orders/{orderId}/${part}`, 'orders_write', {
+    labels: [],
+    query: ['locale'],
+    answer: shape(order, object('management', sparse(management))),
+    ...facts,
+  });
 
 export const OPERATIONS: readonly Operation[] = [
   operation('GET /', 'products_read', { query: ['locale'], answer: shape(shopInfo) }),
@@ -1390,6 +1590,179 @@ export const OPERATIONS: readonly Operation[] = [
     answer: customer,
   }),
 
+  operation('GET /orders', 'orders_read', {
+    query: words(`
+      locale page resultsPerPage viewedOn pendingOn archivedOn rejectedOn closedOn dispatchedOn paidOn returnedOn
+      deliveredOn invoicedOn lastUpdated customerId productId updatedFrom createdBefore createdAfter currency include`),
+    search: async (shop) => {
+      await lastingOrder(shop);
+      return '';
+    },
+    answer: sparse(paged(listedOrder)),
+  }),
+  operation('GET /orders/{orderId}', 'orders_read', {
+    query: ['locale'],
+    params: { orderId: lastingOrder },
+    answer: order,
+  }),
+  operation('PATCH /orders/{orderId}', 'orders_write', {
+    query: ['locale'],
+    params: { orderId: placedOrder },
+    body: () => [
+      { op: 'add', path: '/orderNumber', value: freeNumber() },
+      { op: 'add', path: '/customerComment', value: 'Please ring twice' },
+      { op: 'add', path: '/internalNote', value: 'asks for a receipt' },
+      { op: 'add', path: '/billingAddress', value: fullAddress },
+      { op: 'add', path: '/shippingAddress', value: fullAddress },
+      { op: 'add', path: '/payment', value: 'Cash' },
+      ...STATES.map((state) => ({ op: 'add', path: `/${state}`, value: '2026-11-15T08:30:00Z' })),
+    ],
+    request: '[].op: string\n[].path: string\n[].value?: string|number|boolean|object|array|null',
+    patch: {
+      '/orderNumber': 'value: string',
+      '/customerComment': 'value: string|null',
+      '/internalNote': 'value: string|null',
+      '/billingAddress': shape('value: object', under('value', addressRequest)),
+      '/shippingAddress': shape('value: object', under('value', addressRequest)),
+      '/payment': 'value: string',
+      ...Object.fromEntries(STATES.map((state) => [`/${state}`, 'value: string|null'])),
+    },
+    answer: lacking(order, 'paymentData.paymentMethod', 'paymentData.taxes'),
+  }),
+  operation('GET /sales', 'orders_read', {
+    query: ['createdBefore', 'createdAfter', 'productId'],
+    search: async (shop) => {
+      await lastingOrder(shop);
+      const yesterday = new Date(shop.service.db.now.getTime() - 86_400_000).toISOString().slice(0, 10);
+      return `createdAfter=${yesterday}&productId=${(await goods(shop)).productId}`;
+    },
+    answer: salesSummary,
+  }),
+
+  operation('GET /orders/{orderId}/documents', 'orders_read', {
+    query: words('locale page resultsPerPage includePdf'),
+    search: 'includePdf=true',
+    params: { orderId: lastingInvoice },
+    answer: paged(orderDocument('documentPdf: string')),
+  }),
+  operation('POST /manage/orders/{orderId}/invoices', 'orders_write', {
+    labels: [],
+    status: 201,
+    params: { orderId: openOrder },
+    body: wantedDocument,
+    request: shape(documentRequest),
+    answer: shape('documentId: string', partOfOrder),
+  }),
+  operation('POST /manage/orders/{orderId}/credit-notes', 'orders_write', {
+    labels: [],
+    status: 201,
+    params: { orderId: invoicedOrder },
+    body: wantedDocument,
+    request: shape(documentRequest, 'invoiceNumber?: string|null'),
+    answer: shape('documentId: string', partOfOrder),
+  }),
+
+  operation('GET /manage/orders/{orderId}', 'orders_read', {
+    labels: [],
+    query: ['locale'],
+    params: { orderId: managedOrder },
+    answer: shape(order, object('management', management)),
+  }),
+  operation('GET /manage/orders/{orderId}/history', 'orders_read', {
+    labels: [],
+    query: PAGING,
+    params: { orderId: lastingOrder },
+    answer: paged(
+      'eventId: string\ndate: string\nappId: string|null\nappName: string|null\nkind: string\ndetails: object',
+    ),
+  }),
+  managing('POST', 'edit', { params: { orderId: placedOrder } }),
+  managing('DELETE', 'edit', { query: ['force', 'locale'], params: { orderId: editedOrder } }),
+  managing('POST', 'line-items', {
+    status: 201,
+    params: { orderId: editedOrder },
+    body: async (shop) => ({ productId: (await goods(shop)).variationId, quantity: 1, price: 9.5 }),
+    request: shape(newLine, 'price?: number|string|null'),
+  }),
+  managing('PUT', 'line-items/{lineItemId}', {
+    params: { orderId: editedOrder, lineItemId: orderLine },
+    body: () => ({ quantity: 2, price: 8 }),
+    request: 'quantity?: number|string|null\nprice?: number|string|null',
+  }),
+  managing('DELETE', 'line-items/{lineItemId}', { params: { orderId: editedOrder, lineItemId: orderLine } }),
+  managing('PUT', 'shipping', {
+    params: { orderId: editedOrder },
+    body: async (shop) => ({ shippingMethodId: await shippingMethodId(shop), price: 3.95 }),
+    request: 'shippingMethodId: string\nprice?: number|string|null',
+  }),
+  managing('PUT', 'payment', {
+    params: { orderId: editedOrder },
+    body: async (shop) => ({ paymentMethodId: await payLaterId(shop), price: 1.5 }),
+    request: 'paymentMethodId: string\nprice?: number|string|null',
+  }),
+  managing('POST', 'cancel', {
+    params: { orderId: placedOrder },
+    body: () => ({ reason: 'ordered twice' }),
+    request: 'reason?: string|null',
+  }),
+  ...words('payments refunds').map((part) =>
+    managing('POST', part, {
+      status: 201,
+      params: { orderId: openOrder },
+      body: () => ({ amount: 1.5, reference: 'QP-4711', note: 'by bank transfer' }),
+      request: 'amount: number|string\nreference?: string|null\nnote?: string|null',
+    }),
+  ),
+  managing('POST', 'shipments', {
+    status: 201,
+    params: { orderId: openOrder },
+    body: () => ({ lines: [{ lineItemId: SENT_LINE, quantity: 1 }], carrier: 'DHL', trackingCode: '0034' }),
+    request: shape(
+      'lines?: array|null\nlines[].lineItemId: string\nlines[].quantity: number|string',
+      'carrier?: string|null\ntrackingCode?: string|null',
+    ),
+  }),
+  managing('POST', 'returns', {
+    status: 201,
+    params: { orderId: openOrder },
+    body: () => ({
+      lines: [{ lineItemId: SENT_LINE, quantity: 1 }],
+      restock: true,
+      refund: 1.5,
+      note: 'unopened',
+    }),
+    request: shape(
+      'lines: array\nlines[].lineItemId: string\nlines[].quantity: number|string',
+      'restock?: boolean|null\nrefund?: number|string|null\nnote?: string|null',
+    ),
+  }),
+
+  operation('GET /manage/customers/{customerId}/export', 'customers_read', {
+    labels: [],
+    streamed: true,
+    params: { customerId: passingCustomer },
+    answer: personExport,
+  }),
+  operation('POST /manage/customers/{customerId}/erase', 'customers_write', {
+    labels: [],
+    query: ['force'],
+    params: { customerId: passingCustomer },
+    answer: shape(
+      'customerId: string\ncustomerNumber: string\ncustomer: string',
+      words(`
+        ordersAnonymised documentsKept cartsDeleted subscriptionsDeleted watchesDeleted mailsDeleted`)
+        .map((key) => `${key}: integer`)
+        .join('\n'),
+      'note: string',
+    ),
+  }),
+  operation('GET /manage/audit', 'orders_write', {
+    labels: [],
+    query: words('page resultsPerPage createdAfter createdBefore appId method'),
+    search: ownEntries,
+    answer: paged(auditEntry),
+  }),
+
   operation('GET /products', 'products_read', {
     query: words('locale currency page resultsPerPage direction sort q categoryId id includeInvisible'),
     answer: paged(productShape('list')),
@@ -1733,6 +2106,12 @@ export interface ValidCall {
   options: CallOptions;
 }
 
+function placeOf(shopId: string, path: string): string {
+  return path.startsWith('/manage/')
+    ? path.replace('/manage/', `/manage/shops/${shopId}/`)
+    : `/${shopId}${path}`;
+}
+
 /** A call that succeeds in this shop; with `idsFrom`, one that names another shop's things. */
 export async function validCall(
   { method, path, cartToken, search, params, body, form, multipart }: Operation,
@@ -1745,7 +2124,7 @@ export async function validCall(
   const needed = typeof search === 'string' ? search : await search(shop);
   return {
     method,
-    path: `/${shop.shopId}${path.replaceAll(/\{(\w+)\}/g, (_hole, name: string) => given[name]!)}`,
+    path: placeOf(shop.shopId, path).replaceAll(/\{(\w+)\}/g, (_hole, name: string) => given[name]!),
     params: given,
     search: needed === '' ? '' : `?${needed}`,
     options: {

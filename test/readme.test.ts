@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { appCommands } from '../src/commands/app.ts';
+import { customerCommands } from '../src/commands/customer.ts';
 import { dbCommands } from '../src/commands/db.ts';
 import { shopCommands } from '../src/commands/shop.ts';
 import { tokenCommands } from '../src/commands/token.ts';
@@ -31,9 +32,12 @@ describe('the README', () => {
     }
   });
 
-  test.each([...shopCommands, ...tokenCommands, ...appCommands, ...dbCommands])('names $name', ({ name }) => {
-    expect(readme).toContain(`\`${name}`);
-  });
+  test.each([...shopCommands, ...tokenCommands, ...appCommands, ...customerCommands, ...dbCommands])(
+    'names $name',
+    ({ name }) => {
+      expect(readme).toContain(`\`${name}`);
+    },
+  );
 
   test.each(['test', 'bench'])('names npm %s', (script) => {
     expect(manifest.scripts).toHaveProperty(script);

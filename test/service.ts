@@ -21,7 +21,7 @@ export interface Service {
   database: string;
   /** Sets the service's clock; undefined lets it run again. */
   setClock(now: Date | undefined): void;
-  /** A call of the API: `call('GET', '/DemoShop/customers', { token })`. */
+  /** A call of the API: `call('GET', '/DemoShop/customers', { token })`, or of `/manage/shops/DemoShop/...`. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -86,6 +86,11 @@ export async function startService(
   };
 }
 
+/** The address of a path: those of the contract are short, `/manage/shops/...` is said in full. */
+export function urlOf(path: string): string {
+  return path.startsWith('/manage/') ? path : `/rs/shops${path}`;
+}
+
 function requestOf(
   method: string,
   path: string,
@@ -94,7 +99,7 @@ function requestOf(
   const isRaw = typeof body === 'string' || Buffer.isBuffer(body);
   return {
     method,
-    url: `/rs/shops${path}`,
+    url: urlOf(path),
     ...(address === undefined ? {} : { remoteAddress: address }),
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../src/ids.ts';
 import { demoShop, expectRefusal, fingerprint, givenOtherShop, startDemo } from './demo.ts';
 import { OPERATIONS, validCall, type Operation, type Shop } from './operations.ts';
-import type { Service } from './service.ts';
+import { urlOf, type Service } from './service.ts';
 
 const MALFORMED = ['x', "'", '..%2f..', '%00', '%ff', 'x'.repeat(300), '%20', '*', 'null', '0', '-1'];
 
@@ -51,7 +51,7 @@ describe.each(addressed)('$name with a {$parameter}', (operation) => {
     const before = await fingerprint(service);
     const answer = await service.call(call.method, call.path + call.search, call.options);
     expect(answer.status).toBe(404);
-    expectRefusal(answer, call.method, `/rs/shops${call.path}`);
+    expectRefusal(answer, call.method, urlOf(call.path));
     expect(answer.body.message).toMatch(/^HTTP 404 Not Found, /);
     expect(await fingerprint(service)).toEqual(before);
 
@@ -67,7 +67,7 @@ describe.each(addressed)('$name with a {$parameter}', (operation) => {
     );
     const answer = await service.call(call.method, call.path + call.search, call.options);
     expect(answer.status).toBe(404);
-    expectRefusal(answer, call.method, `/rs/shops${call.path}`);
+    expectRefusal(answer, call.method, urlOf(call.path));
   });
 
   test.each(MALFORMED)('of the form %s: refused', async (id) => {
@@ -78,7 +78,7 @@ describe.each(addressed)('$name with a {$parameter}', (operation) => {
     const before = await fingerprint(service);
     const answer = await service.call(call.method, call.path + call.search, call.options);
     expect([400, 404]).toContain(answer.status);
-    expectRefusal(answer, call.method, `/rs/shops${call.path}`);
+    expectRefusal(answer, call.method, urlOf(call.path));
     expect(await fingerprint(service)).toEqual(before);
   });
 
