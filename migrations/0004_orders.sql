@@ -1,6 +1,8 @@
 -- What happens to an order after it was placed: its changes, payments, deliveries, returns and documents; what lists
 -- and sales are counted from; and who has changed what.
 
+-- Moves with every change: texts in memory are validated by it.
+alter table customer_order add column version bigint not null default 1;
 -- The app that placed it; null: the shop itself.
 alter table customer_order add column app_id uuid;
 -- An order is edited by one app at a time; others get 409 meanwhile.
@@ -155,6 +157,9 @@ alter table shop add column invoicing jsonb not null default '{}';
 alter table shop add column mail_texts jsonb not null default '{}';
 
 create index customer_order_states on customer_order (shop_id, currency, states, created_at, order_id);
+
+create index customer_order_updated on customer_order (shop_id, updated_at, order_id)
+  include (created_at, currency, states) where updated_at is not null;
 
 create index customer_order_touched on customer_order (shop_id, (coalesce(updated_at, created_at)), order_id);
 

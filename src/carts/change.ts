@@ -4,8 +4,7 @@ import { badRequest, gone, isRefusal, notFound } from '../http/errors.ts';
 import { NeedsTransaction } from '../http/operation.ts';
 import { Rendered } from '../http/rendered.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
-import { settingsOfVersion } from '../products/texts.ts';
-import { keptSettings, type Settings } from '../shop/settings.ts';
+import { keptSettings, type Settings, settingsOfVersion } from '../shop/settings.ts';
 import { contentOf, type PricedContent } from './content.ts';
 import { forgetCart, keepCart, keptCart } from './kept-carts.ts';
 import {

@@ -67,7 +67,7 @@ export async function changeOrder(
       select ${counted}, grand_total, net_revenue from customer_order
       where shop_id = ${shopId} and order_id = ${order.orderId}
     ), after as (
-      update customer_order set ${setters.reduce((all, one) => sql`${all}, ${one}`)}
+      update customer_order set version = version + 1, ${setters.reduce((all, one) => sql`${all}, ${one}`)}
       where shop_id = ${shopId} and order_id = ${order.orderId}
       returning ${counted}, grand_total, net_revenue
     )

@@ -229,7 +229,8 @@ async function compared({ page, resultsPerPage, ...filter }: Asked): Promise<[fo
         (customerId === undefined || order.customerId === customerId) &&
         (productId === undefined || order.productId === productId) &&
         (currency === undefined || order.currency === currency) &&
-        (updatedFrom === undefined || order.touchedAt >= updatedFrom) &&
+        (updatedFrom === undefined ||
+          (order.touchedAt !== order.createdAt && order.touchedAt >= updatedFrom)) &&
         (createdAfter === undefined || order.createdAt > createdAfter) &&
         (createdBefore === undefined || order.createdAt < createdBefore),
     )

@@ -238,9 +238,7 @@ function conditions(filter: OrderFilter): Sql[] {
   const { states, currency, updatedFrom, createdAfter, createdBefore } = filter;
   return [
     // With an end, so that it looks narrow and its index is used.
-    ...(updatedFrom === null
-      ? []
-      : [sql`coalesce(updated_at, created_at) between ${updatedFrom} and 'infinity'`]),
+    ...(updatedFrom === null ? [] : [sql`updated_at between ${updatedFrom} and 'infinity'`]),
     ...(states.asked === 0 ? [] : [sql`states & ${states.asked} = ${states.set}`]),
     ...(currency === null ? [] : [sql`currency = ${currency}`]),
     ...(createdAfter === null && createdBefore === null ? [] : [inWindow(filter)]),

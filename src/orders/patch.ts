@@ -1,13 +1,12 @@
 import { Type } from 'typebox';
 import type { Content } from '../carts/content.ts';
-import { ratesOf, sum } from '../carts/shares.ts';
-import { taxOn } from '../carts/tax.ts';
 import { AddressRequest, toAddress } from '../customers/address.ts';
 import { parseMoment } from '../http/dates.ts';
 import { patchOf, type Changes } from '../http/json-patch.ts';
 import type { Settings } from '../shop/settings.ts';
 import type { OrderChanges } from './change.ts';
 import type { ManagedOrder } from './queries.ts';
+import { revised } from './revision.ts';
 import type { State } from './schema.ts';
 
 const Moment = Type.String({ description: 'A moment, ISO 8601.', examples: ['2026-11-15T08:30:00Z'] });
@@ -103,30 +102,6 @@ export function patchedOrder(
 
 /** A payment that is none of the shop's methods: it is named for the merchant, and costs nothing. */
 function paidByHand(content: Content, name: string): Content {
-  const payment = { method: null, name, transactionId: null, status: null, price: 0, taxes: [] };
-  const isFree = (content.payment?.price ?? 0) === 0;
-  return { ...content, payment, ...(isFree ? {} : totalsWithoutPayment(content)) };
-}
-
-/** As in a cart: the tax is rounded once per rate over everything. */
-function totalsWithoutPayment({ taxType, lines, shippingPrice, serviceTaxClass }: Content) {
-  const taxed = [
-    { rate: serviceTaxClass.rate, amount: shippingPrice },
-    ...lines.map((line) => ({
-      rate: line.taxClass.rate,
-      amount: line.amount - line.discountShare - line.couponShare + line.deposit + line.ecoParticipation,
-    })),
-  ];
-  const taxes = ratesOf(taxed.map(({ rate }) => rate)).map((rate) => {
-    const amount = sum(taxed.filter((part) => part.rate === rate).map((part) => part.amount));
-    return { rate, amount, tax: taxOn(amount, rate, taxType) };
-  });
-  const total = sum(taxes.map(({ amount }) => amount));
-  const totalTax = sum(taxes.map(({ tax }) => tax));
-  return {
-    taxes,
-    totalTax,
-    totalBeforeTax: taxType === 'GROSS' ? total - totalTax : total,
-    grandTotal: taxType === 'GROSS' ? total : total + totalTax,
-  };
+  const payment = { method: null, name, transactionId: null, status: null, price: 0 };
+  return { ...revised(content, { payment }), payment: { ...payment, taxes: [] } };
 }

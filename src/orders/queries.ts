@@ -85,17 +85,24 @@ export const ordersWithCustomers = sql`
   customer_order join customer on customer.shop_id = customer_order.shop_id
     and customer.customer_id = customer_order.customer_id`;
 
-/** With the version of the settings that it is shown with: one round trip. */
-export function findShownOrder(db: Queries, shopId: string, orderId: string) {
-  return db.one<OrderRow & { settingsVersion: number }>(sql`
-    select ${orderColumns}, shop.settings_version as "settingsVersion"
+/** What its text depends on. */
+export interface OrderVersions {
+  version: number;
+  customerNumber: string;
+  settingsVersion: number;
+}
+
+export function findOrderVersions(db: Queries, shopId: string, orderId: string) {
+  return db.one<OrderVersions>(sql`
+    select customer_order.version, customer.customer_number as "customerNumber",
+      shop.settings_version as "settingsVersion"
     from ${ordersWithCustomers} join shop on shop.shop_id = customer_order.shop_id
     where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}`);
 }
 
 export function findOrder(db: Queries, shopId: string, orderId: string) {
-  return db.one<OrderRow>(sql`
-    select ${orderColumns} from ${ordersWithCustomers}
+  return db.one<OrderRow & { version: number }>(sql`
+    select ${orderColumns}, customer_order.version from ${ordersWithCustomers}
     where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}`);
 }
 

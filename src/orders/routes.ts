@@ -8,15 +8,15 @@ import { pagedText, paging } from '../http/paging.ts';
 import { Rendered } from '../http/rendered.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId } from '../ids.ts';
-import { settingsOfVersion } from '../products/texts.ts';
-import { shopSettings } from '../shop/settings.ts';
+import { shopSettings, settingsOfVersion } from '../shop/settings.ts';
 import { changeOrder } from './change.ts';
 import { recordEvent } from './history.ts';
 import { findOrders, findWholeOrders, type OrderFilter, type OrderPage } from './list.ts';
 import { orderPatch, patchedOrder } from './patch.ts';
-import { findShownOrder, lockOrder } from './queries.ts';
+import { findOrderVersions, lockOrder } from './queries.ts';
 import { listedOrderText, orderText } from './render.ts';
 import { Order, STATES } from './schema.ts';
+import { keptOrderText } from './texts.ts';
 import { momentOf, windowOf } from './window.ts';
 
 const { parameters, pageOf } = paging();
@@ -62,7 +62,7 @@ const OrdersQuery = Type.Object({
   ),
   customerId: idOf('Only orders of this customer.'),
   productId: idOf('Only orders with this product.'),
-  updatedFrom: moment('Only orders that were placed or changed since, as lastUpdatedOnDate tells it.'),
+  updatedFrom: moment('Only orders that were changed since, as lastUpdatedOnDate tells it.'),
   createdBefore: moment('Only orders placed before this moment; at most a year after createdAfter.'),
   createdAfter: moment('Only orders placed after this moment.'),
   currency: Type.Optional(Type.String({ description: 'Only orders in this currency.', examples: ['EUR'] })),
@@ -129,11 +129,13 @@ export function orders(api: Operations): void {
       answer: Order,
     },
     async ({ db, shopId, params, query, origin }) => {
-      const order = await findShownOrder(db, shopId, params.orderId);
-      if (!order) throw notFound();
-      const settings = await settingsOfVersion(db, shopId, order.settingsVersion);
-      const locale = readingLocale(query.locale, settings);
-      return new Rendered(orderText(order, { locale, origin, settings }));
+      const versions = await findOrderVersions(db, shopId, params.orderId);
+      if (!versions) throw notFound();
+      const settings = await settingsOfVersion(db, shopId, versions.settingsVersion);
+      const look = { locale: readingLocale(query.locale, settings), origin, settings };
+      const text = await keptOrderText(db, params.orderId, versions, look);
+      if (!text) throw notFound();
+      return new Rendered(text.bytes, text.tag);
     },
   );
 

@@ -237,7 +237,8 @@ export function eraseOrders(tx: Transaction, shopId: string, orderIds: readonly 
     update customer_order set billing_address = ${anonymised(sql`billing_address`, BLANK_WITH_MAIL)},
       shipping_address = case when shipping_address is null then null
         else ${anonymised(sql`shipping_address`, BLANK)} end,
-      customer_comment = null, internal_note = null, erased_at = ${tx.now}, updated_at = ${tx.now}
+      customer_comment = null, internal_note = null, erased_at = ${tx.now}, updated_at = ${tx.now},
+      version = version + 1
     where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])`);
 }
 

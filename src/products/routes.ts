@@ -12,7 +12,7 @@ import { removeFolders } from '../media/storage.ts';
 import { searchPage } from '../search/queries.ts';
 import { parseQuery } from '../search/query.ts';
 import { takeNumber } from '../shop/queries.ts';
-import { shopSettings, type Settings } from '../shop/settings.ts';
+import { shopSettings, type Settings, settingsOfVersion } from '../shop/settings.ts';
 import { factsOf } from './facts.ts';
 import { pageOfProducts, refreshListing, removeFromListing } from './listing.ts';
 import { PATHS, patchedProduct } from './patch.ts';
@@ -43,7 +43,7 @@ import {
   WeightRequest,
 } from './requests.ts';
 import { Product } from './schema.ts';
-import { keptText, pageOfTexts, productTexts, readWithSettings, settingsOfVersion } from './texts.ts';
+import { keptText, pageOfTexts, productTexts, readWithSettings } from './texts.ts';
 import { Invisible, mayWrite, seenBy, viewOf, type Shown } from './view.ts';
 import { hasImage, saveProduct } from './writes.ts';
 

@@ -1,6 +1,7 @@
 import type { Queries } from '../db/database.ts';
 import { pagedBytes, type Page } from '../http/paging.ts';
 import { encoded, type Encoded, type Rendered } from '../http/rendered.ts';
+import { MEGABYTE, TextMemory } from '../http/text-memory.ts';
 import { keptSettings, shopSettings, type Settings } from '../shop/settings.ts';
 import { refsOf, type ProductPage } from './listing.ts';
 import { findProducts, type ProductRef } from './queries.ts';
@@ -26,39 +27,9 @@ interface KeptPage extends Kept {
   answer: Rendered;
 }
 
-/** Bounded by the bytes of its texts; the oldest make room, and what is asked for again is simply rendered again. */
-class Memory<Entry extends Kept> {
-  readonly #entries = new Map<string, { entry: Entry; bytes: number }>();
-  readonly #mostBytes: number;
-  #bytes = 0;
-
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes;
-  }
-
-  get(key: string): Entry | undefined {
-    return this.#entries.get(key)?.entry;
-  }
-
-  keep(key: string, entry: Entry, bytes: number): void {
-    this.#bytes += bytes - (this.#entries.get(key)?.bytes ?? 0);
-    this.#entries.delete(key);
-    this.#entries.set(key, { entry, bytes });
-    for (const [oldest, { bytes: freed }] of this.#entries) {
-      if (this.#bytes <= this.#mostBytes) break;
-      this.#entries.delete(oldest);
-      this.#bytes -= freed;
-    }
-  }
-}
-
-const MEGABYTE = 1024 * 1024;
-/** What an entry costs beside its text, roughly. */
-const OVERHEAD = 400;
-
 interface Memories {
-  products: Memory<KeptProduct>;
-  pages: Memory<KeptPage>;
+  products: TextMemory<KeptProduct>;
+  pages: TextMemory<KeptPage>;
 }
 
 const memories = new WeakMap<object, Memories>();
@@ -67,7 +38,7 @@ const memories = new WeakMap<object, Memories>();
 function memoriesOf({ source }: Queries): Memories {
   let memory = memories.get(source);
   if (!memory) {
-    memory = { products: new Memory(64 * MEGABYTE), pages: new Memory(16 * MEGABYTE) };
+    memory = { products: new TextMemory(64 * MEGABYTE), pages: new TextMemory(16 * MEGABYTE) };
     memories.set(source, memory);
   }
   return memory;
@@ -101,7 +72,7 @@ export async function pageOfTexts(
   if (isCurrent) {
     const until = Math.min(Infinity, ...there.map((product) => product.until));
     const entry = { settingsVersion: settings.version, until, answer };
-    pages.keep(key, entry, answer.bytes.length + 2 * key.length + OVERHEAD);
+    pages.keep(key, entry, answer.bytes.length + 2 * key.length);
   }
   return answer;
 }
@@ -179,16 +150,10 @@ async function keptProducts(
     fresh.set(row.productId, entry);
     // What a transaction sees of itself may never be committed: it is not for others.
     if (!('inTransaction' in db)) {
-      memory.keep(row.productId + suffix, entry, entry.text.bytes.length + OVERHEAD);
+      memory.keep(row.productId + suffix, entry, entry.text.bytes.length);
     }
   }
   return refs.map(({ productId }, index) => found[index] ?? fresh.get(productId));
-}
-
-/** The settings of exactly this version, which a statement has just read; from memory where they are kept. */
-export async function settingsOfVersion(db: Queries, shopId: string, version: number): Promise<Settings> {
-  const kept = keptSettings(db, shopId);
-  return kept?.version === version ? kept : shopSettings(db, shopId);
 }
 
 /**

@@ -190,6 +190,12 @@ export async function findSettings(db: Queries, shopId: string): Promise<Setting
   return settings;
 }
 
+/** The settings of exactly this version, which a statement has just read; from memory where they are kept. */
+export async function settingsOfVersion(db: Queries, shopId: string, version: number): Promise<Settings> {
+  const kept = keptSettings(db, shopId);
+  return kept?.version === version ? kept : shopSettings(db, shopId);
+}
+
 /** Per database, because tests have many in one process. */
 function memoryOf({ source }: Queries): Map<string, Settings> {
   let memory = kept.get(source);
