@@ -7,6 +7,7 @@ import { newId } from '../src/ids.ts';
 import { netRevenue } from '../src/orders/revenue.ts';
 import { addToDays } from '../src/orders/tally.ts';
 import { applySettings } from '../src/shop/settings-file.ts';
+import { STATE_FILTERS } from '../src/orders/schema.ts';
 import type { Verdict } from './report.ts';
 import { createBareShop } from './shop.ts';
 import { openClient, percentile, type Client } from './timing.ts';
@@ -274,26 +275,13 @@ export async function measureOrders(
 
 type Search = (shop: ShopFacts) => string;
 
-const FILTERS = [
-  'viewedOn',
-  'pendingOn',
-  'archivedOn',
-  'rejectedOn',
-  'closedOn',
-  'dispatchedOn',
-  'paidOn',
-  'returnedOn',
-  'deliveredOn',
-  'invoicedOn',
-];
-
 function listings(): [name: string, search: Search][] {
   const before = ({ end }: ShopFacts, days: number) => new Date(end.getTime() - days * DAY).toISOString();
   return [
     ['first page', () => ''],
     ['page in the middle', ({ orders }) => `&page=${Math.ceil(orders / 100)}`],
     ['last page', ({ orders }) => `&page=${Math.ceil(orders / 50)}`],
-    ...FILTERS.flatMap((state) =>
+    ...STATE_FILTERS.flatMap((state) =>
       [true, false].map((is): [string, Search] => [`${state}=${is}`, () => `&${state}=${is}`]),
     ),
     ['customerId', ({ customerId }) => `&customerId=${customerId}`],

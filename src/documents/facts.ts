@@ -1,6 +1,7 @@
 import type { Content } from '../carts/content.ts';
 import { isInEu } from '../countries/countries.ts';
 import type { Address } from '../customers/address.ts';
+import type { Invoicing } from '../shop/settings.ts';
 
 export const DOCUMENT_KINDS = ['Invoice', 'CreditNote'] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
@@ -56,18 +57,11 @@ export interface DocumentTerms {
   electronic: boolean;
 }
 
-export interface Seller {
+/** Who sells, as it was when the document was finalised. */
+export interface Seller extends Omit<Invoicing, 'company' | 'paymentDays' | 'notes' | 'electronic'> {
   name: string;
   country: string;
-  street?: string;
-  zipCode?: string;
-  city?: string;
-  vatId?: string;
-  taxNumber?: string;
-  registration?: string;
-  phone?: string;
   email: string;
-  bank?: { name?: string; iban: string; bic?: string };
 }
 
 /** `2026-11-15`, as documents count days: in UTC. */

@@ -15,7 +15,7 @@ import { findOrders, findWholeOrders, type OrderFilter, type OrderPage } from '.
 import { orderPatch, patchedOrder } from './patch.ts';
 import { findOrderVersions, lockOrder } from './queries.ts';
 import { listedOrderText, orderText } from './render.ts';
-import { Order, STATES } from './schema.ts';
+import { Order, STATE_FILTERS, STATES } from './schema.ts';
 import { keptOrderText } from './texts.ts';
 import { momentOf, windowOf } from './window.ts';
 
@@ -24,20 +24,6 @@ const facts = { tag: 'orders', labels: ['Base', 'Now'] } as const;
 const moment = (description: string) =>
   Type.Optional(Type.String({ description, examples: ['2026-11-01T00:00:00Z'] }));
 const idOf = (description: string) => Type.Optional({ ...Id, description });
-
-/** Of the states, those that lists are filtered by. */
-const FILTERS = [
-  'viewedOn',
-  'pendingOn',
-  'archivedOn',
-  'rejectedOn',
-  'closedOn',
-  'dispatchedOn',
-  'paidOn',
-  'returnedOn',
-  'deliveredOn',
-  'invoicedOn',
-] as const;
 
 const stateFilter = (state: string) =>
   Type.Optional(
@@ -53,8 +39,8 @@ const ListedOrder = Type.Object(
 const OrdersQuery = Type.Object({
   locale: LocaleParameter,
   ...parameters,
-  ...(Object.fromEntries(FILTERS.map((state) => [state, stateFilter(state)])) as Record<
-    (typeof FILTERS)[number],
+  ...(Object.fromEntries(STATE_FILTERS.map((state) => [state, stateFilter(state)])) as Record<
+    (typeof STATE_FILTERS)[number],
     ReturnType<typeof stateFilter>
   >),
   lastUpdated: Type.Optional(
@@ -175,13 +161,13 @@ export function orders(api: Operations): void {
 }
 
 function filterOf(query: Static<typeof OrdersQuery>): OrderFilter {
-  const bitsOf = (states: readonly (typeof FILTERS)[number][]) =>
+  const bitsOf = (states: readonly (typeof STATE_FILTERS)[number][]) =>
     states.reduce((bits, state) => bits | (1 << STATES.indexOf(state)), 0);
   return {
     ...windowOf(query),
     states: {
-      asked: bitsOf(FILTERS.filter((state) => query[state] !== undefined)),
-      set: bitsOf(FILTERS.filter((state) => query[state] === true)),
+      asked: bitsOf(STATE_FILTERS.filter((state) => query[state] !== undefined)),
+      set: bitsOf(STATE_FILTERS.filter((state) => query[state] === true)),
     },
     currency: query.currency?.toUpperCase() ?? null,
     customerId: query.customerId ?? null,

@@ -30,6 +30,20 @@ export const STATES = [
 ] as const;
 export type State = (typeof STATES)[number];
 
+/** Those that lists are filtered by. */
+export const STATE_FILTERS = [
+  'viewedOn',
+  'pendingOn',
+  'archivedOn',
+  'rejectedOn',
+  'closedOn',
+  'dispatchedOn',
+  'paidOn',
+  'returnedOn',
+  'deliveredOn',
+  'invoicedOn',
+] as const satisfies State[];
+
 export const Order = Type.Object(
   {
     orderId: Id,
