@@ -31,20 +31,56 @@ export async function givenOtherShop(service: Service): Promise<Shop> {
 }
 
 /**
- * Every table with its rows and the md5 of their content: equal before and after means that nothing was written.
- * What a refused call may move is left out: its own count, and when a token was last used.
+ * Every table with its rows, and where and by which transaction they were written: equal before and after means that
+ * nothing was written, not even the same again. What a refused call may move is left out: its own count, and when a
+ * token was last used. So are days without orders, which the service tidies up by itself.
  */
 export async function fingerprint({ db }: Service): Promise<Record<string, string>> {
-  const tables = await db.pool.query<{ name: string }>(
-    `select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'rate_window' order by 1`,
+  const { rows } = await db.pool.query<{ name: string; print: string }>(
+    prints(await tablesOf(db), (name) => (name === 'order_day' ? 'where orders <> 0' : '')),
   );
-  const prints = tables.rows.map(
-    ({ name }) => `select '${name}' as name,
-      count(*) || ' rows ' || coalesce(md5(string_agg(line, E'\\n' order by line)), '') as print
-      from (select (to_jsonb(entry) - 'last_used_at')::text as line from ${name} as entry) as lines`,
-  );
-  const { rows } = await db.pool.query<{ name: string; print: string }>(prints.join(' union all '));
   return Object.fromEntries(rows.map(({ name, print }) => [name, print]));
+}
+
+/** The same of what belongs to one shop. */
+export async function shopFingerprint({ db }: Service, shopId: string): Promise<Record<string, string>> {
+  const { rows } = await db.pool.query<{ name: string; print: string }>(
+    prints(
+      (await tablesOf(db)).filter(({ isOfShop }) => isOfShop),
+      (name) => `where shop_id = $1 ${name === 'order_day' ? 'and orders <> 0' : ''}`,
+    ),
+    [shopId],
+  );
+  return Object.fromEntries(rows.map(({ name, print }) => [name, print]));
+}
+
+interface Table {
+  name: string;
+  isOfShop: boolean;
+}
+
+async function tablesOf(db: Service['db']): Promise<Table[]> {
+  const { rows } = await db.pool.query<Table>(`
+    select tablename as name, exists (
+      select from information_schema.columns
+      where table_schema = 'public' and table_name = tablename and column_name = 'shop_id'
+    ) as "isOfShop"
+    from pg_tables where schemaname = 'public' and tablename <> 'rate_window' order by 1`);
+  return rows;
+}
+
+function prints(tables: readonly Table[], where: (name: string) => string): string {
+  return tables
+    .map(({ name }) => {
+      // It is written when it is used, so here what it says counts.
+      const row =
+        name === 'token'
+          ? "(to_jsonb(entry) - 'last_used_at')::text"
+          : "entry.ctid::text || ' ' || entry.xmin::text";
+      return `select '${name}' as name, count(*) || ' rows ' || coalesce(sum(hashtextextended(${row}, 0)), 0) as print
+        from ${name} as entry ${where(name)}`;
+    })
+    .join(' union all ');
 }
 
 /** What old clients understand, and this service uses. */

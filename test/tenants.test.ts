@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../src/ids.ts';
-import { demoShop, expectRefusal, fingerprint, givenOtherShop, startDemo } from './demo.ts';
+import { demoShop, expectRefusal, fingerprint, givenOtherShop, shopFingerprint, startDemo } from './demo.ts';
 import { OPERATIONS, validCall, type Operation, type Shop } from './operations.ts';
 import { urlOf, type Service } from './service.ts';
 
@@ -122,21 +122,7 @@ describe('an answer to one shop', () => {
   test.each(OPERATIONS.filter(({ writes }) => writes))(
     '$name: changes nothing of another',
     async (operation) => {
-      const rowsOf = async (shopId: string) => {
-        const tables = await service.db.pool.query<{ name: string }>(
-          `select table_name as name from information_schema.columns
-        where table_schema = 'public' and column_name = 'shop_id'`,
-        );
-        const lines = tables.rows.map(
-          ({ name }) =>
-            `select to_jsonb(entry) - 'last_used_at' as line from ${name} as entry where shop_id = $1`,
-        );
-        const { rows } = await service.db.pool.query(
-          `select md5(string_agg(line::text, ';' order by line::text)) as print from (${lines.join(' union all ')}) as all_lines`,
-          [shopId],
-        );
-        return rows[0] as { print: string };
-      };
+      const rowsOf = (shopId: string) => shopFingerprint(service, shopId);
       const { method, path, search, options } = await validCall(operation, shop);
       const [ours, theirs] = [await rowsOf(shop.shopId), await rowsOf(other.shopId)];
       const { status } = await service.call(method, path + search, options);
