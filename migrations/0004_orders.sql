@@ -114,7 +114,7 @@ create table order_return (
   constraint order_return_pkey primary key (shop_id, order_id, return_id)
 );
 
--- Finalised invoices and credit notes: never changed again, except that the file is written when it is first needed.
+-- Finalised invoices and credit notes: never changed again. The file is written right after, once.
 create table order_document (
   shop_id text not null,
   document_id uuid not null,

@@ -1110,14 +1110,7 @@ const invoicedOrder: Fact<string> = async (shop) => {
   await service.call('POST', `/manage/shops/${shopId}/orders/${orderId}/invoices`, { token, body: {} });
   return orderId;
 };
-/** With its file, which is kept when it is first asked for. */
-const lastingInvoice = once(async (shop) => {
-  const { service, shopId } = shop;
-  const orderId = await invoicedOrder(shop);
-  const token = await givenToken(service, shopId);
-  await service.call('GET', `/${shopId}/orders/${orderId}/documents?includePdf=true`, { token });
-  return orderId;
-});
+const lastingInvoice = once(invoicedOrder);
 
 /** An order to which everything has happened that can. */
 const managedOrder = once(async (shop) => {

@@ -389,7 +389,10 @@ describe('the documents of an order', () => {
     expect(file.includes(Buffer.from('Rechnung'))).toBe(true);
     const again = (await documentsOf(demo, orderId, '?includePdf=true')).items[0].documentPdf;
     expect(again).toBe(documentPdf);
-    // It is made once, and made again from the same facts it is the same.
+    // It is kept since the document was finalised; made again from the same facts it is the same.
+    const kept = await service.db.one<{ pdf: Buffer }>(sql`
+      select pdf from order_document where shop_id = 'DemoShop' and order_id = ${orderId}`);
+    expect(kept!.pdf.equals(file)).toBe(true);
     await service.db.run(sql`update order_document set pdf = null where shop_id = 'DemoShop'`);
     expect((await documentsOf(demo, orderId, '?includePdf=true')).items[0].documentPdf).toBe(documentPdf);
   });

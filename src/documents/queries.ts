@@ -63,19 +63,11 @@ export async function insertDocument(tx: Transaction, shopId: string, document: 
       ${terms}, ${content})`);
 }
 
-/** Keeps files that were just made. Whoever was first stays: all would be the same. */
-export async function keepFiles(
-  db: Queries,
-  shopId: string,
-  files: readonly { documentId: string; pdf: Buffer }[],
-): Promise<void> {
-  if (files.length === 0) return;
-  await db.run(sql`
-    update order_document set pdf = made.pdf
-    from unnest(${files.map(({ documentId }) => documentId)}::uuid[], ${files.map(({ pdf }) => pdf)}::bytea[])
-      as made (document_id, pdf)
-    where order_document.shop_id = ${shopId} and order_document.document_id = made.document_id
-      and order_document.pdf is null`);
+/** Once: what is kept stays. */
+export function keepFile(db: Queries, shopId: string, documentId: string, pdf: Buffer) {
+  return db.run(sql`
+    update order_document set pdf = ${pdf}
+    where shop_id = ${shopId} and document_id = ${documentId} and pdf is null`);
 }
 
 export function factsOf({ address, ...document }: DocumentRow): DocumentFacts {

@@ -6,7 +6,7 @@ import { pagedText, paging } from '../http/paging.ts';
 import { Rendered } from '../http/rendered.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { shopSettings } from '../shop/settings.ts';
-import { filesOf } from './file.ts';
+import { fileOf, keepDocumentFile } from './file.ts';
 import { finaliseDocument } from './finalise.ts';
 import { countDocuments, findDocuments } from './queries.ts';
 import { documentText } from './render.ts';
@@ -52,12 +52,10 @@ export function documents(api: Operations): void {
       ]);
       if (!counted) throw notFound();
       const look = { locale: readingLocale(query.locale, settings), origin, settings };
-      const files = withPdf ? await filesOf(db, shopId, rows) : [];
-      return pagedText(
-        page,
-        counted.count,
-        rows.map((row, index) => documentText(row, look, files[index])),
-      );
+      const texts: string[] = [];
+      // One after the other: a file that is made takes the processor for some time, and others want it in between.
+      for (const row of rows) texts.push(documentText(row, look, withPdf ? await fileOf(row) : undefined));
+      return pagedText(page, counted.count, texts);
     },
   );
 
@@ -75,9 +73,10 @@ export function documents(api: Operations): void {
         status: 201,
         answer: FinalisedDocument,
       },
-      async ({ tx, shopId, params, body: wanted, caller, origin }) => {
+      async ({ tx, shopId, params, body: wanted, caller, origin, afterCommit }) => {
         const appId = caller.app?.appId ?? null;
         const document = await finaliseDocument(tx, shopId, params.orderId, { ...wanted, kind }, appId);
+        afterCommit(() => keepDocumentFile(api.db, shopId, document));
         const settings = await shopSettings(tx, shopId);
         const text = documentText(document, { locale: settings.defaultLocale, origin, settings });
         return new Rendered(`{"documentId":"${document.documentId}",${text.slice(1)}`);
