@@ -7,6 +7,7 @@ import { OPERATIONS, validCall, type Shop } from '../../test/operations.ts';
 import { startService, type Answer, type Service } from '../../test/service.ts';
 import { appCommands } from '../commands/app.ts';
 import type { Command } from '../commands/command.ts';
+import { productCommands } from '../commands/products.ts';
 import { shopCommands } from '../commands/shop.ts';
 import { tokenCommands } from '../commands/token.ts';
 import { sql } from '../db/sql.ts';
@@ -313,8 +314,17 @@ describe('the log', () => {
       await run(appCommands, 'app delete', ['Harbour', 'Sync']);
       expect(await newest()).toEqual({ ...command, route: 'kontor app delete', object: { app: 'Sync' } });
       await expect(run(appCommands, 'app delete', ['Harbour', 'Sync'])).rejects.toThrow('no such app');
+
+      const products = path.join(service.config.KONTOR_DATA, 'products.csv');
+      await writeFile(products, 'Alias;Name/en\nTEA-1;Harbour Tea\n');
+      await run(productCommands, 'products import', ['Harbour', products]);
+      expect(await newest()).toEqual({
+        ...command,
+        route: 'kontor products import',
+        object: { created: '1', changed: '0' },
+      });
       const { results, items } = await list();
-      expect(results).toBe(6);
+      expect(results).toBe(7);
       for (const word of [secret, clientSecret!]) expect(JSON.stringify(items)).not.toContain(word);
     });
   });

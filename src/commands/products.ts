@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { FileProblem, importProducts } from '../products/import.ts';
-import { CommandProblem, print, withShop, type Command } from './command.ts';
+import { CommandProblem, print, recordCommand, withShop, type Command } from './command.ts';
 import { startProgress } from './progress.ts';
 
 const MOST_SHOWN = 50;
@@ -33,6 +33,10 @@ export const productCommands: Command[] = [
         });
         progress.end();
         const { created, changed, unchanged, problems } = report;
+        if (created + changed > 0) {
+          const counts = { created: String(created), changed: String(changed) };
+          await db.transaction((tx) => recordCommand(tx, shopId!, 'products import', counts));
+        }
         print(`${created} created, ${changed} changed, ${unchanged} unchanged, ${problems.length} refused.`);
         if (problems.length === 0) return;
         const shown = problems.slice(0, MOST_SHOWN).map(({ line, text }) => `line ${line}: ${text}`);
