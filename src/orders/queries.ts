@@ -40,25 +40,6 @@ export interface ManagedOrder extends OrderRow {
   erasedAt: Date | null;
 }
 
-/** The columns of the states, in the order of their bits. */
-export const STATE_COLUMNS: Readonly<Record<State, string>> = {
-  viewedOn: 'viewed_at',
-  rejectedOn: 'rejected_at',
-  inProcessOn: 'in_process_at',
-  pendingOn: 'pending_at',
-  readyForDispatchOn: 'ready_for_dispatch_at',
-  partiallyDispatchedOn: 'partially_dispatched_at',
-  dispatchedOn: 'dispatched_at',
-  deliveredOn: 'delivered_at',
-  partiallyInvoicedOn: 'partially_invoiced_at',
-  invoicedOn: 'invoiced_at',
-  partiallyPaidOn: 'partially_paid_at',
-  paidOn: 'paid_at',
-  returnedOn: 'returned_at',
-  closedOn: 'closed_at',
-  archivedOn: 'archived_at',
-};
-
 /** Of `customer_order` joined with `customer`; of the content, what is wanted. */
 export const orderColumnsWith = (content: Sql) => sql`
   upper(customer_order.order_id::text) as "orderId", customer_order.order_number as "orderNumber",
