@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ID, NOW, price, queuedMails } from '../../test/carts.ts';
+import {
+  on,
+  well,
+  refused,
+  stockOf,
+  givenOrder,
+  countOrders,
+  miscounts,
+  lastMoment,
+  service,
+  startManaging,
+} from '../../test/managed-orders.ts';
+import { sql } from '../db/sql.ts';
+import { newId } from '../ids.ts';
+
+beforeAll(startManaging);
+afterAll(() => service.close());
+
+describe('shipments and returns', () => {
+  test('parts are sent until nothing is left', async () => {
+    const { shop, order, teaLine, bookLine } = await givenOrder();
+    const part = await well(order, 'POST', '/shipments', {
+      lines: [
+        { lineItemId: teaLine.toLowerCase(), quantity: '0.5' },
+        { lineItemId: teaLine, quantity: 0.5 },
+      ],
+      carrier: 'DHL',
+      trackingCode: '0034',
+    });
+    const first = lastMoment();
+    expect(part).toMatchObject({ partiallyDispatchedOn: first, dispatchedOn: null, lastUpdatedOnDate: null });
+    expect(part.management.shipments).toEqual([
+      {
+        shipmentId: ID,
+        shippedOn: first,
+        lines: [{ lineItemId: teaLine, quantity: 1 }],
+        carrier: 'DHL',
+        trackingCode: '0034',
+      },
+    ]);
+    expect((await queuedMails(service)).at(-1)).toEqual({
+      shopId: shop.shopId,
+      to: 'ada.lindqvist@mail.example',
+      locale: 'en_GB',
+      template: 'shipped',
+      facts: {
+        orderNumber: order.body.orderNumber,
+        goods: ['1 piece(s) TEA'],
+        isRest: false,
+        carrier: 'DHL',
+        trackingCode: '0034',
+      },
+    });
+    const tooMuch = { lines: [{ lineItemId: teaLine, quantity: 1.000001 }] };
+    expect(await refused(order, 'POST', '/shipments', tooMuch)).toEqual([
+      409,
+      'Of TEA no more than 1 can be sent',
+    ]);
+    const rest = await well(order, 'POST', '/shipments', {});
+    expect(rest).toMatchObject({
+      partiallyDispatchedOn: first,
+      dispatchedOn: lastMoment(),
+    });
+    expect(rest.management.shipments[1]).toMatchObject({
+      lines: [
+        { lineItemId: teaLine, quantity: 1 },
+        { lineItemId: bookLine, quantity: 3 },
+      ],
+      carrier: null,
+    });
+    expect((await queuedMails(service)).at(-1)!.facts).toMatchObject({ isRest: true });
+    expect(await refused(order, 'POST', '/shipments', {})).toEqual([409, 'There is nothing left to be sent']);
+  });
+
+  test('what was sent stays in the order', async () => {
+    const { order, teaLine, bookLine } = await givenOrder();
+    await well(order, 'POST', '/shipments', { lines: [{ lineItemId: teaLine, quantity: 1 }] });
+    await well(order, 'POST', '/edit');
+    const text = '1 of this line were sent already';
+    expect(await refused(order, 'PUT', `/line-items/${teaLine}`, { quantity: 0.5 })).toEqual([409, text]);
+    expect(await refused(order, 'DELETE', `/line-items/${teaLine}`)).toEqual([409, text]);
+    await well(order, 'PUT', `/line-items/${teaLine}`, { quantity: 1 });
+    const left = await well(order, 'DELETE', `/line-items/${bookLine}`);
+    expect(left.dispatchedOn).toBe(lastMoment());
+  });
+
+  test('what comes back goes into the stock, and money with it', async () => {
+    const { shop, order, tea, teaLine, bookLine } = await givenOrder();
+    await well(order, 'POST', '/payments', { amount: 39.9 });
+    await well(order, 'POST', '/shipments', { lines: [{ lineItemId: teaLine, quantity: 2 }] });
+    const one = [{ lineItemId: teaLine, quantity: 1 }];
+    const back = await well(order, 'POST', '/returns', { lines: one, refund: '10.00', note: 'unopened' });
+    const moment = lastMoment();
+    expect(back.returnedOn).toBe(moment);
+    expect(back.management.returns).toEqual([
+      { returnId: ID, returnedOn: moment, lines: one, restocked: true, note: 'unopened' },
+    ]);
+    expect(back.management.payments[1]).toMatchObject({
+      kind: 'refund',
+      amount: price(10),
+      returnId: back.management.returns[0].returnId,
+    });
+    expect(back.management.refundedAmount).toEqual(price(10));
+    expect(await stockOf(shop, tea)).toBe(9);
+    expect((await queuedMails(service)).at(-1)).toMatchObject({
+      template: 'refund',
+      facts: { amount: '10.00 €' },
+    });
+    expect(await refused(order, 'POST', '/returns', { lines: one, refund: 29.91 })).toEqual([
+      409,
+      'No more than 29.9 EUR can be refunded',
+    ]);
+    const broken = await well(order, 'POST', '/returns', { lines: one, restock: false });
+    expect(broken.returnedOn).toBe(moment);
+    expect(await stockOf(shop, tea)).toBe(9);
+    expect(await refused(order, 'POST', '/returns', { lines: one })).toEqual([
+      409,
+      'Of TEA no more than 0 can be returned',
+    ]);
+    const unsent = { lines: [{ lineItemId: bookLine, quantity: 1 }] };
+    expect(await refused(order, 'POST', '/returns', unsent)).toEqual([
+      409,
+      'Of BOOK no more than 0 can be returned',
+    ]);
+    const unknown = { lines: [{ lineItemId: newId(NOW), quantity: 1 }] };
+    for (const path of ['/returns', '/shipments']) {
+      expect(await refused(order, 'POST', path, unknown)).toEqual([
+        400,
+        'Update order failed:\n\tvalidation error UNKNOWN_VALUE on field lines.0.lineItemId',
+      ]);
+      expect(await refused(order, 'POST', path, { lines: [] })).toEqual([
+        400,
+        'Update order failed:\n\tvalidation error LIST_EMPTY on field lines',
+      ]);
+    }
+  });
+
+  test('twelve shipments at once send no more than there is', async () => {
+    const { order, teaLine } = await givenOrder();
+    const lines = [{ lineItemId: teaLine, quantity: 1 }];
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => on(order, 'POST', '/shipments', { lines })),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(2);
+    expect((await well(order, 'GET')).management.shipments).toHaveLength(2);
+  });
+});
+
+test('who was erased gets no mails', async () => {
+  const { shop, order } = await givenOrder();
+  await service.db.run(sql`
+    update customer_order set billing_address = '{"country": "DE", "emailAddress": null}'
+    where shop_id = ${shop.shopId} and order_id = ${order.id}`);
+  await well(order, 'POST', '/payments', { amount: 1 });
+  const before = await queuedMails(service);
+  await well(order, 'POST', '/shipments', {});
+  await well(order, 'POST', '/refunds', { amount: 1 });
+  expect(await queuedMails(service)).toEqual(before);
+});
+
+test('what lists and sales are counted from is what the orders say', async () => {
+  expect(await miscounts()).toEqual([]);
+  expect(await countOrders()).toBeGreaterThan(3);
+});
