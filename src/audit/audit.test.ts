@@ -53,7 +53,12 @@ describe('every write', () => {
       method: operation.method,
       route: prefix + below,
       // Ids of the path, and before them that of what was made.
-      object: { ...call.params, ...(operation.method === 'POST' && madeId(answer)) },
+      object: {
+        ...call.params,
+        ...(operation.path === '/categories/{categoryId}' &&
+          operation.method === 'POST' && { parent: call.params['categoryId'] }),
+        ...(operation.method === 'POST' && madeId(answer)),
+      },
     });
     expect(new Date(entry.at).toISOString()).toBe(entry.at);
 

@@ -400,6 +400,9 @@ function entryOf(
 ): Entry {
   const { shopId: _shopId, ...ids } = params as Record<string, string>;
   const [, name, id] = (request.method === 'POST' && body !== null && MADE.exec(body)) || [];
+  // What is made in one of its own kind, such as a category, must not hide where it was made.
+  const place = name === undefined ? undefined : ids[name];
+  const parent = place !== undefined && place !== id ? { parent: place } : {};
   return {
     shopId,
     entryId: newId(at),
@@ -407,7 +410,7 @@ function entryOf(
     appId: caller.app?.appId ?? null,
     method: request.method,
     route: request.routeOptions.url!,
-    object: name !== undefined && id !== undefined ? { ...ids, [name]: id } : ids,
+    object: name !== undefined && id !== undefined ? { ...ids, ...parent, [name]: id } : ids,
   };
 }
 
