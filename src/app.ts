@@ -70,6 +70,7 @@ import { search } from './search/routes.ts';
 import { shippingMethods } from './shipping-methods/routes.ts';
 import { shop } from './shop/routes.ts';
 import { startPageRoutes } from './start-page/routes.ts';
+import { storefrontRoutes } from './storefront/routes.ts';
 import { taxes } from './taxes/routes.ts';
 
 export interface AppDeps {
@@ -204,6 +205,7 @@ export async function buildApp({
   await docsRoutes(app);
   mediaRoutes(app, { config });
   startPageRoutes(app, { db, config, isMigrated });
+  await storefrontRoutes(app, { db, config, limiter, isMigrated });
 
   const sweep = () => {
     if (!isMigrated()) return;

@@ -3,6 +3,7 @@ import type { Queries, Transaction } from '../db/database.ts';
 import { violatedConstraint } from '../db/failure.ts';
 import type { Scope } from '../http/scopes.ts';
 import { isId, newId, newSecret, secretHash } from '../ids.ts';
+import { moveSettingsVersion } from '../shop/queries.ts';
 import {
   deleteAppById,
   deleteExpiredCodes,
@@ -115,7 +116,10 @@ export async function listApps(db: Queries, shopId: string) {
 /** Uninstalls: tokens and script tags of the app go with it. False when there is no such app. */
 export async function deleteApp(tx: Transaction, shopId: string, nameOrClientId: string): Promise<boolean> {
   const app = await findApp(tx, shopId, nameOrClientId);
-  return app !== undefined && (await deleteAppById(tx, shopId, app.appId)) > 0;
+  if (!app) return false;
+  // The pages of the storefront load its scripts no longer.
+  await moveSettingsVersion(tx, shopId);
+  return (await deleteAppById(tx, shopId, app.appId)) > 0;
 }
 
 /**

@@ -21,6 +21,13 @@ export const ACCEPTED_TYPES: Readonly<Record<BodyKind, readonly string[]>> = {
 
 export const BODY_LIMIT = 1_048_576;
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A form of our own pages, as browsers send it. */
+    takesForm?: boolean;
+  }
+}
+
 /** No body of the contract comes near it, and what recurses over a body (JSON.stringify) must not run out of stack. */
 const DEEPEST = 50;
 
@@ -73,8 +80,8 @@ function parseJson(text: string): unknown {
 
 /** Where JSON is asked for, the keys of a form would be taken for an object without any known key. */
 function parseForm(request: FastifyRequest, text: string): unknown {
-  const accepts = request.routeOptions.config.operation?.accepts;
-  if (accepts !== 'form') throw wrongContentType(accepts);
+  const { operation, takesForm } = request.routeOptions.config;
+  if (operation?.accepts !== 'form' && !takesForm) throw wrongContentType(operation?.accepts);
   // Without a limit of its own, which would drop the rest of a long form silently: BODY_LIMIT holds.
   return { ...querystring.parse(text, '&', '=', { maxKeys: 0 }) };
 }

@@ -31,7 +31,8 @@ export function answerFailure(
     .send(Buffer.from(body));
 }
 
-function refusalOf(error: FastifyError | Error, request: FastifyRequest): HttpError {
+/** What the caller hears of it. */
+export function refusalOf(error: FastifyError | Error, request: FastifyRequest): HttpError {
   if (error instanceof HttpError) return error;
   const operation = request.routeOptions.config.operation;
   const failed = `${operation?.action ?? operation?.summary ?? 'Request'} failed:`;

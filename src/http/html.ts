@@ -44,12 +44,14 @@ export function escapeHtml(text: string): string {
 function rendered(part: Part, place: Place): string {
   if (part === null || part === undefined || part === false) return '';
   if (part instanceof Markup) return part.text;
+  if (place === 'tag') throw new Error('Only html`...` may stand among the attributes of a tag');
   if (place === 'code') throw new Error('Only safe(...) may stand in a script or a stylesheet');
   if (typeof part === 'object') return part.map((inner) => rendered(inner, place)).join('');
   return escapeHtml(String(part));
 }
 
-type Place = 'text' | 'attribute' | 'code';
+/** `tag`: where a whole attribute may stand, as in <option ${isChosen && html`selected`}>. */
+type Place = 'text' | 'attribute' | 'tag' | 'code';
 
 /** By call site: the array of strings of a template is the same object on every call. */
 const known = new WeakMap<readonly string[], Place[]>();
@@ -71,6 +73,7 @@ function placeAfter(before: string): Place {
   const tag = before.slice(before.lastIndexOf('<'));
   if (!tag.startsWith('<') || tag.includes('>')) return /^<(script|style)\b/i.test(tag) ? 'code' : 'text';
   if (/=\s*(?:"[^"]*|'[^']*)$/.test(tag)) return 'attribute';
+  if (/^<\w[^=]*(?:=\s*(?:"[^"]*"|'[^']*')[^=]*)*\s$/.test(tag) && !/=\s*$/.test(tag)) return 'tag';
   throw new Error(`A value stands in a tag and outside of quotes: ${tag}\${...}`);
 }
 

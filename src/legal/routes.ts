@@ -3,6 +3,7 @@ import { badRequest } from '../http/errors.ts';
 import { offeredLocale, readingLocale } from '../http/locale.ts';
 import type { Operations } from '../http/operation.ts';
 import { LocaleParameter } from '../http/schemas.ts';
+import { moveSettingsVersion } from '../shop/queries.ts';
 import { shopSettings } from '../shop/settings.ts';
 import { findPage, findPageNames, replacePage, type Content } from './queries.ts';
 import { PAGES, Summary, WritingLocale } from './schema.ts';
@@ -75,6 +76,8 @@ export function legal(api: Operations): void {
         if (!locale) {
           throw badRequest(`The shop does not have the locale ${query.locale}, only ${locales.join(', ')}`);
         }
+        // Every page of the storefront names the legal ones.
+        await moveSettingsVersion(tx, shopId);
         return replacePage(tx, shopId, page, locale, contentOf(body, Object.keys(request.properties)));
       },
     );

@@ -4,6 +4,7 @@ import { forbidden, invalid, notFound, unauthorised } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id, Links, Timestamp } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
+import { moveSettingsVersion } from '../shop/queries.ts';
 import {
   deleteScriptTag,
   findScriptTags,
@@ -89,6 +90,8 @@ export function scriptTags(api: Operations): void {
     },
     async ({ tx, shopId, body, caller, link }) => {
       if (!URL.canParse(body.scriptUrl)) throw invalid('WRONG_FORMAT', 'scriptUrl');
+      // Every page of the storefront loads it.
+      await moveSettingsVersion(tx, shopId);
       const row = await insertScriptTag(tx, shopId, {
         scriptTagId: newId(tx.now),
         appId: caller.app!.appId,
@@ -114,6 +117,7 @@ export function scriptTags(api: Operations): void {
       const row = await lockScriptTag(tx, shopId, params.scriptTagId);
       if (!row) throw notFound();
       if (row.appId !== caller.app!.appId) throw forbidden('This script tag belongs to another app');
+      await moveSettingsVersion(tx, shopId);
       await deleteScriptTag(tx, shopId, params.scriptTagId);
     },
   );

@@ -43,6 +43,16 @@ export interface Settings {
   productTypes: ProductType[];
   invoicing: Invoicing;
   mailTexts: MailTexts;
+  theme: Theme;
+}
+
+/** The look of the storefront; what is missing is the built-in one. */
+export interface Theme {
+  /** Colours as `#0b5d66`. */
+  accent?: string;
+  background?: string;
+  text?: string;
+  font?: 'sans' | 'serif' | 'rounded' | 'mono';
 }
 
 /** Who sells, as documents say it. What is missing is not printed; the shop's name stands for the company. */
@@ -215,7 +225,7 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
       mandatory_address_fields as "mandatoryAddressFields", minimum_cart_code as "minimumCartCode",
       minimum_cart_amount as "minimumCartAmount", basket_discounts as "basketDiscounts", units,
       cross_selling_title as "crossSellingTitle", show_from_prices as "showFromPrices", invoicing,
-      mail_texts as "mailTexts",
+      mail_texts as "mailTexts", theme,
       (
         select coalesce(json_agg(json_build_object(
           'taxClassId', upper(tax_class_id::text), 'key', key, 'name', name, 'isDefault', is_default,

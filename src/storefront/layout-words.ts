@@ -1,0 +1,47 @@
+import { spoken } from './words.ts';
+
+/** What stands around every page. */
+export const layoutWords = spoken({
+  en: {
+    skip: 'Skip to the content',
+    home: 'Home',
+    search: 'Search',
+    searchFor: 'What are you looking for?',
+    menu: 'Categories',
+    cart: 'Cart',
+    wishes: 'Wish list',
+    language: 'Language',
+    currency: 'Currency',
+    change: 'Change',
+    information: 'Information',
+    newsletter: 'Newsletter',
+  },
+  de: {
+    skip: 'Zum Inhalt springen',
+    home: 'Startseite',
+    search: 'Suchen',
+    searchFor: 'Wonach suchen Sie?',
+    menu: 'Kategorien',
+    cart: 'Warenkorb',
+    wishes: 'Merkliste',
+    language: 'Sprache',
+    currency: 'Währung',
+    change: 'Ändern',
+    information: 'Informationen',
+    newsletter: 'Newsletter',
+  },
+  fr: {
+    skip: 'Aller au contenu',
+    home: 'Accueil',
+    search: 'Rechercher',
+    searchFor: 'Que cherchez-vous\u00a0?',
+    menu: 'Catégories',
+    cart: 'Panier',
+    wishes: 'Liste d’envies',
+    language: 'Langue',
+    currency: 'Devise',
+    change: 'Changer',
+    information: 'Informations',
+    newsletter: 'Newsletter',
+  },
+});
