@@ -1,6 +1,6 @@
 import type { Queries } from '../db/database.ts';
 import { requireCartToken } from '../http/cart-token.ts';
-import { badRequest, gone, isRefusal, notFound } from '../http/errors.ts';
+import { badRequest, gone, HttpError, isRefusal, notFound } from '../http/errors.ts';
 import { NeedsTransaction } from '../http/operation.ts';
 import { Rendered } from '../http/rendered.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
@@ -27,7 +27,13 @@ export interface CartCall {
   shopId: string;
   params: { cartId: string };
   cartToken: string | undefined;
+  /** No token is needed: the visitor's signed cookie names this cart. */
+  isAdmitted?: true;
   origin: string;
+}
+
+function admit({ cartToken, isAdmitted }: CartCall, tokenHash: Buffer): void {
+  if (!isAdmitted) requireCartToken(cartToken, tokenHash);
 }
 
 export interface OpenCart {
@@ -35,22 +41,28 @@ export interface OpenCart {
   settings: Settings;
 }
 
+/** There is no such cart, or no longer: it has become an order or has ended. */
+export class CartGone extends HttpError {
+  constructor({ status, message }: HttpError) {
+    super(status, message);
+  }
+}
+
 /** The cart, for the one who holds its token; in a transaction, nobody else changes it until the end. */
-export async function openCart(
-  { db, shopId, params: { cartId }, cartToken }: CartCall,
-  wanted: Wanted = {},
-): Promise<OpenCart> {
+export async function openCart(call: CartCall, wanted: Wanted = {}): Promise<OpenCart> {
+  const { db, shopId, params } = call;
+  const { cartId } = params;
   const read = 'inTransaction' in db ? lockCart : findCart;
   const cart = await read(db, shopId, cartId, wanted);
   if (!cart) {
     const order = await findOrderOfCart(db, shopId, cartId);
-    if (!order) throw notFound();
-    requireCartToken(cartToken, order.tokenHash);
-    throw gone('This cart has become an order');
+    if (!order) throw new CartGone(notFound());
+    admit(call, order.tokenHash);
+    throw new CartGone(gone('This cart has become an order'));
   }
-  requireCartToken(cartToken, cart.tokenHash);
+  admit(call, cart.tokenHash);
   // The sweep comes once an hour.
-  if (isEnded(cart, db.now)) throw notFound();
+  if (isEnded(cart, db.now)) throw new CartGone(notFound());
   return { cart, settings: await settingsOfVersion(db, shopId, cart.settingsVersion) };
 }
 
@@ -59,12 +71,13 @@ function isEnded({ changedAt }: CartRow, now: Date): boolean {
 }
 
 /** The same from memory, if all of it is there; undefined in a transaction, which must see the cart itself. */
-export function openKeptCart({ db, shopId, params, cartToken }: CartCall, wanted: Wanted = {}) {
+export function openKeptCart(call: CartCall, wanted: Wanted = {}) {
+  const { db, shopId, params } = call;
   if ('inTransaction' in db) return undefined;
   const cart = keptCart(db, shopId, params.cartId, wanted);
   const settings = keptSettings(db, shopId);
   if (!cart || !settings || isEnded(cart, db.now)) return undefined;
-  requireCartToken(cartToken, cart.tokenHash);
+  admit(call, cart.tokenHash);
   cart.settingsVersion = settings.version;
   return { cart, settings };
 }

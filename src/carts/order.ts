@@ -42,11 +42,16 @@ export function order(api: Operations): void {
         customer_order_customer: () => conflict('The customer was erased in the meantime, try again'),
       },
     },
-    async (call) => (await orderedFromMemory(call)) ?? ordered(call, await openCart(call)),
+    createOrder,
   );
 }
 
-type OrderCall = CartCall & { entry: Entry | undefined };
+export type OrderCall = CartCall & { entry: Entry | undefined };
+
+/** Throws NeedsTransaction when somebody else has changed the cart in the meantime. */
+export async function createOrder(call: OrderCall): Promise<Rendered> {
+  return (await orderedFromMemory(call)) ?? ordered(call, await openCart(call));
+}
 
 /** undefined: it must be read, because a part is not in memory or was old. */
 async function orderedFromMemory(call: OrderCall): Promise<Rendered | undefined> {

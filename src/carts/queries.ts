@@ -236,6 +236,7 @@ export function insertCart(db: Queries, shopId: string, cart: StoredCart, expect
 /** What may change in a cart. */
 export type Choices = Pick<
   StoredCart,
+  | 'locale'
   | 'lines'
   | 'couponLineItemId'
   | 'couponCodeKey'
@@ -251,6 +252,7 @@ export type Choices = Pick<
 >;
 
 const SETTERS: { [Key in keyof Choices]: (value: Choices[Key]) => Sql } = {
+  locale: (locale) => sql`locale = ${locale}`,
   lines: (lines) => sql`lines = ${JSON.stringify(lines)}, product_ids = ${productIdsOf({ lines })}`,
   couponLineItemId: (id) => sql`coupon_line_item_id = ${id}`,
   couponCodeKey: (key) => sql`coupon_code_key = ${key}`,

@@ -1,28 +1,19 @@
 import { Type } from 'typebox';
 import { hasScope } from '../http/callers.ts';
-import { CART_TOKEN_HEADER, newCartToken } from '../http/cart-token.ts';
+import { CART_TOKEN_HEADER } from '../http/cart-token.ts';
 import { parseMoment } from '../http/dates.ts';
-import { badRequest, conflict, invalid, isRefusal, missingScope, notFound } from '../http/errors.ts';
-import { offeredLocale, readingLocale, writingCurrency } from '../http/locale.ts';
-import type { Operations, ReadCall } from '../http/operation.ts';
+import { badRequest, conflict, invalid, missingScope } from '../http/errors.ts';
+import { readingLocale } from '../http/locale.ts';
+import type { Operations } from '../http/operation.ts';
 import { pagedText, paging } from '../http/paging.ts';
 import { Rendered } from '../http/rendered.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
-import { isId, newId } from '../ids.ts';
-import { keptSettings, shopSettings, type Settings, settingsOfVersion } from '../shop/settings.ts';
-import { openCart, pricedCart } from './change.ts';
-import { contentOf, type PricedContent } from './content.ts';
-import { keepCart } from './kept-carts.ts';
-import { keptGoods } from './kept-goods.ts';
-import { namedProducts, withAll } from './lines.ts';
-import {
-  countCarts,
-  findCarts,
-  findIngredients,
-  insertCart,
-  sameIngredients,
-  type CartRow,
-} from './queries.ts';
+import { isId } from '../ids.ts';
+import { shopSettings } from '../shop/settings.ts';
+import { openCart } from './change.ts';
+import { contentOf } from './content.ts';
+import { createCart } from './create.ts';
+import { countCarts, findCarts } from './queries.ts';
 import { cartText } from './render.ts';
 import { Cart, NewCart } from './schema.ts';
 
@@ -103,26 +94,15 @@ export function carts(api: Operations): void {
       constraints: { cart_customer: () => conflict('The customer was erased in the meantime') },
     },
     async (call) => {
-      const { db, shopId, body, caller } = call;
+      const { body, caller } = call;
       const customerId = body.customerId ?? null;
       if (customerId !== null) {
         if (!hasScope(caller, 'carts_price_write')) throw missingScope('carts_price_write');
         if (!isId(customerId)) throw invalid('UNKNOWN_VALUE', 'customerId');
       }
-      const productIds = namedProducts(body.lineItems ?? []);
-      const quick = customerId === null ? await createdFromMemory(call, productIds) : undefined;
-      if (quick) return quick;
-      const found = await findIngredients(db, shopId, productIds, customerId);
-      if (!found) throw notFound();
-      if (customerId !== null && !found.customer) throw invalid('UNKNOWN_VALUE', 'customerId');
-      const made = newCart(call, {
-        settings: await settingsOfVersion(db, shopId, found.settingsVersion),
-        products: found.products,
-        customerId,
-        customerGroupId: found.customer?.customerGroupId?.toUpperCase() ?? null,
-      });
-      await insertCart(db, shopId, made.cart);
-      return created(call, made);
+      const { token, text } = await createCart(call);
+      call.header(CART_TOKEN_HEADER, token);
+      return new Rendered(text);
     },
   );
 
@@ -143,91 +123,4 @@ export function carts(api: Operations): void {
       return new Rendered(cartText(cart, contentOf(cart, settings, call.db.now), look));
     },
   );
-}
-
-type CreateCall = ReadCall<object, object, NewCart>;
-
-/** What a cart is made of beside what was sent. */
-interface Ingredients extends Pick<CartRow, 'products' | 'customerId' | 'customerGroupId'> {
-  settings: Settings;
-}
-
-/** undefined: its ingredients must be read, because one of them is not in memory or was old. */
-async function createdFromMemory(call: CreateCall, productIds: readonly string[]) {
-  const { db, shopId } = call;
-  const settings = keptSettings(db, shopId);
-  const products = keptGoods(db, shopId, [...new Set(productIds.map((id) => id.toUpperCase()))]);
-  if (!settings || !products) return undefined;
-  try {
-    const made = newCart(call, { settings, products, customerId: null, customerGroupId: null });
-    const isMade = (await insertCart(db, shopId, made.cart, sameIngredients(shopId, made.cart))) === 1;
-    return isMade ? created(call, made) : undefined;
-  } catch (error) {
-    // What old copies do not allow, the real products may: they decide.
-    if (!isRefusal(error)) throw error;
-    return undefined;
-  }
-}
-
-interface MadeCart {
-  cart: CartRow;
-  token: string;
-  priced: PricedContent;
-  settings: Settings;
-  status: Cart['status'];
-}
-
-function newCart({ db: { now }, body }: CreateCall, { settings, ...ingredients }: Ingredients): MadeCart {
-  const currency = writingCurrency(body.currency ?? undefined, settings);
-  const offered = body.locale ? offeredLocale(body.locale, settings.locales) : undefined;
-  const { lines, refusals } = withAll(
-    [],
-    body.lineItems ?? [],
-    { currency, products: ingredients.products, settings, now },
-    () => newId(now),
-    { mayFail: body.forceCreate ?? false },
-  );
-  if (lines.length === 0 && refusals[0]) throw refusals[0];
-
-  const { token, hash } = newCartToken();
-  const cart: CartRow = {
-    ...ingredients,
-    cartId: newId(now),
-    tokenHash: hash,
-    createdAt: now,
-    changedAt: now,
-    version: 1,
-    currency,
-    locale: offered ?? settings.defaultLocale,
-    taxType: body.taxType ?? settings.taxModel,
-    lines,
-    coupon: null,
-    couponLineItemId: null,
-    couponCodeKey: null,
-    billingAddress: null,
-    shippingAddress: null,
-    shippingMethodId: null,
-    shippingPrice: null,
-    paymentMethodId: null,
-    paymentTransactionId: null,
-    paymentStatus: null,
-    paymentName: null,
-    paymentPrice: null,
-    settingsVersion: settings.version,
-  };
-  const complete = refusals.length === 0 ? 'Complete' : 'PartiallyComplete';
-  return {
-    cart,
-    token,
-    priced: pricedCart(cart, settings, now),
-    settings,
-    status: body.forceCreate ? complete : undefined,
-  };
-}
-
-function created({ db, shopId, origin, header }: CreateCall, made: MadeCart): Rendered {
-  const { cart, token, priced, settings, status } = made;
-  keepCart(db, shopId, cart);
-  header(CART_TOKEN_HEADER, token);
-  return new Rendered(cartText(cart, priced, { locale: cart.locale, origin, settings }, status));
 }

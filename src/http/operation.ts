@@ -113,6 +113,17 @@ export class NeedsTransaction extends Error {
   override name = 'NeedsTransaction';
 }
 
+/** Runs what is one statement by itself, and in a transaction when it turns out to need one. */
+export function inStatementOrTransaction<Result>(
+  db: Database,
+  work: (queries: Queries) => Promise<Result>,
+): Promise<Result> {
+  return work(db).catch((error: unknown) => {
+    if (error instanceof NeedsTransaction || isTransient(error)) return db.transaction(work);
+    throw error;
+  });
+}
+
 /** What was made before the transaction, and how to undo it when nothing was committed. */
 export interface Preparation<Prepared> {
   prepared: Prepared;
@@ -332,10 +343,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
           );
           return send(reply, answer, replayed);
         }
-        const answer = await work(db).catch((error: unknown) => {
-          if (error instanceof NeedsTransaction || isTransient(error)) return db.transaction(work);
-          throw error;
-        });
+        const answer = await inStatementOrTransaction(db, work);
         return send(reply, answer, false);
       });
     },

@@ -104,7 +104,7 @@ export function lockOrder(tx: Transaction, shopId: string, orderId: string) {
 
 /** The order that a cart became: whoever has the cart's token may know. */
 export function findOrderOfCart(db: Queries, shopId: string, cartId: string) {
-  return db.one<{ tokenHash: Buffer }>(sql`
-    select cart_token_hash as "tokenHash" from customer_order
+  return db.one<{ orderId: string; tokenHash: Buffer }>(sql`
+    select upper(order_id::text) as "orderId", cart_token_hash as "tokenHash" from customer_order
     where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
