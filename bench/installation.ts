@@ -21,7 +21,7 @@ export async function install(folder: string): Promise<void> {
   const options = ['--noEmit', 'false', '--noCheck', '--rootDir', ROOT, '--outDir', folder];
   await promisify(execFile)(process.execPath, [compiler, '-p', path.join(ROOT, 'tsconfig.json'), ...options]);
   await rename(path.join(folder, 'src'), path.join(folder, 'dist'));
-  for (const name of ['bin', 'package.json', 'migrations', 'schema', 'openapi.json']) {
+  for (const name of ['bin', 'assets', 'package.json', 'migrations', 'schema', 'openapi.json']) {
     await cp(path.join(ROOT, name), path.join(folder, name), { recursive: true }).catch(ignoreMissing);
   }
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'), 'junction');

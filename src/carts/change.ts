@@ -12,7 +12,6 @@ import {
   LIFETIME,
   lockCart,
   updateCart,
-  updateKeptCart,
   type CartChange,
   type CartRow,
   type Choices,
@@ -20,6 +19,7 @@ import {
 } from './queries.ts';
 import { cartText } from './render.ts';
 import type { Cart } from './schema.ts';
+import { updateKeptCart } from './together.ts';
 
 /** What operations on a single cart know of their request. */
 export interface CartCall {
@@ -104,7 +104,7 @@ async function changedFromMemory(call: CartCall, change: Change, wanted: Wanted)
   if (!open) return undefined;
   try {
     const next = changedWith(call, open, change);
-    if ((await updateKeptCart(db, shopId, next)) === 1) return answered(call, next);
+    if (await updateKeptCart(db, shopId, next)) return answered(call, next);
   } catch (error) {
     // What an old copy does not allow, the real cart may: it decides.
     if (!isRefusal(error)) throw error;

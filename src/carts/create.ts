@@ -9,9 +9,10 @@ import type { PricedContent } from './content.ts';
 import { keepCart } from './kept-carts.ts';
 import { keptGoods } from './kept-goods.ts';
 import { namedProducts, withAll } from './lines.ts';
-import { findIngredients, insertCart, sameIngredients, type CartRow } from './queries.ts';
+import { findIngredients, insertCart, type CartRow } from './queries.ts';
 import { cartText } from './render.ts';
 import type { Cart, NewCart } from './schema.ts';
+import { insertKeptCart } from './together.ts';
 
 export interface CreateCall {
   db: Queries;
@@ -60,8 +61,7 @@ async function createdFromMemory(call: CreateCall, productIds: readonly string[]
   if (!settings || !products) return undefined;
   try {
     const made = newCart(call, { settings, products, customerId: null, customerGroupId: null });
-    const isMade = (await insertCart(db, shopId, made.cart, sameIngredients(shopId, made.cart))) === 1;
-    return isMade ? created(call, made) : undefined;
+    return (await insertKeptCart(db, shopId, made.cart)) ? created(call, made) : undefined;
   } catch (error) {
     // What old copies do not allow, the real products may: they decide.
     if (!isRefusal(error)) throw error;

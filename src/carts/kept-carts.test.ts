@@ -122,3 +122,53 @@ test('what an order has taken from the stock is known to the next cart', async (
   ]);
   expect(statements).toHaveLength(1);
 });
+
+test('what many shoppers do at the same time takes few statements, and each gets what is theirs', async () => {
+  const carts = await Promise.all(Array.from({ length: 20 }, () => givenCart(shop, { [kettle]: 1 })));
+  for (const cart of carts) await add(cart, kettle);
+  const statements = await statementsOf(async () => {
+    await Promise.all(carts.map((cart, index) => add(cart, kettle, index + 1)));
+  });
+  expect(statements.length).toBeLessThanOrEqual(4);
+  for (const [index, cart] of carts.entries()) {
+    expect(linesOf(await done(cart, 'GET'))).toEqual([['KETTLE', index + 3, 50]]);
+  }
+});
+
+test('among many changes at once, one that was made from something old is made anew', async () => {
+  const carts = await Promise.all(Array.from({ length: 5 }, () => givenCart(shop, { [kettle]: 1 })));
+  const old = await givenCart(shop, { [lamp]: 1 });
+  for (const cart of carts) await add(cart, kettle);
+  await add(old, lamp);
+  await second.db.run(sql`
+    update product set prices = ${{ EUR: 2500 }}, version = version + 1
+    where shop_id = ${shop.shopId} and product_id = ${lamp}`);
+  const [changed, ...others] = await Promise.all([
+    add(old, lamp),
+    ...carts.map((cart) => add(cart, kettle)),
+    // The same cart twice in one statement: one of them must wait for the other.
+    add(carts[0]!, kettle),
+  ]);
+  expect(linesOf(changed)).toEqual([['LAMP', 3, 25]]);
+  expect(others).toHaveLength(6);
+  const quantities = await Promise.all(carts.map(async (cart) => linesOf(await done(cart, 'GET'))[0]![1]));
+  expect(quantities).toEqual([4, 3, 3, 3, 3]);
+});
+
+test('orders that come at the same time are placed together: numbers without gaps, stock taken once', async () => {
+  const carts = await Promise.all(Array.from({ length: 12 }, () => givenCart(shop, { [lamp]: 1 })));
+  for (const cart of carts) {
+    await done(cart, 'PUT', '/billing-address', { country: 'DE', emailAddress: 'ada@pelican.example' });
+  }
+  const answers = await Promise.all(carts.map((cart) => on(cart, 'POST', '/order')));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(10).fill(201), 409, 409]);
+  const numbers = answers
+    .filter(({ status }) => status === 201)
+    .map(({ body }) => Number(body.orderNumber.split('/')[1]))
+    .toSorted((left, right) => left - right);
+  expect(numbers).toEqual(Array.from({ length: 10 }, (_, index) => numbers[0]! + index));
+  const [row] = await first.db.many(sql`
+    select stock::int as stock, (select count(*) from customer_order where shop_id = ${shop.shopId}) as orders
+    from product where shop_id = ${shop.shopId} and product_id = ${lamp}`);
+  expect(row).toEqual({ stock: 0, orders: 10 });
+});

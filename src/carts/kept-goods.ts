@@ -27,12 +27,16 @@ export function goodsRefs(shopId: Sql, productIds: Sql): Sql {
   return listed(ref, shopId, productIds);
 }
 
-/** A condition: these products are what they were when they were read, and there are as many of them. */
-export function sameGoods(shopId: string, goods: readonly Goods[]): Sql {
-  return sql`${goods.map((one) => one.ref).toSorted()}::text[] = ${listed(ref, sql`${shopId}`, idsOf(goods))}`;
+/** As a part of a larger statement: the places (from 0) of those of these refs that are not true any more. */
+export function oldRefs(shopId: string, refs: readonly string[]): Sql {
+  return sql`
+    select place - 1 as place from unnest(${refs}::text[]) with ordinality as known (ref, place)
+    where not exists (
+      select from product
+      where product.shop_id = ${shopId} and product.product_id = left(known.ref, 36)::uuid and ${ref} = known.ref)`;
 }
 
-/** The same for those who look at the stock themselves. */
+/** A condition: these products are what they were when they were read, but for their stock. */
 export function sameGoodsButStock(shopId: string, goods: readonly Goods[]): Sql {
   const versions = goods.map((one) => versionOf(one.ref)).toSorted();
   return sql`${versions}::text[] = ${listed(version, sql`${shopId}`, idsOf(goods))}`;

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Entry } from '../http/audit-entry.ts';
+import { isDatabase } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import { badRequest, conflict, isRefusal } from '../http/errors.ts';
 import { NeedsTransaction, type Operations } from '../http/operation.ts';
@@ -7,6 +8,7 @@ import { Rendered } from '../http/rendered.ts';
 import { Id } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
 import { formatMoney } from '../money.ts';
+import { placeTogether } from '../orders/place-together.ts';
 import { placeOrder, type NewOrder } from '../orders/place.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { orderText } from '../orders/render.ts';
@@ -81,17 +83,16 @@ async function ordered(
   const priced = pricedCart(open.cart, settings, db.now);
   const wanted = newOrder(open, priced, db.now, entry?.appId ?? null);
   const look = { locale: wanted.locale, origin, settings };
-  const { orderNumber, customerId, customerNumber, isCurrent, shortIds, left } = await placeOrder(
-    db,
-    shopId,
-    wanted,
-    {
-      mailId: newId(db.now),
-      mail: { ...confirmation(wanted, look), shopId },
-      entry: entry && { ...entry, object: { ...entry.object, orderId: wanted.orderId } },
-      ...(expected && { expected }),
-    },
-  );
+  const options = {
+    mailId: newId(db.now),
+    mail: { ...confirmation(wanted, look), shopId },
+    entry: entry && { ...entry, object: { ...entry.object, orderId: wanted.orderId } },
+    ...(expected && { expected }),
+  };
+  const { orderNumber, customerId, customerNumber, isCurrent, shortIds, left } =
+    isDatabase(db) && wanted.couponCodeKey === null
+      ? await placeTogether(db, shopId, { order: wanted, options })
+      : await placeOrder(db, shopId, wanted, options);
   if (!isCurrent) throw new NeedsTransaction();
   if (orderNumber === null) throw conflict(shortage(shortIds, priced, settings));
   rememberStock(db, shopId, left);
@@ -102,7 +103,6 @@ async function ordered(
     orderNumber,
     customerId: customerId!,
     customerNumber: customerNumber!,
-    createdAt: db.now,
     updatedAt: null,
     currency: wanted.content.currency,
     customerComment: null,
@@ -136,6 +136,7 @@ export function newOrder(
   if (content.coupon?.problems.includes('ValidCouponCountReached')) throw conflict(USED_UP);
   return {
     orderId: newId(now),
+    createdAt: now,
     numberPrefix: `ORD${now.toISOString().slice(2, 10).replaceAll('-', '')}/`,
     cartId: cart.cartId,
     cartVersion: cart.version,

@@ -3,7 +3,7 @@ import { sql, type Sql } from '../db/sql.ts';
 import type { TaxType } from '../http/price.ts';
 import type { CouponFacts } from './facts.ts';
 import { upper, type Goods } from './goods.ts';
-import { goodsOfRefs, goodsRefs, sameGoods } from './kept-goods.ts';
+import { goodsOfRefs, goodsRefs } from './kept-goods.ts';
 import type { PaymentStatus } from './schema.ts';
 
 /** A line as the cart holds it. */
@@ -222,15 +222,13 @@ export async function findIngredients(
   return row && { ...row, products: await goodsOfRefs(db, shopId, row.refs) };
 }
 
-/** 0: something is not as `expected`, which is a condition. */
-export function insertCart(db: Queries, shopId: string, cart: StoredCart, expected = sql`true`) {
+export function insertCart(db: Queries, shopId: string, cart: StoredCart) {
   return db.run(sql`
     insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type,
       customer_id, lines, product_ids)
-    select ${shopId}, ${cart.cartId}::uuid, ${cart.tokenHash}::bytea, ${cart.createdAt}::timestamptz,
-      ${cart.changedAt}::timestamptz, ${cart.version}::bigint, ${cart.currency}, ${cart.locale}, ${cart.taxType},
-      ${cart.customerId}::uuid, ${JSON.stringify(cart.lines)}::jsonb, ${productIdsOf(cart)}::uuid[]
-    where ${expected}`);
+    values (${shopId}, ${cart.cartId}, ${cart.tokenHash}, ${cart.createdAt}, ${cart.changedAt}, ${cart.version},
+      ${cart.currency}, ${cart.locale}, ${cart.taxType}, ${cart.customerId}, ${JSON.stringify(cart.lines)},
+      ${productIdsOf(cart)})`);
 }
 
 /** What may change in a cart. */
@@ -273,27 +271,13 @@ export interface CartChange {
   changed: Partial<Choices>;
 }
 
-function changing(db: Queries, shopId: string, { cart, changed }: CartChange): Sql {
+/** 0: somebody else has changed it since it was read, or it is gone. */
+export function updateCart(db: Queries, shopId: string, { cart, changed }: CartChange) {
   const keys = Object.keys(changed) as (keyof Choices)[];
   const setters = keys.map((key) => (SETTERS[key] as (value: unknown) => Sql)(changed[key]));
-  return sql`
+  return db.run(sql`
     update cart set version = version + 1, changed_at = ${db.now}, ${setters.reduce((all, one) => sql`${all}, ${one}`)}
-    where shop_id = ${shopId} and cart_id = ${cart.cartId} and version = ${cart.version}`;
-}
-
-/** 0: somebody else has changed it since it was read, or it is gone. */
-export function updateCart(db: Queries, shopId: string, change: CartChange) {
-  return db.run(changing(db, shopId, change));
-}
-
-/** 0: also when the settings or one of the products are not what they were when they were read. */
-export function updateKeptCart(db: Queries, shopId: string, change: CartChange & { cart: CartRow }) {
-  return db.run(sql`${changing(db, shopId, change)} and ${sameIngredients(shopId, change.cart)}`);
-}
-
-/** A condition: the settings and the products are what they were when they were read. */
-export function sameIngredients(shopId: string, { settingsVersion, products }: CartRow): Sql {
-  return sql`${sameSettings(shopId, settingsVersion)} and ${sameGoods(shopId, products)}`;
+    where shop_id = ${shopId} and cart_id = ${cart.cartId} and version = ${cart.version}`);
 }
 
 /** A condition: the settings are of this version. */
@@ -301,7 +285,7 @@ export function sameSettings(shopId: string, version: number): Sql {
   return sql`${version}::bigint = (select settings_version from shop where shop_id = ${shopId})`;
 }
 
-const productIdsOf = ({ lines }: Pick<StoredCart, 'lines'>) => lines.map(({ productId }) => productId);
+export const productIdsOf = ({ lines }: Pick<StoredCart, 'lines'>) => lines.map(({ productId }) => productId);
 
 /** How long a cart is kept after its last change. */
 export const LIFETIME = 30 * 86_400_000;

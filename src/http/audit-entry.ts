@@ -36,9 +36,26 @@ export async function recordEntry(tx: Transaction, entry: Entry): Promise<void> 
 /** For operations whose whole write is one `run`: an entry goes with it, if it changes anything. */
 export function recording<Source extends Queries>(db: Source, entry: Entry): Source {
   return Object.assign(Object.create(db) as Source, {
+    entry,
     run: (change: Sql) =>
       db.run(sql`
         with change as (${change} returning true), entry as (${insertEntry(entry, sql`exists (select from change)`)})
         select from change`),
   });
+}
+
+/** The entry that goes with what is written through it; for those who write in another way. */
+export function entryOf(db: Queries): Entry | undefined {
+  return (db as { entry?: Entry }).entry;
+}
+
+/** As a part of a larger statement: those that `entries` selects, each as JSON in a column `entry`. */
+export function insertEntries(shopId: string, entries: Sql): Sql {
+  return sql`
+    insert into audit_entry (shop_id, entry_id, at, app_id, app_name, method, route, object)
+    select ${shopId}, said."entryId", said.at, said."appId", app.name, said.method, said.route, said.object
+    from (${entries}) as chosen
+    cross join json_to_record(chosen.entry) as said ("entryId" uuid, at timestamptz, "appId" uuid, method text,
+      route text, object jsonb)
+    left join app on app.shop_id = ${shopId} and app.app_id = said."appId"`;
 }

@@ -9,6 +9,7 @@ import { addToDays, insertLines } from './tally.ts';
 
 export interface NewOrder {
   orderId: string;
+  createdAt: Date;
   /** `ORD261115/`; the counter follows. */
   numberPrefix: string;
   cartId: string;
@@ -100,7 +101,7 @@ export async function placeOrder(
       where (select bool_and(suffices) from stocked) is not false
         and (${order.couponCodeKey}::text is null or exists (select from voucher where suffices))
     ), taken as (
-      update product set stock = stocked.stock - stocked.quantity, stock_changed_at = ${db.now}
+      update product set stock = stocked.stock - stocked.quantity, stock_changed_at = ${order.createdAt}
       from stocked
       where product.shop_id = ${shopId} and product.product_id = stocked.product_id
         and exists (select from accepted)
@@ -147,7 +148,7 @@ export async function placeOrder(
       returning value
     ), made as (
       insert into customer (shop_id, customer_id, customer_number, created_at, billing_address, ordered_as)
-      select ${shopId}, ${order.newCustomerId}, value::text, ${db.now}, ${order.billingAddress}::json,
+      select ${shopId}, ${order.newCustomerId}, value::text, ${order.createdAt}, ${order.billingAddress}::json,
         lower(${order.email})
       from customer_counter
       on conflict (shop_id, ordered_as) do update set ordered_as = excluded.ordered_as
@@ -158,16 +159,16 @@ export async function placeOrder(
       insert into customer_order (shop_id, order_id, order_number, cart_id, cart_token_hash, created_at, customer_id,
         app_id, locale, currency, tax_model, grand_total, total_before_tax, total_tax, net_revenue, billing_address,
         shipping_address, content)
-      select ${shopId}, ${order.orderId}, number.order_number, ${order.cartId}, ${order.cartTokenHash}, ${db.now},
+      select ${shopId}, ${order.orderId}, number.order_number, ${order.cartId}, ${order.cartTokenHash}, ${order.createdAt},
         buyer.customer_id, ${order.appId}, ${order.locale}, ${content.currency}, ${order.taxModel},
         ${content.grandTotal}, ${content.totalBeforeTax}, ${content.totalTax}, ${netRevenue(content)},
         ${order.billingAddress}::json, ${order.shippingAddress}::json, ${content}::jsonb
       from number cross join buyer
       returning order_number
     ), lines as (
-      ${insertLines(shopId, order.orderId, db.now, content, sql`exists (select from placed)`)}
+      ${insertLines(shopId, order.orderId, order.createdAt, content, sql`exists (select from placed)`)}
     ), day as (
-      ${addToDays(sql`select ${shopId} as shop_id, ${db.now}::timestamptz as created_at,
+      ${addToDays(sql`select ${shopId} as shop_id, ${order.createdAt}::timestamptz as created_at,
         ${content.currency} as currency, 0 as states, 1 as orders, ${content.grandTotal}::bigint as gross,
         ${netRevenue(content)}::numeric as net from placed`)}
     ), recorded as (

@@ -1,0 +1,124 @@
+import type { Queries } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { togetherBy } from '../db/together.ts';
+import { entryOf, insertEntries, type Entry } from '../http/audit-entry.ts';
+import { oldRefs } from './kept-goods.ts';
+import { productIdsOf, type CartChange, type CartRow } from './queries.ts';
+
+/**
+ * Carts that are made and changed from memory: those of a shop that come at the same time are written by one
+ * statement, each on condition that the settings and its products are still what they were when they were read.
+ */
+
+type KeptChange = CartChange & { cart: CartRow };
+
+/** false: something is not what it was. */
+export const insertKeptCart = togetherBy(insertCarts);
+
+const updateTogether = togetherBy(updateCarts);
+
+/** false: something is not what it was; somebody else has changed the cart, or it is gone. */
+export function updateKeptCart(db: Queries, shopId: string, change: KeptChange): Promise<boolean> {
+  return updateTogether(db, shopId, { ...change, entry: entryOf(db) });
+}
+
+/** The products of all these carts, each named once; a cart names them by their places. */
+function shelfOf(carts: readonly CartRow[]) {
+  const places = new Map<string, number>();
+  for (const { products } of carts) {
+    for (const { ref } of products) if (!places.has(ref)) places.set(ref, places.size);
+  }
+  return {
+    refs: [...places.keys()],
+    goodsOf: ({ products }: CartRow) => products.map(({ ref }) => places.get(ref)),
+  };
+}
+
+const isUnchanged = (shopId: string) => sql`
+  given.settings = (select settings_version from shop where shop_id = ${shopId})
+  and not exists (select from old where old.place = any (given.goods))`;
+
+async function insertCarts(db: Queries, shopId: string, carts: readonly CartRow[]): Promise<boolean[]> {
+  const { refs, goodsOf } = shelfOf(carts);
+  const rows = carts.map((cart) => ({
+    id: cart.cartId,
+    token: `\\x${cart.tokenHash.toString('hex')}`,
+    created: cart.createdAt,
+    changed: cart.changedAt,
+    version: cart.version,
+    currency: cart.currency,
+    locale: cart.locale,
+    tax: cart.taxType,
+    lines: cart.lines,
+    products: productIdsOf(cart),
+    settings: cart.settingsVersion,
+    goods: goodsOf(cart),
+  }));
+  const made = await db.many<{ cartId: string }>(sql`
+    with old as materialized (${oldRefs(shopId, refs)})
+    insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type,
+      lines, product_ids)
+    select ${shopId}, id, token, created, changed, version, currency, locale, tax, lines, products
+    from json_to_recordset(${JSON.stringify(rows)}) as given (id uuid, token bytea, created timestamptz,
+      changed timestamptz, version bigint, currency text, locale text, tax text, lines jsonb, products uuid[],
+      settings bigint, goods int[])
+    where ${isUnchanged(shopId)}
+    returning cart_id as "cartId"`);
+  const ids = new Set(made.map(({ cartId }) => cartId.toUpperCase()));
+  return carts.map(({ cartId }) => ids.has(cartId));
+}
+
+/** Every column that may change, because a statement is the same for all; long ones are sent only when they do. */
+async function updateCarts(
+  db: Queries,
+  shopId: string,
+  changes: readonly (KeptChange & { entry: Entry | undefined })[],
+): Promise<boolean[]> {
+  const { refs, goodsOf } = shelfOf(changes.map(({ cart }) => cart));
+  const rows = changes.map(({ cart, changed, entry }, place) => ({
+    place,
+    id: cart.cartId,
+    version: cart.version,
+    at: cart.changedAt,
+    settings: cart.settingsVersion,
+    goods: goodsOf(cart),
+    locale: cart.locale,
+    lines: changed.lines,
+    products: changed.lines && productIdsOf(cart),
+    has_billing: 'billingAddress' in changed,
+    billing: changed.billingAddress,
+    has_shipping: 'shippingAddress' in changed,
+    shipping: changed.shippingAddress,
+    coupon: cart.couponLineItemId,
+    code: cart.couponCodeKey,
+    method: cart.shippingMethodId,
+    method_price: cart.shippingPrice,
+    payment: cart.paymentMethodId,
+    transaction: cart.paymentTransactionId,
+    status: cart.paymentStatus,
+    payment_name: cart.paymentName,
+    payment_price: cart.paymentPrice,
+    entry,
+  }));
+  const done = await db.many<{ place: number }>(sql`
+    with old as materialized (${oldRefs(shopId, refs)}), done as (
+      update cart
+      set version = cart.version + 1, changed_at = given.at, locale = given.locale,
+        lines = coalesce(given.lines, cart.lines), product_ids = coalesce(given.products, cart.product_ids),
+        billing_address = case when has_billing then billing::json else cart.billing_address end,
+        shipping_address = case when has_shipping then shipping::json else cart.shipping_address end,
+        coupon_line_item_id = coupon, coupon_code_key = code, shipping_method_id = method,
+        shipping_price = method_price, payment_method_id = payment, payment_transaction_id = transaction,
+        payment_status = status, payment_name = given.payment_name, payment_price = given.payment_price
+      from json_to_recordset(${JSON.stringify(rows)}) as given (place int, id uuid, version bigint, at timestamptz,
+        settings bigint, goods int[], locale text, lines jsonb, products uuid[], has_billing boolean, billing text,
+        has_shipping boolean, shipping text, coupon uuid, code text, method uuid, method_price bigint, payment uuid,
+        transaction text, status text, payment_name text, payment_price bigint, entry json)
+      where cart.shop_id = ${shopId} and cart.cart_id = given.id and cart.version = given.version
+        and ${isUnchanged(shopId)}
+      returning given.place, given.entry
+    ), recorded as (${insertEntries(shopId, sql`select entry from done where entry is not null`)})
+    select place from done`);
+  const places = new Set(done.map(({ place }) => place));
+  return changes.map((_change, place) => places.has(place));
+}
