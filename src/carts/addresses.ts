@@ -1,8 +1,9 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { AddressRequest, toAddress } from '../customers/address.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
-import { changedCart } from './change.ts';
+import type { Settings } from '../shop/settings.ts';
+import { changedCart, type Change } from './change.ts';
 import { Cart } from './schema.ts';
 
 const facts = {
@@ -14,13 +15,14 @@ const facts = {
   answer: Cart,
 } as const;
 
+type AddressKey = (typeof ADDRESSES)[number]['key'];
+
 const ADDRESSES = [
   {
     path: 'billing-address',
     key: 'billingAddress',
     noun: 'billing address',
     name: 'BillingAddress',
-    required: ['country', 'emailAddress'],
     description:
       'Replaces the whole address. Country and emailAddress are required, and what the shop demands beside them.',
   },
@@ -29,13 +31,12 @@ const ADDRESSES = [
     key: 'shippingAddress',
     noun: 'shipping address',
     name: 'ShippingAddress',
-    required: ['country'],
     description: 'Replaces the whole address. Country is required.',
   },
 ] as const;
 
 export function addresses(api: Operations): void {
-  for (const { path, key, noun, name, required, description } of ADDRESSES) {
+  for (const { path, key, noun, name, description } of ADDRESSES) {
     api.change(
       {
         ...facts,
@@ -46,12 +47,7 @@ export function addresses(api: Operations): void {
         description,
         body: AddressRequest,
       },
-      async (call) =>
-        changedCart(call, ({ settings }) => {
-          const demanded = key === 'billingAddress' ? settings.mandatoryAddressFields : [];
-          const address = toAddress(call.body, '', [...required, ...demanded]);
-          return { changed: { [key]: JSON.stringify(address) } };
-        }),
+      async (call) => changedCart(call, settingAddress(key, call.body)),
     );
 
     api.change(
@@ -62,7 +58,22 @@ export function addresses(api: Operations): void {
         name: `delete${name}`,
         summary: `Delete ${noun}`,
       },
-      async (call) => changedCart(call, () => ({ changed: { [key]: null } })),
+      async (call) => changedCart(call, withoutAddress(key)),
     );
   }
+}
+
+/** What must not be empty in this address of a cart. */
+export function requiredFields(key: AddressKey, { mandatoryAddressFields }: Settings): string[] {
+  return key === 'billingAddress' ? ['country', 'emailAddress', ...mandatoryAddressFields] : ['country'];
+}
+
+export function settingAddress(key: AddressKey, sent: Static<typeof AddressRequest>): Change {
+  return ({ settings }) => ({
+    changed: { [key]: JSON.stringify(toAddress(sent, '', requiredFields(key, settings))) },
+  });
+}
+
+export function withoutAddress(key: AddressKey): Change {
+  return () => ({ changed: { [key]: null } });
 }

@@ -31,11 +31,7 @@ export function coupon(api: Operations): void {
     },
     async (call) => {
       const codeKey = couponKey(call.body.code);
-      const change: Change = ({ cart }) => {
-        if (cart.coupon?.codeKey !== codeKey) throw badRequest('There is no coupon with this code');
-        return { changed: { couponLineItemId: newId(call.db.now), couponCodeKey: codeKey } };
-      };
-      return changedCart(call, change, { codeKey });
+      return changedCart(call, addingCoupon(codeKey, call.db.now), { codeKey });
     },
   );
 
@@ -49,9 +45,19 @@ export function coupon(api: Operations): void {
       params: Type.Object({ cartId: Id, couponLineItemId: Id }),
     },
     async (call) =>
-      changedCart(call, ({ cart }) => {
-        if (cart.couponLineItemId !== call.params.couponLineItemId) throw notFound();
-        return { changed: { couponLineItemId: null, couponCodeKey: null } };
+      changedCart(call, (open) => {
+        if (open.cart.couponLineItemId !== call.params.couponLineItemId) throw notFound();
+        return withoutCoupon(open);
       }),
   );
 }
+
+/** The code must be wanted beside the cart. */
+export function addingCoupon(codeKey: string, now: Date): Change {
+  return ({ cart }) => {
+    if (cart.coupon?.codeKey !== codeKey) throw badRequest('There is no coupon with this code');
+    return { changed: { couponLineItemId: newId(now), couponCodeKey: codeKey } };
+  };
+}
+
+export const withoutCoupon: Change = () => ({ changed: { couponLineItemId: null, couponCodeKey: null } });

@@ -3,7 +3,7 @@ import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
 import { amountOf } from '../products/requests.ts';
-import { changedCart, type OpenCart } from './change.ts';
+import { changedCart, type Change, type OpenCart } from './change.ts';
 import { lineOf, namedProducts, replaced, withAll, withMore, withQuantity, type Shelf } from './lines.ts';
 import { Cart, LinePrice, LineUpdate, ManyNewLines, NewLine } from './schema.ts';
 
@@ -34,11 +34,7 @@ export function lineItems(api: Operations): void {
     },
     async (call) => {
       const { db, body } = call;
-      const change = ({ cart, settings }: OpenCart) => {
-        const lines = withMore(cart.lines, body, shelfOf({ cart, settings }, db.now), () => newId(db.now));
-        return { changed: { lines } };
-      };
-      return changedCart(call, change, { productIds: namedProducts([body]) });
+      return changedCart(call, adding(body, db.now), { productIds: namedProducts([body]) });
     },
   );
 
@@ -79,11 +75,7 @@ export function lineItems(api: Operations): void {
     },
     async (call) => {
       const { db, params, body } = call;
-      return changedCart(call, ({ cart, settings }) => {
-        const line = lineOf(cart, params.lineItemId);
-        const shelf = shelfOf({ cart, settings }, db.now);
-        return { changed: { lines: withQuantity(cart.lines, line, body.quantity, shelf) } };
-      });
+      return changedCart(call, changingQuantity(params.lineItemId, body.quantity, db.now));
     },
   );
 
@@ -96,11 +88,7 @@ export function lineItems(api: Operations): void {
       summary: 'Delete line item',
       params: lineParams,
     },
-    async (call) =>
-      changedCart(call, ({ cart }) => {
-        const line = lineOf(cart, call.params.lineItemId);
-        return { changed: { lines: cart.lines.filter((one) => one !== line) } };
-      }),
+    async (call) => changedCart(call, takingOut(call.params.lineItemId)),
   );
 
   api.change(
@@ -124,6 +112,28 @@ export function lineItems(api: Operations): void {
       });
     },
   );
+}
+
+/** The product must be wanted beside the cart. */
+export function adding(line: NewLine, now: Date): Change {
+  return (open) => ({
+    changed: { lines: withMore(open.cart.lines, line, shelfOf(open, now), () => newId(now)) },
+  });
+}
+
+export function changingQuantity(lineItemId: string, quantity: number | string, now: Date): Change {
+  return (open) => {
+    const { cart } = open;
+    const line = lineOf(cart, lineItemId);
+    return { changed: { lines: withQuantity(cart.lines, line, quantity, shelfOf(open, now)) } };
+  };
+}
+
+export function takingOut(lineItemId: string): Change {
+  return ({ cart }) => {
+    const line = lineOf(cart, lineItemId);
+    return { changed: { lines: cart.lines.filter((one) => one !== line) } };
+  };
 }
 
 function shelfOf({ cart, settings }: OpenCart, now: Date): Shelf {

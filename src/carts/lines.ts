@@ -1,4 +1,4 @@
-import { badRequest, invalid, isRefusal, notFound } from '../http/errors.ts';
+import { badRequest, HttpError, invalid, isRefusal, notFound } from '../http/errors.ts';
 import { check, compileBody } from '../http/validation.ts';
 import { isId } from '../ids.ts';
 import { priceIn } from '../products/prices.ts';
@@ -16,6 +16,13 @@ export interface Shelf {
   products: readonly Goods[];
   settings: Settings;
   now: Date;
+}
+
+/** Nothing of it can be had at the moment. */
+export class SoldOut extends HttpError {
+  constructor(label: string) {
+    super(400, `${label} is out of stock`);
+  }
 }
 
 const isNewLine = compileBody(NewLine);
@@ -114,7 +121,7 @@ function checkForSale(product: Goods, { currency, settings, now }: Shelf): void 
 
 function quantityOf(product: Goods, wanted: number, { settings }: Shelf, field: string): string {
   const allowed = allowedQuantity(wanted, product.orderUnit, settings.sellBeyondStock ? null : product.stock);
-  if (allowed === undefined) throw badRequest(`${label(product, settings)} is out of stock`);
+  if (allowed === undefined) throw new SoldOut(label(product, settings));
   if (allowed > QUANTITY.most) throw invalid('OUT_OF_RANGE', field);
   return String(allowed);
 }

@@ -732,7 +732,11 @@ describe('the confirmation', () => {
         totalTax: body.lineItemContainer.totalTax.formatted,
       },
     });
-    const sender = { name: 'Harbour & Hearth', storefront: 'https://shop.example/shop/DemoShop' };
+    const sender = {
+      name: 'Harbour & Hearth',
+      storefront: 'https://shop.example/shop/DemoShop',
+      newsletter: { confirm: () => '', unsubscribe: '' },
+    };
     const { subject, text } = renderedMail(mail as unknown as Mail, sender);
     expect(subject).toContain('ORD261115/1001');
     expect(text).toContain('6 Stück Slipway Cola 0,33 l: 8,70 €');

@@ -1,9 +1,9 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { badRequest, invalid } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
 import { amountOf, MOST_MINOR } from '../products/requests.ts';
-import { changedCart } from './change.ts';
+import { changedCart, type Change } from './change.ts';
 import { contentOf } from './content.ts';
 import { Cart, PaymentUpdate, ShippingUpdate } from './schema.ts';
 
@@ -29,22 +29,9 @@ export function paymentAndShipping(api: Operations): void {
       body: PaymentUpdate,
     },
     async (call) => {
-      const { name, priceAmount, id, transactionId, status } = call.body;
-      return changedCart(call, ({ cart, settings }) => {
-        if (id) {
-          const wanted = id.toUpperCase();
-          const isKnown = settings.paymentMethods.some((method) => method.paymentMethodId === wanted);
-          if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
-          return {
-            changed: {
-              paymentMethodId: wanted,
-              paymentTransactionId: transactionId ?? null,
-              paymentStatus: status ?? null,
-              paymentName: null,
-              paymentPrice: null,
-            },
-          };
-        }
+      const { name, priceAmount, id } = call.body;
+      if (id) return changedCart(call, choosingPayment(id, call.body));
+      return changedCart(call, ({ cart }) => {
         if (!name?.trim()) throw invalid(name === undefined ? 'MISSING' : 'STRING_EMPTY', 'name');
         // It may be a discount.
         const paymentPrice = amountOf(priceAmount ?? 0, cart.currency, 'priceAmount', { least: -MOST_MINOR });
@@ -72,21 +59,45 @@ export function paymentAndShipping(api: Operations): void {
       body: ShippingUpdate,
     },
     async (call) => {
-      const { id, priceAmount } = call.body;
-      const wanted = id.toUpperCase();
-      return changedCart(call, ({ cart, settings }) => {
-        const isKnown = settings.shippingMethods.some((method) => method.shippingMethodId === wanted);
-        if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
-        const { isNeeded, possible } = contentOf(cart, settings, call.db.now).totals.delivery;
-        if (isNeeded && !possible.some((method) => method.shippingMethodId === wanted)) {
-          throw badRequest('Not all goods of the cart can be delivered by this shipping method');
-        }
-        const shippingPrice =
-          priceAmount === null || priceAmount === undefined
-            ? null
-            : amountOf(priceAmount, cart.currency, 'priceAmount');
-        return { changed: { shippingMethodId: wanted, shippingPrice } };
-      });
+      return changedCart(call, choosingShipping(call.body, call.db.now));
     },
   );
+}
+
+/** One of the methods of the shop. */
+export function choosingPayment(
+  id: string,
+  { transactionId, status }: Pick<Static<typeof PaymentUpdate>, 'transactionId' | 'status'> = {},
+): Change {
+  const wanted = id.toUpperCase();
+  return ({ settings }) => {
+    const isKnown = settings.paymentMethods.some((method) => method.paymentMethodId === wanted);
+    if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
+    return {
+      changed: {
+        paymentMethodId: wanted,
+        paymentTransactionId: transactionId ?? null,
+        paymentStatus: status ?? null,
+        paymentName: null,
+        paymentPrice: null,
+      },
+    };
+  };
+}
+
+export function choosingShipping({ id, priceAmount }: Static<typeof ShippingUpdate>, now: Date): Change {
+  const wanted = id.toUpperCase();
+  return ({ cart, settings }) => {
+    const isKnown = settings.shippingMethods.some((method) => method.shippingMethodId === wanted);
+    if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
+    const { isNeeded, possible } = contentOf(cart, settings, now).totals.delivery;
+    if (isNeeded && !possible.some((method) => method.shippingMethodId === wanted)) {
+      throw badRequest('Not all goods of the cart can be delivered by this shipping method');
+    }
+    const shippingPrice =
+      priceAmount === null || priceAmount === undefined
+        ? null
+        : amountOf(priceAmount, cart.currency, 'priceAmount');
+    return { changed: { shippingMethodId: wanted, shippingPrice } };
+  };
 }

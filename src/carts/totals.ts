@@ -263,6 +263,25 @@ function minimumOf(
 ): CartTotals['minimum'] {
   if (shop.minimumCartAmount === null) return { amount: null, isReached: true };
   const amount = inCurrency(shop.minimumCartAmount, currency, shop);
-  const upTo = STEPS.slice(0, STEPS.indexOf(shop.minimumCartCode) + 1);
-  return { amount, isReached: sum(upTo.map((step) => steps[step])) >= amount };
+  return { amount, isReached: sumUpTo(shop.minimumCartCode, steps) >= amount };
+}
+
+function sumUpTo(code: ShopRules['minimumCartCode'], steps: Record<(typeof STEPS)[number], number>): number {
+  return sum(STEPS.slice(0, STEPS.indexOf(code) + 1).map((step) => steps[step]));
+}
+
+/** How much more the cart must be worth to reach the minimum; 0: it does. */
+export function missingToMinimum(totals: CartTotals, { minimumCartCode }: ShopRules): number {
+  const { minimum, subTotal, coupon, basketDiscount, shipping, payment } = totals;
+  if (minimum.isReached) return 0;
+  return (
+    minimum.amount! -
+    sumUpTo(minimumCartCode, {
+      SumProduct: subTotal,
+      SumCoupon: coupon?.amount ?? 0,
+      SumDiscount: basketDiscount,
+      SumDelivery: shipping?.price ?? 0,
+      SumPayment: payment?.price ?? 0,
+    })
+  );
 }

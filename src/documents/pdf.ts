@@ -7,6 +7,7 @@ import { anyText } from '../products/render.ts';
 import { addressLines } from './address-lines.ts';
 import { electronicInvoice } from './electronic.ts';
 import { isExport, type DocumentFacts } from './facts.ts';
+import { grouped } from './iban.ts';
 import { INK, mm, newSheet, PAPER, type Sheet, type Style } from './sheet.ts';
 import { languageOf, titleOf, wordsIn, type Words } from './words.ts';
 
@@ -444,5 +445,3 @@ const FACTUR_X = `
 
 const joined = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(' ');
 const named = (word: string, name: string, words: Words) => (name === '' ? word : words.labelled(word, name));
-/** In fours, as people read it. */
-const grouped = (iban: string) => iban.replaceAll(' ', '').replaceAll(/.{4}(?=.)/g, '$& ');

@@ -1,0 +1,80 @@
+import type { Change } from '../carts/change.ts';
+import type { Wanted } from '../carts/queries.ts';
+import { changeCart, shownCart, type Shopper, type ShownCart } from '../carts/shopping.ts';
+import type { Cart } from '../carts/schema.ts';
+import type { Happening } from './session.ts';
+import type { Visit } from './visit.ts';
+
+/** Who shops: the session names the cart, so no token is needed. */
+export function shopperOf({ db, shopId, origin, locale }: Visit): Shopper {
+  return { db, shopId, origin, locale };
+}
+
+/** The visitor's cart, if there is one. What is gone is forgotten. */
+export async function cartOf(visit: Visit): Promise<ShownCart | undefined> {
+  const { cart } = visit.session;
+  if (!cart) return undefined;
+  const shown = await shownCart(shopperOf(visit), cart.id);
+  if (shown) rememberCart(visit, shown.shown);
+  else visit.remember({ cart: undefined });
+  return shown;
+}
+
+/** Changes a cart that the session names; from then on it speaks the visitor's language. undefined: it is gone. */
+export function changeCartOf(
+  visit: Visit,
+  cartId: string,
+  change: Change,
+  wanted: Wanted = {},
+): Promise<Cart | undefined> {
+  const inLanguage: Change = (open) => ({ changed: { ...change(open).changed, locale: visit.locale } });
+  return changeCart(shopperOf(visit), cartId, inLanguage, wanted);
+}
+
+/** The header shows how much is in it. */
+export function rememberCart(visit: Visit, cart: Cart, ...happened: Happening[]): void {
+  visit.remember({ cart: { id: cart.cartId, count: countOf(cart) } });
+  if (happened.length === 0) return;
+  visit.remember({ happened: [...(visit.session.happened ?? []), ...happened].slice(-MOST_TOLD) });
+}
+
+/** Whoever never looks at a page must not fill the cookie, which has some 4,000 bytes. */
+const MOST_TOLD = 8;
+const LONGEST_NAME = 80;
+
+/** A name as it stands in a notice, which is kept in the cookie too. */
+export function shortName(name: string): string {
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1).toWellFormed()}…` : name;
+}
+
+/** Pieces; what is sold by the metre counts once. */
+function countOf({ lineItemContainer }: Cart): number {
+  return lineItemContainer.productLineItems.reduce(
+    (count, { quantity: { amount } }) => count + (Number.isInteger(amount) ? amount : 1),
+    0,
+  );
+}
+
+/** Why a cart can't be ordered, whatever is filled in. */
+export type Obstacle = 'empty' | 'minimum' | 'stock' | 'delivery';
+
+export function obstacleTo({ priced, settings }: ShownCart): Obstacle | undefined {
+  const { totals, content } = priced;
+  const { delivery, minimum } = totals;
+  if (content.lines.length === 0) return 'empty';
+  if (!minimum.isReached) return 'minimum';
+  if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) return 'delivery';
+  return content.lines.some((_line, index) => stockShortOf(index, { priced, settings }) !== undefined)
+    ? 'stock'
+    : undefined;
+}
+
+/** What is there of the product of this line, if that is less than is wanted. */
+export function stockShortOf(
+  index: number,
+  { priced, settings }: Pick<ShownCart, 'priced' | 'settings'>,
+): number | undefined {
+  const { stock } = priced.goods[index]!;
+  if (settings.sellBeyondStock || stock === null) return undefined;
+  return stock < Number(priced.content.lines[index]!.quantity) ? Math.max(0, stock) : undefined;
+}
