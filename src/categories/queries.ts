@@ -61,6 +61,73 @@ export function findCategory(db: Queries, shopId: string, categoryId: string, in
       and (category.visible or ${includeInvisible})`);
 }
 
+/** A category that visitors may see, with what filters of the search call it; without an alias, the first root. */
+export function findShownCategory(db: Queries, shopId: string, alias: string | undefined) {
+  const wanted = alias === undefined ? sql`category.parent_id is null` : sql`category.alias = ${alias}`;
+  return db.one<CategoryRow & { number: number }>(sql`
+    select ${columns(false)}, category.number from category
+    where category.shop_id = ${shopId} and category.visible and ${wanted}
+    order by category.position, category.number limit 1`);
+}
+
+/** From the top down to this one, without the root and without hidden ones. */
+export function findCategoryPath(db: Queries, shopId: string, categoryId: string) {
+  return db.many<CategoryTitle>(sql`
+    with recursive up as (
+      select category_id, parent_id, alias, name, visible, 0 as step from category
+      where shop_id = ${shopId} and category_id = ${categoryId}
+      union all
+      select parent.category_id, parent.parent_id, parent.alias, parent.name, parent.visible, up.step + 1
+      from up join category parent on parent.shop_id = ${shopId} and parent.category_id = up.parent_id
+    )
+    select upper(category_id::text) as "categoryId", alias, name from up
+    where visible and parent_id is not null order by step desc`);
+}
+
+/** A category as a card: with its own picture, else that of a product in it or right below it. */
+export interface CategoryCard extends CategoryTitle {
+  image: { imageKey: string; sizes: ImageSizes } | null;
+}
+
+/** The categories below this one that stand in menus; without an id, below the first root. */
+export function findCategoryCards(db: Queries, shopId: string, locale: string, parentId: string | undefined) {
+  const below =
+    parentId === undefined
+      ? sql`(
+          select root.category_id from category root
+          where root.shop_id = ${shopId} and root.parent_id is null and root.visible
+          order by root.position, root.number limit 1
+        )`
+      : sql`${parentId}::uuid`;
+  return db.many<CategoryCard>(sql`
+    select upper(category.category_id::text) as "categoryId", category.alias, category.name,
+      case when category.image_key is not null
+        then json_build_object('imageKey', upper(category.image_key::text), 'sizes', category.image_sizes)
+        else (
+          select json_build_object('imageKey', upper(image.image_key::text), 'sizes', image.sizes)
+          from category place
+          cross join lateral (
+            select name, product_id from category_listing entry
+            where entry.shop_id = ${shopId} and entry.category_id = place.category_id and entry.locale = ${locale}
+              and entry.visible
+            order by name, product_id limit 1
+          ) as first
+          join product on product.shop_id = ${shopId} and product.product_id = first.product_id
+          join product_image image on image.shop_id = ${shopId} and image.product_id = product.product_id
+            and image.name = product.main_image
+          where place.shop_id = ${shopId} and place.visible
+            and category.category_id in (place.category_id, place.parent_id)
+          order by place.category_id = category.category_id desc, place.position limit 1
+        ) end as image
+    from category
+    where category.shop_id = ${shopId} and category.parent_id = ${below} and category.visible
+      and category.visible_in_navigation
+    order by category.position, category.number limit ${MOST_CARDS}`);
+}
+
+/** More is no page that anybody looks through. */
+const MOST_CARDS = 60;
+
 export function findRoots(db: Queries, shopId: string, includeInvisible: boolean) {
   return db.many<CategoryRow>(sql`
     select ${columns(includeInvisible)} from category

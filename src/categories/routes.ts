@@ -1,17 +1,16 @@
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 import { aliasOf, aliasStart, freeAlias } from '../aliases.ts';
 import { hasScope, type Caller } from '../http/callers.ts';
 import { conflict, invalid, notFound } from '../http/errors.ts';
-import { readingLocale, textIn, writingLocale, type Localised } from '../http/locale.ts';
+import { readingLocale, writingLocale, type Localised } from '../http/locale.ts';
 import type { Operations } from '../http/operation.ts';
-import { Id, LocaleParameter, type Link } from '../http/schemas.ts';
+import { Id, LocaleParameter } from '../http/schemas.ts';
 import { isId, newId } from '../ids.ts';
-import { imagesOf } from '../media/images.ts';
 import { refreshListing } from '../products/listing.ts';
 import { touchProducts } from '../products/queries.ts';
 import { Invisible } from '../products/view.ts';
 import { moveSettingsVersion, takeNumber } from '../shop/queries.ts';
-import { shopSettings, type Settings } from '../shop/settings.ts';
+import { shopSettings } from '../shop/settings.ts';
 import {
   deleteAssignments,
   deleteCategories,
@@ -27,9 +26,8 @@ import {
   lockTree,
   updateCategory,
   updateSequence,
-  type CategoryRow,
-  type CategoryTitle,
 } from './queries.ts';
+import { titledLink, toCategory } from './render.ts';
 import { Category, ChangedCategory, NewCategory, Sequence, Subcategory } from './schema.ts';
 
 const facts = { tag: 'categories', labels: ['Base', 'Now'] } as const;
@@ -281,44 +279,4 @@ function withText(texts: Localised, locale: string, text: string | null | undefi
   const { [locale]: _old, ...others } = texts;
   const kept = given(text);
   return kept === undefined ? others : { ...others, [locale]: kept };
-}
-
-interface View {
-  settings: Settings;
-  locale: string;
-  link: (path: string) => string;
-  origin: string;
-}
-
-function toCategory(row: CategoryRow, view: View): Static<typeof Category> {
-  const { settings, locale, link, origin } = view;
-  const { categoryId, alias, parent } = row;
-  const text = (texts: Localised) => textIn(texts, locale, settings.defaultLocale);
-  const root = `${origin}/shop/${settings.shopId}/Categories`;
-  return {
-    categoryId,
-    alias,
-    name: text(row.name) ?? alias,
-    visible: row.visible,
-    visibleInNavigation: row.visibleInNavigation,
-    pageTitle: text(row.pageTitle),
-    navigationCaption: text(row.navigationCaption),
-    description: text(row.description),
-    specialOffer: row.specialOffer,
-    facetedSearchShowFacetsOnCategory: row.showFacets,
-    facetedSearchCategoryStartDepth: row.facetStartDepth,
-    images:
-      row.imageKey !== null && row.imageSizes !== null
-        ? imagesOf(origin, settings.shopId, row.imageKey, row.imageSizes, { isZoomEnabled: false })
-        : [],
-    parent: parent && titledLink('parent', parent, view),
-    subCategories: row.children.map((child) => titledLink('child', child, view)),
-    sfUrl: row.isRoot ? root : `${root}/${encodeURIComponent(alias)}`,
-    links: [{ rel: 'products', href: link(`/products?categoryId=${categoryId}`) }],
-  };
-}
-
-function titledLink(rel: string, { categoryId, alias, name }: CategoryTitle, view: View): Link {
-  const title = textIn(name, view.locale, view.settings.defaultLocale) ?? alias;
-  return { rel, href: view.link(`/categories/${categoryId}`), title };
 }

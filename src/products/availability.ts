@@ -4,6 +4,7 @@ import { badRequest, notFound } from '../http/errors.ts';
 import { writingLocale } from '../http/locale.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
+import { LONGEST_MAIL_ADDRESS, MAIL_ADDRESS } from '../mails/address.ts';
 import { queueMails } from '../mails/queue.ts';
 import { shopSettings } from '../shop/settings.ts';
 import { findKind, insertWatcher, takeWatchers } from './watchers.ts';
@@ -11,9 +12,8 @@ import { findKind, insertWatcher, takeWatchers } from './watchers.ts';
 const NotificationRequest = Type.Object(
   {
     email: Type.String({
-      // One @, and nothing that could end an address in a header or in SMTP. The mail itself is the real check.
-      pattern: '^[^\\s\\p{C}@<>]+@[^\\s\\p{C}@<>]+$',
-      maxLength: 254,
+      pattern: MAIL_ADDRESS,
+      maxLength: LONGEST_MAIL_ADDRESS,
       description: 'Who wants to be told.',
       examples: ['ada@pelican.example'],
     }),

@@ -3,13 +3,14 @@ import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { badRequest, notFound } from '../http/errors.ts';
 import { JsonPatch, patchOf } from '../http/json-patch.ts';
-import { readingLocale, textIn } from '../http/locale.ts';
+import { readingLocale } from '../http/locale.ts';
 import type { Call, Operations } from '../http/operation.ts';
 import { listBytes } from '../http/paging.ts';
 import type { Rendered } from '../http/rendered.ts';
 import { CurrencyParameter, Id, Links, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId } from '../ids.ts';
 import { shopSettings, type Settings } from '../shop/settings.ts';
+import { crossSellingTitle } from './cross-selling-title.ts';
 import { findRef, refColumns, type FoundRef } from './queries.ts';
 import { Product } from './schema.ts';
 import { productTexts } from './texts.ts';
@@ -26,12 +27,6 @@ const CrossSelling = Type.Object(
   },
   { title: 'crossselling' },
 );
-
-const TITLES: Record<string, string> = {
-  en: 'Goes well with',
-  de: 'Passt gut dazu',
-  fr: 'Va bien avec',
-};
 
 const patch = patchOf({
   '/': { ops: ['add', 'remove'], value: Type.String({ maxLength: 100 }) },
@@ -133,10 +128,7 @@ async function answer(
   const seen = refs.filter(({ visible }) => visible || includeInvisible);
   const texts = await productTexts(db, settings, seen, viewOf(call, settings, shown, 'full'));
   const locale = readingLocale(shown.locale, settings);
-  const title =
-    textIn(settings.crossSellingTitle, locale, settings.defaultLocale) ??
-    TITLES[locale.slice(0, 2)] ??
-    TITLES['en'];
+  const title = crossSellingTitle(settings, locale);
   const links = [
     { rel: 'self', href: link(`/products/${productId}/crossselling/`) },
     { rel: 'product', href: link(`/products/${productId}`) },

@@ -1,19 +1,14 @@
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 import { isDate } from '../http/dates.ts';
 import { badRequest, invalid, notFound } from '../http/errors.ts';
 import { JsonPatch, patchOf } from '../http/json-patch.ts';
-import { readingLocale, textIn, writingLocale } from '../http/locale.ts';
+import { readingLocale, writingLocale } from '../http/locale.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id, LocaleParameter } from '../http/schemas.ts';
 import { parseDecimal } from '../money.ts';
 import { shopSettings, type Settings } from '../shop/settings.ts';
-import {
-  ATTRIBUTE_TYPES,
-  inheritedFacts,
-  type AttributeType,
-  type ProductAttribute,
-  type ProductFacts,
-} from './facts.ts';
+import { attributesOf, CustomAttributes, shownAttributes } from './attributes.ts';
+import type { AttributeType, ProductAttribute, ProductFacts } from './facts.ts';
 import { findProducts, lockProduct, type ProductRow } from './queries.ts';
 import { typeOf } from './render.ts';
 import { mayWrite } from './view.ts';
@@ -21,35 +16,6 @@ import { saveProduct } from './writes.ts';
 
 const MOST_ATTRIBUTES = 200;
 const MOST_VALUES = 200;
-
-const CustomAttribute = Type.Object(
-  {
-    key: Type.String({ description: 'Key.', examples: ['Wood'] }),
-    displayKey: Type.String({ description: 'Label.', examples: ['Wood'] }),
-    singleValue: Type.Boolean({ description: 'One value only.', examples: [true] }),
-    type: Type.String({ description: 'Kind of value.', enum: [...ATTRIBUTE_TYPES], examples: ['string'] }),
-    values: Type.Array(
-      Type.Object(
-        {
-          value: Type.Unsafe<string | null>({
-            type: ['string', 'null'],
-            description: 'Key of the value; null when none is set.',
-            examples: ['Oak'],
-          }),
-          displayValue: Type.String({ description: 'Label; empty when none is set.', examples: ['Oak'] }),
-        },
-        { title: 'attributeValue' },
-      ),
-      { description: 'What is chosen.' },
-    ),
-  },
-  { title: 'customAttribute' },
-);
-
-const CustomAttributes = Type.Object(
-  { items: Type.Array(CustomAttribute, { description: 'The attributes.' }) },
-  { title: 'customAttributes' },
-);
 
 const patch = patchOf({
   '/': {
@@ -90,7 +56,7 @@ export function customAttributes(api: Operations): void {
         findProducts(db, shopId, [params.productId]),
       ]);
       if (!row || !(row.visible || mayWrite(call))) throw notFound();
-      return shown(row, settings, readingLocale(query.locale, settings));
+      return shownAttributes(row, settings, readingLocale(query.locale, settings));
     },
   );
 
@@ -131,22 +97,9 @@ export function customAttributes(api: Operations): void {
       if (attributes.length > MOST_ATTRIBUTES) throw badRequest(`At most ${MOST_ATTRIBUTES} attributes`);
       const next: ProductFacts = { ...product.facts, attributes: ownAttributes(attributes, row, settings) };
       await saveProduct(tx, shopId, product, { ...product, facts: next });
-      return shown({ ...row, facts: next }, settings, locale);
+      return shownAttributes({ ...row, facts: next }, settings, locale);
     },
   );
-}
-
-/** Everything the product can have a value for: what its type defines, then what only this product has. */
-function attributesOf(row: ProductRow, settings: Settings): ProductAttribute[] {
-  const { attributes = [] } = inheritedFacts(row.facts, row.master?.facts ?? null);
-  const defined = typeOf(row, settings).attributes.map(({ key, name, values }): ProductAttribute => {
-    const own = attributes.find((one) => one.key === key);
-    const chosen = row.selection?.[key];
-    if (chosen === undefined) return own ?? { key, name, type: 'string', singleValue: true, values: [] };
-    const value = values.find((one) => one.value === chosen) ?? { value: chosen, name: {} };
-    return { key, name, type: 'string', singleValue: true, values: [value] };
-  });
-  return [...defined, ...attributes.filter(({ key }) => !defined.some((one) => one.key === key))];
 }
 
 /** What has to be kept: not what the type says anyway, nor what the variation was chosen by. */
@@ -232,29 +185,4 @@ function isOfType(text: string, type: AttributeType): boolean {
     case 'url':
       return /^https?:\/\/\S+$/.test(text);
   }
-}
-
-function shown(row: ProductRow, settings: Settings, locale: string): Static<typeof CustomAttributes> {
-  const type = typeOf(row, settings);
-  return {
-    items: attributesOf(row, settings).map(({ key, name, singleValue, type: kind, values }) => {
-      const defined = type.attributes.find((one) => one.key === key);
-      const label = (texts: Record<string, string> | undefined) =>
-        texts && (textIn(texts, locale, settings.defaultLocale) ?? Object.values(texts)[0]);
-      return {
-        key,
-        displayKey: label(defined?.name) ?? label(name) ?? key,
-        singleValue,
-        type: kind,
-        values:
-          values.length === 0
-            ? [{ value: null, displayValue: '' }]
-            : values.map(({ value, name: texts }) => ({
-                value,
-                displayValue:
-                  label(defined?.values.find((one) => one.value === value)?.name) ?? label(texts) ?? value,
-              })),
-      };
-    }),
-  };
 }

@@ -424,6 +424,13 @@ export async function pageOfProducts(
   return productPage(row);
 }
 
+/** How many visible products stand in the list of the whole shop. */
+export async function countListed(db: Queries, shopId: string): Promise<number> {
+  const row = await db.one<{ products: number }>(sql`
+    select products from listing_size where shop_id = ${shopId} and category_id = ${WHOLE_SHOP} and visible`);
+  return row?.products ?? 0;
+}
+
 /** What is no id, or only ours, is an id that no category has. */
 function idOfList(categoryId: string): string {
   return isId(categoryId) && categoryId !== WHOLE_SHOP ? categoryId : 'ffffffff-ffff-ffff-ffff-ffffffffffff';

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { badRequest, invalid, notFound } from '../http/errors.ts';
-import { readingLocale, textIn } from '../http/locale.ts';
+import { readingLocale } from '../http/locale.ts';
 import type { Operations } from '../http/operation.ts';
 import { paging } from '../http/paging.ts';
 import { Id, Link, Links, LocaleParameter } from '../http/schemas.ts';
@@ -17,6 +17,7 @@ import {
   type Dimension,
   type Selection,
 } from './combinations.ts';
+import { shownDimension } from './dimensions.ts';
 import { refreshListing } from './listing.ts';
 import { findProducts, lockProduct, updateProduct, type StoredProduct } from './queries.ts';
 import { selectionOf, typeOf } from './render.ts';
@@ -223,20 +224,6 @@ function masterOf(product: StoredProduct, type: ProductType, dimensions: Dimensi
     minStock: null,
     productTypeId: type.productTypeId,
     facts: { ...product.facts, variationAttributes: dimensions },
-  };
-}
-
-function shownDimension({ key, values }: Dimension, type: ProductType, settings: Settings, locale: string) {
-  const attribute = type.attributes.find((one) => one.key === key);
-  const label = (texts: Record<string, string> | undefined) =>
-    texts && textIn(texts, locale, settings.defaultLocale);
-  return {
-    name: key,
-    displayName: label(attribute?.name) ?? key,
-    values: values.map((value) => ({
-      value,
-      displayValue: label(attribute?.values.find((one) => one.value === value)?.name) ?? value,
-    })),
   };
 }
 

@@ -15,7 +15,9 @@ import {
   escapeLike,
   isCorrectable,
   likePattern,
+  parseQuery,
   probableWord,
+  queryText,
   typoExpression,
   typoPatterns,
   wordQuery,
@@ -334,6 +336,46 @@ function filtered({ facets, minimum, maximum }: Filters): Sql {
         ]),
   ];
   return and(conditions);
+}
+
+/** The hits; if there are none, those of the words that were probably meant, or at least of one of the words. */
+export async function findOrFallBack(db: Queries, shopId: string, options: FacetedOptions) {
+  const { terms, filters } = options;
+  const find = async (wanted: Wanted, fallbackQuery: string) => ({
+    ...(await findFaceted(db, shopId, { ...options, ...wanted })),
+    filters,
+    fallbackQuery,
+  });
+  const found = await find({ terms }, '');
+  if (found.results > 0 || terms.length === 0) return found;
+
+  const place = { locale: options.locale, includeInvisible: false };
+  const { known, wanted, isCorrected } = await secondTry(db, shopId, place, terms);
+  if (wanted) {
+    const instead = await find(wanted, isCorrected ? queryText(wanted.terms) : '');
+    if (instead.results > 0) return instead;
+  }
+  // The longest word says most.
+  const [longest] = known.toSorted((left, right) => right.text.length - left.text.length);
+  if (!longest || terms.length === 1) return found;
+  const instead = await find({ terms: [longest] }, queryText([longest]));
+  return instead.results > 0 ? instead : found;
+}
+
+/** The same for names. */
+export async function suggestOrFallBack(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  text: string,
+  limit: number,
+): Promise<Suggestion[]> {
+  const found = await suggestProducts(db, shopId, locale, text, limit);
+  if (found.length > 0) return found;
+  const terms = parseQuery(text.replaceAll('"', ' '));
+  const { wanted, isCorrected } = await secondTry(db, shopId, { locale, includeInvisible: false }, terms);
+  if (!wanted || !isCorrected) return found;
+  return suggestProducts(db, shopId, locale, wanted.terms.map((term) => term.text).join(' '), limit);
 }
 
 export interface CategoryName {

@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import type { Queries } from '../db/database.ts';
 import { invalid } from '../http/errors.ts';
 import { readingLocale } from '../http/locale.ts';
 import type { Operations } from '../http/operation.ts';
@@ -15,15 +14,12 @@ import { shopSettings } from '../shop/settings.ts';
 import { AskedFilter, categoryNumbers, Facet, facetsOf, parseFilters } from './facets.ts';
 import {
   findCategoryNames,
-  findFaceted,
-  secondTry,
-  suggestProducts,
-  type FacetedOptions,
+  findOrFallBack,
+  suggestOrFallBack,
   type SortBy,
   type Suggestion,
-  type Wanted,
 } from './queries.ts';
-import { parseQuery, queryText } from './query.ts';
+import { parseQuery } from './query.ts';
 
 const { parameters, pageOf } = paging();
 
@@ -185,45 +181,6 @@ export function search(api: Operations): void {
       };
     },
   );
-}
-
-/** The hits; if there are none, those of the words that were probably meant, or at least of one of the words. */
-async function findOrFallBack(db: Queries, shopId: string, options: FacetedOptions) {
-  const { terms, filters } = options;
-  const find = async (wanted: Wanted, fallbackQuery: string) => ({
-    ...(await findFaceted(db, shopId, { ...options, ...wanted })),
-    filters,
-    fallbackQuery,
-  });
-  const found = await find({ terms }, '');
-  if (found.results > 0 || terms.length === 0) return found;
-
-  const place = { locale: options.locale, includeInvisible: false };
-  const { known, wanted, isCorrected } = await secondTry(db, shopId, place, terms);
-  if (wanted) {
-    const instead = await find(wanted, isCorrected ? queryText(wanted.terms) : '');
-    if (instead.results > 0) return instead;
-  }
-  // The longest word says most.
-  const [longest] = known.toSorted((left, right) => right.text.length - left.text.length);
-  if (!longest || terms.length === 1) return found;
-  const instead = await find({ terms: [longest] }, queryText([longest]));
-  return instead.results > 0 ? instead : found;
-}
-
-async function suggestOrFallBack(
-  db: Queries,
-  shopId: string,
-  locale: string,
-  text: string,
-  limit: number,
-): Promise<Suggestion[]> {
-  const found = await suggestProducts(db, shopId, locale, text, limit);
-  if (found.length > 0) return found;
-  const terms = parseQuery(text.replaceAll('"', ' '));
-  const { wanted, isCorrected } = await secondTry(db, shopId, { locale, includeInvisible: false }, terms);
-  if (!wanted || !isCorrected) return found;
-  return suggestProducts(db, shopId, locale, wanted.terms.map((term) => term.text).join(' '), limit);
 }
 
 function thumbnailOf({ imageKey, sizes }: Suggestion, origin: string, shopId: string) {

@@ -1,0 +1,38 @@
+import type { CategoryCard } from '../categories/queries.ts';
+import { html, type Markup } from '../http/html.ts';
+import { textIn } from '../http/locale.ts';
+import { imagesOf } from '../media/images.ts';
+import { categoryPath, to, type Visit } from './visit.ts';
+
+/** Categories with their pictures. */
+export function categoryCards(visit: Visit, cards: readonly CategoryCard[]): Markup {
+  const { locale, settings } = visit;
+  return html`<ul class="grid categories">
+    ${cards.map(
+      (card) =>
+        html`<li class="card">
+          <a href="${to(visit, categoryPath(card.alias))}"
+            >${picture(visit, card)}<span
+              >${textIn(card.name, locale, settings.defaultLocale) ?? card.alias}</span
+            ></a
+          >
+        </li>`,
+    )}
+  </ul>`;
+}
+
+function picture({ origin, shopId }: Visit, { image }: CategoryCard): Markup {
+  const found =
+    image &&
+    imagesOf(origin, shopId, image.imageKey, image.sizes, { isZoomEnabled: false }).find(
+      ({ classifier }) => classifier === 'Medium',
+    );
+  if (!found) return html`<span class="no-picture" aria-hidden="true"></span>`;
+  return html`<img
+    src="${found.url}"
+    width="${found.width}"
+    height="${found.height}"
+    alt=""
+    loading="lazy"
+  />`;
+}

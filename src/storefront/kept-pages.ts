@@ -1,0 +1,78 @@
+import type { Queries } from '../db/database.ts';
+import { safe, type Markup } from '../http/html.ts';
+import { MEGABYTE, TextMemory } from '../http/text-memory.ts';
+import type { View } from '../products/render.ts';
+import type { Visit } from './visit.ts';
+
+/** A page as it is kept: nothing in it belongs to a visitor. */
+interface Kept<Content> {
+  /** The versions of all that it shows, as the statement names them that looks for it. */
+  stamp: string;
+  settingsVersion: number;
+  /** ms since 1970; Infinity: true until a version moves. */
+  until: number;
+  content: Content;
+}
+
+export interface Made<Content> {
+  stamp: string;
+  /** Until when it is true without any change; null: for ever. */
+  until: (Date | null)[];
+  content: Content;
+  /** Characters of its texts, roughly. */
+  length: number;
+}
+
+/** Pages that are costly to make, each used again only while the database names the versions it was made from. */
+export class KeptPages<Content> {
+  /** Per database, because tests have many in one process. */
+  readonly #memories = new WeakMap<object, TextMemory<Kept<Content>>>();
+  readonly #mostBytes: number;
+
+  constructor(megabytes: number) {
+    this.#mostBytes = megabytes * MEGABYTE;
+  }
+
+  /** `make` reads everything, the stamp too, in one snapshot: what it makes is what the stamp says. */
+  async find(
+    visit: Visit,
+    name: string,
+    stamp: string,
+    make: (snapshot: Queries) => Promise<Made<Content> | undefined>,
+  ): Promise<Content | undefined> {
+    const { db, shopId, settings, locale, currency, origin } = visit;
+    const memory = this.#memoryOf(db);
+    const key = `${name} ${shopId} ${locale} ${currency} ${origin}`;
+    const kept = memory.get(key);
+    if (
+      kept &&
+      kept.stamp === stamp &&
+      kept.settingsVersion === settings.version &&
+      kept.until > db.now.getTime()
+    ) {
+      return kept.content;
+    }
+    const made = await db.transaction(make, { isolation: 'repeatable read' });
+    if (!made) return undefined;
+    const until = Math.min(Infinity, ...made.until.flatMap((moment) => moment?.getTime() ?? []));
+    const entry = { stamp: made.stamp, settingsVersion: settings.version, until, content: made.content };
+    memory.keep(key, entry, 2 * (made.length + made.stamp.length + key.length));
+    return made.content;
+  }
+
+  #memoryOf({ source }: Queries): TextMemory<Kept<Content>> {
+    let memory = this.#memories.get(source);
+    if (!memory) this.#memories.set(source, (memory = new TextMemory(this.#mostBytes)));
+    return memory;
+  }
+}
+
+/** Products as visitors see them. */
+export function viewOf({ locale, currency, origin }: Visit, variant: View['variant']): View {
+  return { locale, currency, origin, canWrite: false, variant };
+}
+
+/** Without the blanks that lines begin with, which nobody sees: a third of the bytes. Only `pre` shows blanks. */
+export function compacted(markup: Markup): Markup {
+  return markup.text.includes('<pre') ? markup : safe(markup.text.replaceAll(/\s*\n\s*/g, '\n'));
+}

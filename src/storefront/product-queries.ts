@@ -1,0 +1,86 @@
+import type { Queries } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import type { ImageSizes } from '../media/images.ts';
+import type { Prices } from '../products/facts.ts';
+import type { Selection } from '../products/combinations.ts';
+
+export interface ShownProduct {
+  productId: string;
+  masterId: string | null;
+  visible: boolean;
+  version: string;
+  /** The products that go with it, `<id>:<version>,...`: its own, then its master's. */
+  goesWith: string | null;
+  /** A hash of the visible variations; of a product that has none: null. */
+  variations: string | null;
+}
+
+/**
+ * What a product's page is known by, in one statement. Orders take from the stock and move no version, so the stock
+ * stands beside it; of variations it only counts whether there is any.
+ */
+export function findShownProduct(db: Queries, shopId: string, productNumber: string) {
+  return db.one<ShownProduct>(sql`
+    select upper(product.product_id::text) as "productId", upper(product.master_id::text) as "masterId",
+      product.visible,
+      product.version || coalesce('.' || master.version, '') || coalesce('/' || product.stock, '') as version,
+      (
+        select string_agg(sold.product_id || ':' || sold.version || coalesce('.' || sold_master.version, '')
+            || coalesce('/' || sold.stock, ''), ','
+          order by assigned.product_id <> product.product_id, assigned.position, assigned.target_id)
+        from cross_selling assigned
+        join product sold on sold.shop_id = ${shopId} and sold.product_id = assigned.target_id and sold.visible
+        left join product sold_master on sold_master.shop_id = ${shopId} and sold_master.product_id = sold.master_id
+        where assigned.shop_id = ${shopId} and assigned.product_id in (product.product_id, product.master_id)
+      ) as "goesWith",
+      case when product.kind <> 'regular' then (
+        select count(*) || ':' || sum(hashtextextended(
+          variation.product_id::text || variation.version || coalesce(variation.stock > 0, true), 0))
+        from product variation
+        where variation.shop_id = ${shopId} and variation.visible
+          and variation.master_id = coalesce(product.master_id, product.product_id)
+      ) end as variations
+    from product
+    left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
+    where product.shop_id = ${shopId} and product.product_number = ${productNumber}`);
+}
+
+/** Moves with everything that the product's page shows and that does not move the version of the settings. */
+export function stampOf({ version, goesWith, variations }: ShownProduct): string {
+  return `${version} ${goesWith} ${variations}`;
+}
+
+export interface ShownVariation {
+  productId: string;
+  productNumber: string;
+  selection: Selection;
+  prices: Prices | null;
+  hasStock: boolean;
+}
+
+/** The visible ones of a master. */
+export function findShownVariations(db: Queries, shopId: string, masterId: string) {
+  return db.many<ShownVariation>(sql`
+    select upper(product_id::text) as "productId", product_number as "productNumber", selection, prices,
+      coalesce(stock > 0, true) as "hasStock"
+    from product
+    where shop_id = ${shopId} and master_id = ${masterId} and visible order by product_id`);
+}
+
+export interface Picture {
+  imageKey: string;
+  sizes: ImageSizes;
+}
+
+/** The main one first; a variation without pictures of its own shows those of its master. */
+export function findPictures(db: Queries, shopId: string, productId: string, masterId: string | null) {
+  return db.many<Picture>(sql`
+    select upper(image.image_key::text) as "imageKey", image.sizes
+    from product
+    join product_image image on image.shop_id = ${shopId} and image.product_id = product.product_id
+    where product.shop_id = ${shopId} and product.product_id = case
+        when ${masterId}::uuid is null or exists (
+          select from product_image own where own.shop_id = ${shopId} and own.product_id = ${productId}
+        ) then ${productId}::uuid else ${masterId}::uuid end
+    order by image.name = product.main_image desc, image.position, image.name`);
+}

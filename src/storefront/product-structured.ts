@@ -1,0 +1,74 @@
+import { plainText, type Markup } from '../http/html.ts';
+import type { Price } from '../http/price.ts';
+import { currencyDigits } from '../money.ts';
+import type { Product } from '../products/schema.ts';
+import { jsonScript } from './page.ts';
+import { productPath, to, type Visit } from './visit.ts';
+
+/** The product as search engines read it. */
+export function structuredProduct(
+  visit: Visit,
+  product: Product,
+  pictures: readonly string[],
+  variations: number,
+): Markup {
+  const { ean, upc, manufacturer } = product;
+  const description = product.shortDescription ?? product.description;
+  const gtin = ean ?? upc;
+  return jsonScript(
+    'page.product',
+    {
+      '@context': 'https://schema.org',
+      '@type': 'Product',
+      name: product.name,
+      sku: product.productNumber,
+      url: addressOf(visit, product),
+      ...(description !== null && { description: plainText(description) }),
+      ...(pictures.length > 0 && { image: pictures }),
+      ...(gtin !== null && { gtin }),
+      ...(manufacturer !== null && { brand: { '@type': 'Brand', name: manufacturer } }),
+      ...offersOf(visit, product, variations),
+    },
+    'application/ld+json',
+  );
+}
+
+function offersOf(visit: Visit, product: Product, variations: number) {
+  const { price, lowestPrice, highestPrice } = product.priceInfo;
+  if (product.productVariationType === 'master') {
+    const [low, high] = [lowestPrice ?? price, highestPrice ?? price];
+    if (!low || !high || variations === 0) return {};
+    return {
+      offers: {
+        '@type': 'AggregateOffer',
+        lowPrice: decimal(low),
+        highPrice: decimal(high),
+        priceCurrency: low.currency,
+        offerCount: variations,
+      },
+    };
+  }
+  if (!price || !product.forSale) return {};
+  return {
+    offers: {
+      '@type': 'Offer',
+      url: addressOf(visit, product),
+      price: decimal(price),
+      priceCurrency: price.currency,
+      availability: `https://schema.org/${availabilityOf(visit, product)}`,
+    },
+  };
+}
+
+function addressOf(visit: Visit, { productNumber }: Product): string {
+  return visit.origin + to(visit, productPath(productNumber));
+}
+
+function decimal({ amount, currency }: Price): string {
+  return amount.toFixed(currencyDigits(currency));
+}
+
+function availabilityOf({ settings }: Visit, { availability }: Product): string {
+  if (availability === 'OutStock') return settings.sellBeyondStock ? 'BackOrder' : 'OutOfStock';
+  return availability === 'WarnStock' ? 'LimitedAvailability' : 'InStock';
+}
