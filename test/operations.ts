@@ -666,7 +666,9 @@ const personExport = shape(
     ),
   ),
   'emailAddresses: array\nemailAddresses[]: string',
-  ...words('newsletterSubscriptions availabilityWatches carts mails orders').map((key) => `${key}: array`),
+  ...words('newsletterSubscriptions newsletterRequests availabilityWatches carts mails orders').map(
+    (key) => `${key}: array`,
+  ),
   array('auditEntries', auditEntry),
 );
 

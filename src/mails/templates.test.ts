@@ -4,7 +4,15 @@ import type { MailTexts } from '../shop/settings.ts';
 import { oneLine } from './letter.ts';
 import { renderedMail, TEMPLATE_NAMES, templateGuide, type Mail, type TemplateName } from './templates.ts';
 
-const sender = { name: 'Harbour & Hearth', storefront: 'https://shop.example/shop/Harbour' };
+const storefront = 'https://shop.example/shop/Harbour';
+const sender = {
+  name: 'Harbour & Hearth',
+  storefront,
+  newsletter: {
+    confirm: (requestId: string) => `${storefront}/newsletter/confirm?token=${requestId}`,
+    unsubscribe: `${storefront}/newsletter/unsubscribe?token=YWRh`,
+  },
+};
 const NBSP = '\u00a0';
 
 /** Every fact of it is there. */
@@ -41,6 +49,7 @@ const FACTS: { [Name in TemplateName]: Extract<Mail, { template: Name }>['facts'
     grandTotal: '€59.55',
   },
   refund: { orderNumber: 'ORD261115/1001', amount: '9,80 €' },
+  newsletter: { requestId: '0199', newsletters: ['Tide letter', 'Tea post'] },
 };
 
 const mailOf = (template: TemplateName, locale = 'en_GB', facts: object = {}) =>
@@ -199,6 +208,13 @@ describe("a shop's own words", () => {
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
       amount: `9,80${NBSP}€`,
+    },
+    newsletter: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      newsletters: 'Tide letter, Tea post',
+      confirmUrl: 'https://shop.example/shop/Harbour/newsletter/confirm?token=0199',
+      unsubscribeUrl: 'https://shop.example/shop/Harbour/newsletter/unsubscribe?token=YWRh',
     },
   };
 

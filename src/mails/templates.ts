@@ -1,3 +1,4 @@
+import type { NewsletterUrls } from '../newsletters/links.ts';
 import type { MailTexts, Settings } from '../shop/settings.ts';
 import { htmlLetter, plainLetter, type Row } from './letter.ts';
 import { filledBody, filledSubject, LINES } from './placeholders.ts';
@@ -13,6 +14,8 @@ export interface Sender {
   name: string;
   /** Where its storefront begins: `https://shop.example/shop/DemoShop`. */
   storefront: string;
+  /** Signed for the recipient. */
+  newsletter: NewsletterUrls;
 }
 
 interface Placeholder<Facts> {
@@ -340,8 +343,56 @@ const refund: Template<OrderRefunded> = {
   },
 };
 
+/** Somebody asked for newsletters with this address. */
+export interface NewsletterAsked {
+  requestId: string;
+  /** Their names. */
+  newsletters: string[];
+}
+
+const confirmPage = ({ requestId }: NewsletterAsked, { newsletter }: Sender) => newsletter.confirm(requestId);
+
+const newsletter: Template<NewsletterAsked> = {
+  occasion: 'To whoever asked for a newsletter, with the link that confirms it.',
+  placeholders: {
+    ...SHOP,
+    newsletters: {
+      meaning: 'Names of the newsletters.',
+      value: ({ newsletters }) => newsletters.join(', '),
+    },
+    confirmUrl: { meaning: 'Address of the page that confirms it.', value: confirmPage },
+    unsubscribeUrl: {
+      meaning: 'Address of the page that unsubscribes.',
+      value: (_, { newsletter }) => newsletter.unsubscribe,
+    },
+  },
+  words: {
+    en: {
+      subject: 'Please confirm: newsletter of {shopName}',
+      text: 'This address was entered at {shopName} to receive: {newsletters}.\n\nPlease confirm it within 7 days. If it was not you, do nothing: you will not receive anything.\n\nYou can unsubscribe at any time: {unsubscribeUrl}',
+    },
+    de: {
+      subject: 'Bitte bestätigen: Newsletter von {shopName}',
+      text: 'Diese Adresse wurde bei {shopName} eingetragen für: {newsletters}.\n\nBitte bestätigen Sie das innerhalb von 7 Tagen. Falls Sie das nicht waren, müssen Sie nichts tun: Sie erhalten dann keine Post von uns.\n\nAbmelden können Sie sich jederzeit: {unsubscribeUrl}',
+    },
+    fr: {
+      subject: 'À confirmer\u00a0: newsletter de {shopName}',
+      text: 'Cette adresse a été saisie chez {shopName} pour recevoir\u00a0: {newsletters}.\n\nMerci de le confirmer sous 7 jours. Si vous n’êtes pas à l’origine de cette demande, ne faites rien\u00a0: vous ne recevrez rien.\n\nVous pouvez vous désinscrire à tout moment\u00a0: {unsubscribeUrl}',
+    },
+  },
+  link: {
+    label: { en: 'Confirm subscription', de: 'Anmeldung bestätigen', fr: 'Confirmer l’inscription' },
+    href: confirmPage,
+  },
+  footer: {
+    en: 'You receive this mail because a newsletter was requested with this address.',
+    de: 'Sie erhalten diese E-Mail, weil mit dieser Adresse ein Newsletter angefordert wurde.',
+    fr: 'Vous recevez cet e-mail car une newsletter a été demandée avec cette adresse.',
+  },
+};
+
 /** Every mail there is. A new one is one more entry. */
-const TEMPLATES = { order, shipped, invoice, refund, availability };
+const TEMPLATES = { order, shipped, invoice, refund, availability, newsletter };
 
 export type TemplateName = keyof typeof TEMPLATES;
 export const TEMPLATE_NAMES = Object.keys(TEMPLATES) as TemplateName[];

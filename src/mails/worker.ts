@@ -1,10 +1,12 @@
 import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
+import { installationKey } from '../apps/sealing.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { documentFile } from '../documents/file.ts';
 import { textIn } from '../http/locale.ts';
 import { startWorker } from '../jobs/worker.ts';
+import { newsletterTokens, newsletterUrls, type NewsletterTokens } from '../newsletters/links.ts';
 import { findSettings } from '../shop/settings.ts';
 import { fileDelivery, smtpDelivery, type Message } from './delivery.ts';
 import { oneLine } from './letter.ts';
@@ -30,6 +32,8 @@ export function startMails({ db, config, log, origin, pause }: MailDeps): { stop
     SMTP_URL === undefined ? `SMTP_URL is not set, mails are written to ${folder}` : 'mails go out by SMTP',
   );
 
+  let tokens: NewsletterTokens | undefined;
+
   const worker = startWorker<QueuedMail>(db, 'mail', {
     log,
     ...(pause !== undefined && { pause }),
@@ -41,9 +45,17 @@ export function startMails({ db, config, log, origin, pause }: MailDeps): { stop
       if (!settings) return;
       const attachments = await attachmentsOf(db, mail);
       if (!attachments) return;
+      tokens ??= newsletterTokens(await installationKey(config));
+      const storefront = `${origin}/shop/${shopId}`;
+      const newsletter = newsletterUrls(tokens, {
+        shopId,
+        storefront,
+        locale: locale === settings.defaultLocale ? undefined : locale,
+        email: to,
+      });
       const name = oneLine(textIn(settings.name, locale, settings.defaultLocale) ?? shopId);
       await delivery.deliver({
-        ...renderedMail(mail, { name, storefront: `${origin}/shop/${shopId}` }, settings),
+        ...renderedMail(mail, { name, storefront, newsletter }, settings),
         attachments,
         id,
         from: { name, address: MAIL_FROM ?? settings.email },

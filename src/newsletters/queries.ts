@@ -1,4 +1,4 @@
-import type { Queries } from '../db/database.ts';
+import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 
 export interface CampaignRow {
@@ -61,4 +61,76 @@ export function findSubscribers(
     select email, name, subscribed from newsletter_subscriber
     where shop_id = ${shopId} and campaign_id = ${campaignId}
     order by created_at, email limit ${limit} offset ${offset}`);
+}
+
+/** How long the link in the mail is good. */
+export const REQUEST_LIFETIME = 7 * 86_400_000;
+
+const DAY = 86_400_000;
+
+/** Nobody's mailbox can be filled by typing an address often. */
+const MAILS_PER_DAY = 3;
+
+/** Whether this address may get one more mail. All rows of a mail have one moment, and a moment has one mail. */
+export async function mayBeMailed(tx: Transaction, shopId: string, email: string): Promise<boolean> {
+  const row = await tx.one<{ count: number; isNow: boolean }>(sql`
+    select count(distinct created_at) as count, coalesce(bool_or(created_at = ${tx.now}), false) as "isNow"
+    from newsletter_request
+    where shop_id = ${shopId} and email = lower(${email}) and created_at > ${new Date(tx.now.getTime() - DAY)}`);
+  return row!.count < MAILS_PER_DAY && !row!.isNow;
+}
+
+export function insertRequests(
+  tx: Transaction,
+  shopId: string,
+  { email, name }: { email: string; name: string },
+  requests: readonly { tokenHash: Buffer; campaignId: string }[],
+) {
+  return tx.run(sql`
+    insert into newsletter_request (shop_id, token_hash, campaign_id, email, name, created_at)
+    select ${shopId}, token_hash, campaign_id, lower(${email}), ${name}, ${tx.now}::timestamptz
+    from unnest(${requests.map(({ tokenHash }) => tokenHash)}::bytea[],
+      ${requests.map(({ campaignId }) => campaignId)}::uuid[]) as asked (token_hash, campaign_id)`);
+}
+
+/** Those that can still be confirmed. */
+const opened = (db: Queries, shopId: string, tokenHashes: readonly Buffer[]) => sql`
+  shop_id = ${shopId} and token_hash = any (${tokenHashes}::bytea[])
+    and created_at > ${new Date(db.now.getTime() - REQUEST_LIFETIME)}`;
+
+export function findRequests(db: Queries, shopId: string, tokenHashes: readonly Buffer[]) {
+  return db.many<{ campaignId: string; email: string }>(sql`
+    select upper(campaign_id::text) as "campaignId", email from newsletter_request
+    where ${opened(db, shopId, tokenHashes)}`);
+}
+
+/**
+ * Subscribes those who asked, also who had unsubscribed before; a link is good once. Nothing is returned when it was
+ * not good.
+ */
+export function confirmRequests(tx: Transaction, shopId: string, tokenHashes: readonly Buffer[]) {
+  return tx.many<{ email: string }>(sql`
+    with confirmed as (
+      delete from newsletter_request where ${opened(tx, shopId, tokenHashes)}
+      returning shop_id, campaign_id, email, name
+    )
+    insert into newsletter_subscriber (shop_id, campaign_id, email, name, subscribed, created_at)
+    select shop_id, campaign_id, email, name, true, ${tx.now}::timestamptz from confirmed
+    on conflict (shop_id, campaign_id, email) do update set subscribed = excluded.subscribed,
+      name = coalesce(nullif(excluded.name, ''), newsletter_subscriber.name)
+    returning email`);
+}
+
+/** From all newsletters of the shop; what was asked for and not confirmed goes as well. */
+export async function unsubscribe(tx: Transaction, shopId: string, email: string): Promise<void> {
+  await tx.run(sql`delete from newsletter_request where shop_id = ${shopId} and email = lower(${email})`);
+  await tx.run(sql`
+    update newsletter_subscriber set subscribed = false
+    where shop_id = ${shopId} and email = lower(${email}) and subscribed`);
+}
+
+/** For the hourly sweep. */
+export function deleteOldRequests(db: Queries): Promise<number> {
+  return db.run(sql`
+    delete from newsletter_request where created_at < ${new Date(db.now.getTime() - REQUEST_LIFETIME)}`);
 }

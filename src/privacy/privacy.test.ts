@@ -115,6 +115,10 @@ async function givenTraces(customerId: string): Promise<void> {
     insert into newsletter_subscriber (shop_id, campaign_id, email, name, subscribed, created_at)
     select shop_id, campaign_id, ${email}, 'Wrenna Q', true, ${NOW} from newsletter_campaign
     where shop_id = 'DemoShop' and identifier = 'TideLetter_EN'`);
+  await service.db.run(sql`
+    insert into newsletter_request (shop_id, token_hash, campaign_id, email, name, created_at)
+    select shop_id, 'a hash'::bytea, campaign_id, ${email}, 'Wrenna Q', ${NOW} from newsletter_campaign
+    where shop_id = 'DemoShop' and identifier = 'TideLetter_DE'`);
   await service.call('POST', `/DemoShop/products/${shop.ids['TE-120']}/availability-notifications`, {
     token: shop.token,
     body: { email, locale: 'en_GB' },
@@ -159,6 +163,7 @@ describe('erasing', () => {
         'public.customer',
         'public.customer_order',
         'public.idempotent_answer',
+        'public.newsletter_request',
         'public.newsletter_subscriber',
         'public.order_document',
         'public.order_event',
@@ -447,6 +452,9 @@ describe('exporting', () => {
       newsletterSubscriptions: [
         { newsletter: 'TideLetter_EN', name: 'Wrenna Q', subscribed: true, since: NOW.toISOString() },
       ],
+      newsletterRequests: [
+        { newsletter: 'TideLetter_DE', name: 'Wrenna Q', email: 'wrenna.q@zephyr.example' },
+      ],
       availabilityWatches: [{ productNumber: 'TE-120', locale: 'en_GB' }],
       mails: [{ to: WREN.emailAddress, template: 'order', facts: { orderNumber } }],
       orders: [
@@ -481,6 +489,7 @@ describe('exporting', () => {
     const body = await changesNothing(service, () => exported(made.body.customerId));
     const nothing = {
       newsletterSubscriptions: [],
+      newsletterRequests: [],
       availabilityWatches: [],
       carts: [],
       mails: [],

@@ -158,6 +158,16 @@ export function findSubscriptionsOf(db: Queries, shopId: string, { emails }: Per
     where subscriber.shop_id = ${shopId} and email = any (${emails}) order by created_at, identifier`);
 }
 
+/** Asked for, and not yet confirmed. */
+export function findNewsletterRequestsOf(db: Queries, shopId: string, { emails }: Person) {
+  return db.many<object>(sql`
+    select campaign.identifier as newsletter, email, request.name, created_at as since
+    from newsletter_request request
+    join newsletter_campaign campaign on campaign.shop_id = request.shop_id
+      and campaign.campaign_id = request.campaign_id
+    where request.shop_id = ${shopId} and email = any (${emails}) order by created_at, identifier`);
+}
+
 export function findWatchesOf(db: Queries, shopId: string, { emails }: Person) {
   return db.many<object>(sql`
     select upper(watcher.product_id::text) as "productId", product.product_number as "productNumber", email, locale,
@@ -281,7 +291,9 @@ export function deleteCartsOf(tx: Transaction, shopId: string, person: Person) {
     delete from cart where ${cartsOf(shopId, person)} returning upper(cart_id::text) as "cartId"`);
 }
 
-export function deleteSubscriptionsOf(tx: Transaction, shopId: string, { emails }: Person) {
+/** How many there were; what was only asked for goes as well. */
+export async function deleteSubscriptionsOf(tx: Transaction, shopId: string, { emails }: Person) {
+  await tx.run(sql`delete from newsletter_request where shop_id = ${shopId} and email = any (${emails})`);
   return tx.run(sql`delete from newsletter_subscriber where shop_id = ${shopId} and email = any (${emails})`);
 }
 

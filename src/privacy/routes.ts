@@ -38,6 +38,7 @@ const PersonExport = Type.Object(
       examples: [['ada@pelican.example']],
     }),
     newsletterSubscriptions: records('Newsletters, subscribed or not.'),
+    newsletterRequests: records('Newsletters that were asked for and are not confirmed.'),
     availabilityWatches: records('Products to be told of when they are back.'),
     carts: records('Open carts.'),
     mails: records('Mails that wait, or that could not be sent.'),

@@ -1,0 +1,58 @@
+import type { Queries, Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { secretHash } from '../ids.ts';
+import { refColumns, type FoundRef } from '../products/queries.ts';
+import type { Visit } from './visit.ts';
+
+/** More is no list that anybody reads. */
+export const MOST_WISHES = 200;
+
+const KEPT_FOR = 400 * 86_400_000;
+
+/** Whether the visitor remembers this product. Who remembers none costs no statement. */
+export async function isWished({ db, shopId, session }: Visit, productId: string): Promise<boolean> {
+  const { visitor, wishes = 0 } = session;
+  if (visitor === undefined || wishes === 0) return false;
+  const row = await db.one(sql`
+    select from wish
+    where shop_id = ${shopId} and visitor_hash = ${secretHash(visitor)} and product_id = ${productId}`);
+  return row !== undefined;
+}
+
+/** What the visitor remembers and can still see, newest first. */
+export function findWishes(db: Queries, shopId: string, visitorHash: Buffer) {
+  return db.many<FoundRef>(sql`
+    select ${refColumns}
+    from wish
+    join product on product.shop_id = wish.shop_id and product.product_id = wish.product_id
+    left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
+    where wish.shop_id = ${shopId} and wish.visitor_hash = ${visitorHash} and product.visible
+    order by wish.created_at desc, wish.product_id`);
+}
+
+/** All that are kept, and those the list shows: a product may have become invisible. */
+export async function countWishes(db: Queries, shopId: string, visitorHash: Buffer) {
+  const row = await db.one<{ all: number; shown: number }>(sql`
+    select count(*) as all, count(*) filter (where product.visible) as shown
+    from wish join product on product.shop_id = wish.shop_id and product.product_id = wish.product_id
+    where wish.shop_id = ${shopId} and wish.visitor_hash = ${visitorHash}`);
+  return row!;
+}
+
+/** Twice is once: a wish keeps its place. */
+export function insertWish(tx: Transaction, shopId: string, visitorHash: Buffer, productId: string) {
+  return tx.run(sql`
+    insert into wish (shop_id, visitor_hash, product_id, created_at)
+    values (${shopId}, ${visitorHash}, ${productId}, ${tx.now})
+    on conflict (shop_id, visitor_hash, product_id) do nothing`);
+}
+
+export function deleteWish(tx: Transaction, shopId: string, visitorHash: Buffer, productId: string) {
+  return tx.run(sql`
+    delete from wish where shop_id = ${shopId} and visitor_hash = ${visitorHash} and product_id = ${productId}`);
+}
+
+/** For the hourly sweep: whoever has not come back for so long has lost the cookie. */
+export function deleteOldWishes(db: Queries): Promise<number> {
+  return db.run(sql`delete from wish where created_at < ${new Date(db.now.getTime() - KEPT_FOR)}`);
+}
