@@ -1,16 +1,277 @@
 // Everything works without this script; with it, some things are more comfortable.
 
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+
+// Events: what the scripts of apps are told.
+
 window.eComEventTarget ??= new EventTarget();
 
-/** Tells the scripts of apps what happens in the shop. */
 function tell(name, detail) {
   window.eComEventTarget.dispatchEvent(new CustomEvent(name, { detail }));
 }
 
-// The scripts of apps are deferred as this one is: they listen by now.
-document.addEventListener('DOMContentLoaded', () => {
+/** A method that was told when its button was clicked is not told again by the next page. */
+const TOLD = 'kontor.told';
+const chosen = ({ name, detail }) => `${name} ${(detail.shippingMethod ?? detail.paymentMethod)._id}`;
+
+const pageEvents = () => JSON.parse(document.getElementById('page.events').textContent);
+
+function tellPageEvents() {
   tell('page:view', { url: location.href });
-  for (const { name, detail } of JSON.parse(document.getElementById('page.events').textContent)) {
-    tell(name, detail);
+  for (const event of pageEvents()) {
+    if (event.name.endsWith('Method:select')) {
+      const told = JSON.parse(sessionStorage.getItem(TOLD) ?? '[]');
+      if (told.includes(chosen(event))) continue;
+    }
+    tell(event.name, event.detail);
+  }
+  sessionStorage.removeItem(TOLD);
+}
+
+// The scripts of apps are deferred as this one is: they listen by then.
+document.addEventListener('DOMContentLoaded', tellPageEvents);
+
+document.addEventListener('change', ({ target }) => {
+  if (!target.dataset.event) return;
+  const event = JSON.parse(target.dataset.event);
+  tell(event.name, event.detail);
+  const before = JSON.parse(sessionStorage.getItem(TOLD) ?? '[]').filter(
+    (one) => !one.startsWith(event.name),
+  );
+  sessionStorage.setItem(TOLD, JSON.stringify([...before, chosen(event)]));
+});
+
+document.addEventListener('click', ({ type, detail, target }) => {
+  const link = target.closest('[data-product] a');
+  if (!link) return;
+  const { product: productId, index } = link.closest('[data-product]').dataset;
+  const listed = pageEvents().flatMap(({ detail }) => detail.products ?? []);
+  const product = listed.find((one) => one.productId === productId) ?? { productId };
+  tell('product:click', { type, detail, product, productIndex: Number(index) });
+});
+
+// Service workers of apps: one of ours loads them all. Browsers have none for pages without https.
+
+async function keepWorker() {
+  const scope = `${location.pathname.split('/', 3).join('/')}/`;
+  const address = document.querySelector('meta[name=worker]')?.content;
+  if (address) return navigator.serviceWorker.register(address, { scope, updateViaCache: 'none' });
+  const registration = await navigator.serviceWorker.getRegistration(scope);
+  if (registration?.scope === location.origin + scope) await registration.unregister();
+}
+
+// A browser may forbid it, as in private windows: the page does not need it.
+if (navigator.serviceWorker) keepWorker().catch((error) => console.warn(error));
+
+// Forms that send themselves, each once.
+
+let isSending = false;
+
+function setSending(is) {
+  isSending = is;
+  // Whoever stops the page from loading can go on.
+  if (is) setTimeout(() => setSending(false), 5000);
+}
+
+document.addEventListener('submit', (event) => {
+  if (event.defaultPrevented || event.target.method !== 'post') return;
+  if (isSending) event.preventDefault();
+  else setSending(true);
+});
+
+// A link that is clicked while a changed quantity is on its way would lose the change.
+document.addEventListener('click', (event) => {
+  if (isSending && event.target.closest('a[href]')) event.preventDefault();
+});
+
+window.addEventListener('pageshow', () => setSending(false));
+
+/** The button behind a field is for people without this script, and for those who choose by keyboard. */
+function sendItself(field) {
+  const fields = [...field.form.elements];
+  const button = fields.slice(fields.indexOf(field)).find(({ type }) => type === 'submit');
+  if (button) button.hidden = true;
+  let isByKeyboard = false;
+  field.addEventListener('pointerdown', () => (isByKeyboard = false));
+  field.addEventListener('keydown', ({ key }) => {
+    // Each arrow key changes a closed select or a number: nobody wants a new page for each.
+    isByKeyboard = field.localName === 'select' || key.startsWith('Arrow');
+    if (isByKeyboard && button) button.hidden = false;
+  });
+  field.addEventListener('change', () => {
+    const isWaiting = field.form.matches('.variations') && !field.form.checkValidity();
+    if (!isByKeyboard && !isWaiting) field.form.requestSubmit(button);
+  });
+}
+
+all('[data-submit], .variations select').forEach(sendItself);
+
+// Menus: Escape closes what is open, and so does a click beside it.
+
+document.addEventListener('keydown', ({ key }) => {
+  if (key !== 'Escape') return;
+  for (const details of all('details.switch[open], details.menu[open]')) {
+    const hadFocus = details.contains(document.activeElement);
+    details.open = false;
+    if (hadFocus) details.querySelector('summary').focus();
+  }
+  for (const entry of all('.menu li:is(:hover, :focus-within)')) entry.dataset.closed = '';
+});
+
+document.addEventListener('click', ({ target }) => {
+  for (const details of all('details.switch[open], details.menu[open]')) {
+    if (!details.contains(target)) details.open = false;
   }
 });
+
+for (const entry of all('.menu li')) {
+  const reopen = ({ relatedTarget }) => entry.contains(relatedTarget) || delete entry.dataset.closed;
+  entry.addEventListener('mouseleave', reopen);
+  entry.addEventListener('focusout', reopen);
+}
+
+// Slideshow: the thumbnails are links to the large pictures; here they show them in place.
+
+function slideshow(box) {
+  const large = box.querySelector('img');
+  const thumbs = all('.thumbnails a', box);
+  if (thumbs.length === 0) return;
+  let current = 0;
+  const show = (index) => {
+    current = (index + thumbs.length) % thumbs.length;
+    const { href, dataset } = thumbs[current];
+    large.srcset = dataset.srcset;
+    large.src = href;
+    large.alt = thumbs[current].querySelector('img').alt;
+    [large.width, large.height] = [dataset.width, dataset.height];
+    large.closest('a').href = href;
+    thumbs.forEach((thumb) => thumb.removeAttribute('aria-current'));
+    thumbs[current].setAttribute('aria-current', 'true');
+  };
+  thumbs.forEach((thumb, index) => {
+    thumb.addEventListener('click', (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      show(index);
+    });
+    thumb.addEventListener('keydown', (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      show(index + step);
+      thumbs[current].focus();
+    });
+  });
+  let startX;
+  large.addEventListener('touchstart', ({ touches }) => (startX = touches[0].clientX), { passive: true });
+  large.addEventListener('touchend', ({ changedTouches }) => {
+    const way = changedTouches[0].clientX - startX;
+    if (Math.abs(way) > 40) show(current - Math.sign(way));
+  });
+}
+
+all('[data-slideshow]').forEach(slideshow);
+
+// Suggestions while typing: a combobox with a list (WAI-ARIA).
+
+const count = {
+  de: (found) => (found === 1 ? '1 Vorschlag' : `${found} Vorschläge`),
+  fr: (found) => (found < 2 ? `${found} suggestion` : `${found} suggestions`),
+  en: (found) => (found === 1 ? '1 suggestion' : `${found} suggestions`),
+};
+const countWords = count[document.documentElement.lang.slice(0, 2)] ?? count.en;
+
+function made(name, attributes, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+function suggestions(input, place) {
+  const id = `suggestions.${place}`;
+  const list = made('ul', { id, role: 'listbox', class: 'suggestions', 'aria-label': input.ariaLabel ?? '' });
+  const status = made('p', { role: 'status', class: 'visually-hidden' });
+  let active = -1;
+  let asking = new AbortController();
+  let timer;
+
+  const activate = (index) => {
+    active = index;
+    [...list.children].forEach((option, place) => option.setAttribute('aria-selected', place === index));
+    list.children[index]?.scrollIntoView({ block: 'nearest' });
+    if (index < 0) input.removeAttribute('aria-activedescendant');
+    else input.setAttribute('aria-activedescendant', list.children[index].id);
+  };
+
+  const show = (found) => {
+    list.replaceChildren(...found.map((one, index) => option(one, `${id}.${index}`)));
+    list.hidden = found.length === 0;
+    input.setAttribute('aria-expanded', !list.hidden);
+    activate(-1);
+  };
+
+  const close = () => {
+    clearTimeout(timer);
+    asking.abort();
+    show([]);
+    status.textContent = '';
+  };
+
+  const ask = async () => {
+    asking.abort();
+    asking = new AbortController();
+    const address = new URL(input.dataset.suggest, location.href);
+    address.searchParams.set('q', input.value.trim());
+    try {
+      const answer = await fetch(address, { signal: asking.signal });
+      const found = answer.ok ? await answer.json() : [];
+      show(found);
+      status.textContent = countWords(found.length);
+    } catch (error) {
+      // A newer question has taken its place, or the network is gone: without suggestions one can search too.
+      if (error.name !== 'AbortError') close();
+    }
+  };
+
+  input.addEventListener('input', () => {
+    clearTimeout(timer);
+    if (input.value.trim().length < 2) close();
+    else timer = setTimeout(() => void ask(), 150);
+  });
+  input.addEventListener('keydown', (event) => {
+    if (list.hidden) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) activate(((active + 1 + step + list.children.length + 1) % (list.children.length + 1)) - 1);
+    else if (event.key === 'Escape') close();
+    else if (event.key === 'Enter' && active >= 0) location.assign(list.children[active].dataset.href);
+    else return;
+    event.preventDefault();
+  });
+  input.addEventListener('blur', close);
+  // Else the field would lose the focus, and the list would be gone before the click.
+  list.addEventListener('mousedown', (event) => event.preventDefault());
+  list.addEventListener('click', ({ target }) => {
+    const option = target.closest('[role=option]');
+    if (option) location.assign(option.dataset.href);
+  });
+
+  for (const [key, value] of Object.entries({
+    role: 'combobox',
+    'aria-autocomplete': 'list',
+    'aria-controls': id,
+  })) {
+    input.setAttribute(key, value);
+  }
+  input.form.append(list, status);
+  show([]);
+}
+
+function option({ name, href, image, price }, id) {
+  const picture = image && made('img', { src: image.url, width: 40, height: 40, alt: '' });
+  const cost = price && made('span', { class: 'price' }, price);
+  const parts = [picture, made('span', {}, name), cost].filter(Boolean);
+  return made('li', { id, role: 'option', 'aria-selected': false, 'data-href': href }, ...parts);
+}
+
+all('input[data-suggest]').forEach(suggestions);

@@ -1,46 +1,92 @@
 import { html, type Markup } from '../http/html.ts';
+import { Redirect, type Page } from './page.ts';
 import type { Pages } from './pages.ts';
-import { Redirect } from './page.ts';
+import type { Session } from './session.ts';
 import { to, type Visit } from './visit.ts';
 import { spoken } from './words.ts';
 
 const consentWords = spoken({
   en: {
     title: 'Your privacy',
-    text: 'This shop needs a cookie for your cart. May its apps also learn what you order?',
+    text: 'This shop needs a cookie for your cart and your settings. May the apps that the shop uses also learn who you are and what you order, for example to measure its advertising?',
     all: 'Allow all',
     necessary: 'Only what is necessary',
+    policy: 'Privacy policy',
+    settings: 'Cookie settings',
+    chosen: { all: 'You allow all.', necessary: 'You allow only what is necessary.' },
+    change: 'You can change this at any time.',
+    saved: 'Your choice is saved.',
   },
   de: {
     title: 'Ihre Privatsphäre',
-    text: 'Dieser Shop braucht ein Cookie für Ihren Warenkorb. Dürfen seine Apps auch erfahren, was Sie bestellen?',
+    text: 'Dieser Shop braucht ein Cookie für Ihren Warenkorb und Ihre Einstellungen. Dürfen die Apps, die der Shop nutzt, auch erfahren, wer Sie sind und was Sie bestellen, zum Beispiel um den Erfolg von Werbung zu messen?',
     all: 'Alles erlauben',
     necessary: 'Nur Notwendiges',
+    policy: 'Datenschutzerklärung',
+    settings: 'Cookie-Einstellungen',
+    chosen: { all: 'Sie erlauben alles.', necessary: 'Sie erlauben nur Notwendiges.' },
+    change: 'Sie können das jederzeit ändern.',
+    saved: 'Ihre Auswahl ist gespeichert.',
   },
   fr: {
     title: 'Votre vie privée',
-    text: 'Cette boutique a besoin d’un cookie pour votre panier. Ses applications peuvent-elles aussi savoir ce que vous commandez\u00a0?',
+    text: 'Cette boutique a besoin d’un cookie pour votre panier et vos préférences. Les applications qu’elle utilise peuvent-elles aussi savoir qui vous êtes et ce que vous commandez, par exemple pour mesurer sa publicité\u00a0?',
     all: 'Tout accepter',
     necessary: 'Uniquement le nécessaire',
+    policy: 'Politique de confidentialité',
+    settings: 'Gestion des cookies',
+    chosen: { all: 'Vous acceptez tout.', necessary: 'Vous n’acceptez que le nécessaire.' },
+    change: 'Vous pouvez changer d’avis à tout moment.',
+    saved: 'Votre choix est enregistré.',
   },
 });
 
-/** Asked until it is answered. */
-export function consentBanner(visit: Visit): Markup | false {
-  if (visit.session.consent !== undefined) return false;
+const PATH = '/consent';
+
+/** Asked until it is answered, at the end of the page: nobody is kept from reading. */
+export function consentBanner(visit: Visit, { path }: Pick<Page, 'path'>): Markup | false {
+  if (visit.session.consent !== undefined || path === PATH) return false;
   const words = consentWords(visit.locale);
-  return html`<section class="consent" aria-label="${words.title}">
-    <p>${words.text}</p>
-    <form method="post" action="${to(visit, '/consent')}">
-      <button name="consent" value="necessary">${words.necessary}</button>
-      <button name="consent" value="all">${words.all}</button>
-    </form>
+  return html`<section class="consent" aria-labelledby="consent.title">
+    <h2 id="consent.title">${words.title}</h2>
+    ${question(visit)}
   </section>`;
 }
 
+/** Refusing is as easy as allowing: two buttons that look the same. */
+function question(visit: Visit): Markup {
+  const { frame, locale } = visit;
+  const words = consentWords(locale);
+  const policy = frame.legalNames[locale]?.['privacy-policy'];
+  return html`<p>
+      ${words.text}
+      ${policy !== undefined && html`<a href="${to(visit, '/legal/privacy-policy')}">${words.policy}</a>`}
+    </p>
+    <form class="actions" method="post" action="${to(visit, PATH)}">
+      <button name="consent" value="necessary">${words.necessary}</button>
+      <button name="consent" value="all">${words.all}</button>
+    </form>`;
+}
+
+/** Where the choice is changed later. */
 export function consent(pages: Pages): void {
-  pages.take('/consent', {}, async (visit, { field, cameFrom }) => {
-    visit.remember({ consent: field('consent') === 'all' ? 'all' : 'necessary' });
-    return new Redirect(cameFrom);
+  pages.show(PATH, async (visit) => {
+    const words = consentWords(visit.locale);
+    const { consent } = visit.session;
+    return {
+      title: words.settings,
+      path: PATH,
+      isPrivate: true,
+      main: html`<h1>${words.settings}</h1>
+        ${question(visit)}
+        <p>${consent && html`<strong>${words.chosen[consent]}</strong>`} ${words.change}</p>`,
+    };
+  });
+
+  pages.take(PATH, {}, async (visit, { field, cameFrom }) => {
+    const consent: Session['consent'] = field('consent') === 'all' ? 'all' : 'necessary';
+    visit.remember({ consent });
+    const isHere = cameFrom === to(visit, PATH);
+    return new Redirect(cameFrom, isHere ? consentWords(visit.locale).saved : undefined);
   });
 }

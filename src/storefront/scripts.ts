@@ -1,33 +1,98 @@
+import { notFound } from '../http/errors.ts';
 import { html, type Markup } from '../http/html.ts';
 import { SCRIPT } from './assets.ts';
-import { themeHash } from './theme.ts';
+import type { Frame } from './frame.ts';
+import type { Pages } from './pages.ts';
+import { fontSource, themeHash } from './theme.ts';
 import type { Visit } from './visit.ts';
 
-/** The scripts of apps; service workers are registered by our own script. */
-export function scriptTags({ frame }: Visit): Markup[] {
-  return frame.scripts.flatMap(({ url, type }) =>
-    type === 'NORMAL' ? [html`<script src="${url}" defer></script>`] : [],
-  );
+/** The scripts of the apps of a shop, as pages and the policy name them. */
+interface Scripts {
+  tags: Markup[];
+  workers: string[];
+  /** Of the Content-Security-Policy: addresses without their query. */
+  sources: string[];
+  workerSources: string[];
+  hosts: string[];
+}
+
+/** In a policy any other character would mean something: a star all hosts, a semicolon the end. */
+const NAMED_HOST = /^[a-z0-9.-]+(:\d+)?$/;
+
+const known = new WeakMap<Frame, Scripts>();
+
+/** A frame does not change, so what follows from it is found out once. */
+function scriptsOf({ frame }: Visit): Scripts {
+  let scripts = known.get(frame);
+  if (!scripts) {
+    const named = frame.scripts.filter(({ url }) => NAMED_HOST.test(new URL(url).host));
+    const urlsOf = (wanted: (typeof named)[number]['type']) =>
+      named.filter(({ type }) => type === wanted).map(({ url }) => url);
+    const pageScripts = urlsOf('NORMAL');
+    const workers = urlsOf('SERVICE_WORKER');
+    scripts = {
+      tags: pageScripts.map((url) => html`<script src="${url}" defer></script>`),
+      workers,
+      sources: pageScripts.map(sourceOf),
+      workerSources: workers.map(sourceOf),
+      hosts: [...new Set(named.map(({ url }) => new URL(url).origin))],
+    };
+    known.set(frame, scripts);
+  }
+  return scripts;
+}
+
+function sourceOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replaceAll(';', '%3B').replaceAll(',', '%2C');
+}
+
+const workerPath = ({ shopId }: Visit) => `/shop/${shopId}/worker.js`;
+
+/** The scripts of apps. Their service workers are one, which our own script registers. */
+export function scriptTags(visit: Visit): Markup {
+  const { tags, workers } = scriptsOf(visit);
+  return html`${workers.length > 0 && html`<meta name="worker" content="${workerPath(visit)}" />`}${tags}`;
 }
 
 /** Exactly the scripts of the apps beside our own; nothing inline but the theme. */
-export function policyOf({ frame, settings, origin }: Visit): string {
-  const urls = frame.scripts.map(({ url }) => new URL(url));
-  const scripts = urls.map(({ origin, pathname }) =>
-    `${origin}${pathname}`.replaceAll(';', '%3B').replaceAll(',', '%2C'),
-  );
-  const hosts = [...new Set(urls.map((url) => url.origin))];
+export function policyOf(visit: Visit): string {
+  const { settings, origin } = visit;
+  const { sources, workers, hosts } = scriptsOf(visit);
   return [
     "default-src 'none'",
-    ['script-src', `${origin}${SCRIPT.path}`, ...scripts].join(' '),
+    ['script-src', origin + SCRIPT.path, ...sources].join(' '),
     `style-src 'self' ${themeHash(settings)}`,
     "img-src 'self' data: https:",
-    "font-src 'self' https:",
+    `font-src ${fontSource({ settings, origin })}`,
     ['connect-src', "'self'", ...hosts].join(' '),
     hosts.length === 0 ? "frame-src 'none'" : ['frame-src', ...hosts].join(' '),
-    "worker-src 'self'",
+    `worker-src ${workers.length === 0 ? "'none'" : origin + workerPath(visit)}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
+}
+
+/**
+ * A service worker must come from the host of the pages it serves, and a page has one only: ours loads those of all
+ * apps. One that fails does not take the others with it.
+ */
+export function worker(pages: Pages): void {
+  pages.file('/worker.js', async (visit) => {
+    const { workers, workerSources } = scriptsOf(visit);
+    if (workers.length === 0) throw notFound();
+    return {
+      type: 'text/javascript; charset=utf-8',
+      content: workers
+        .map(
+          (url) => `try { importScripts(${JSON.stringify(url)}); } catch (error) { reportError(error); }\n`,
+        )
+        .join(''),
+      // What a worker fetches for a page falls under the worker's policy, not under the page's.
+      headers: {
+        'content-security-policy': `default-src 'none'; script-src ${workerSources.join(' ')}; connect-src 'self' https:`,
+      },
+    };
+  });
 }

@@ -1,0 +1,110 @@
+import axe from 'axe-core';
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { openBrowser } from './chromium.ts';
+import { startDemo } from './demo.ts';
+import type { Service } from './service.ts';
+
+export interface Visitor {
+  screen?: 'wide' | 'phone';
+  /** False: the browser runs no JavaScript. */
+  runsScripts?: boolean;
+  locale?: string;
+}
+
+export interface Browsing {
+  service: Service;
+  /** Scheme, host and port of the service. */
+  origin: string;
+  /** What went wrong so far on the pages of this test; it fails if something is left when it ends. */
+  problems: string[];
+  /** A page of a new visitor, who has no cookies yet. */
+  open(visitor?: Visitor): Promise<Page>;
+}
+
+/** For the tests of a file: a demo service that listens, and a browser. Making its pictures takes some seconds. */
+export function browsing({ hasImages } = { hasImages: false }): Browsing {
+  const problems: string[] = [];
+  const contexts: BrowserContext[] = [];
+  let browser: Browser | undefined;
+  let service: Service | undefined;
+  let origin: string;
+  beforeAll(async () => {
+    browser = await openBrowser();
+    service = await startDemo({ RATE_LIMIT_ANONYMOUS: '0' }, undefined, { hasImages });
+    origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  });
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
+    expect(problems.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+  return {
+    get service() {
+      return service!;
+    },
+    get origin() {
+      return origin;
+    },
+    problems,
+    open: async ({ screen = 'wide', runsScripts = true, locale = 'en-GB' } = {}) => {
+      const context = await browser!.newContext({
+        baseURL: origin,
+        locale,
+        javaScriptEnabled: runsScripts,
+        ...(screen === 'wide'
+          ? { viewport: { width: 1280, height: 900 } }
+          : { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }),
+      });
+      contexts.push(context);
+      await watch(context, origin, problems);
+      return context.newPage();
+    },
+  };
+}
+
+/** Collects what must not happen on any page: errors, refusals of the policy, missing files, calls to strangers. */
+async function watch(context: BrowserContext, origin: string, problems: string[]): Promise<void> {
+  await context.route(
+    (url) => url.origin !== origin,
+    async (route) => {
+      problems.push(`asked for ${route.request().url()}`);
+      await route.abort();
+    },
+  );
+  // What the apps of the demo shop load. A test that wants more of them routes it itself.
+  await context.route('https://cdn.example/*', script(''));
+  context.on('weberror', (error) => problems.push(String(error.error())));
+  context.on('console', (message) => {
+    // Missing files are told below, by their address.
+    const isAnswer = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !isAnswer) problems.push(message.text());
+  });
+  context.on('response', (response) => {
+    const isPage = response.request().isNavigationRequest();
+    if (response.status() >= (isPage ? 500 : 400)) problems.push(`${response.status()} ${response.url()}`);
+  });
+}
+
+/** Answers with a script: `page.route('https://cdn.example/chat.js', script('...'))`. */
+export function script(body: string): (route: Route) => Promise<void> {
+  return (route) => route.fulfill({ contentType: 'text/javascript', body });
+}
+
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+/** What hinders people who use a page by screen reader, by keyboard or with weak eyes: a line for each place. */
+export async function seriousProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>(
+    `axe.run({ runOnly: ${JSON.stringify(RULES)}, resultTypes: ['violations'] })`,
+  );
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, help, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${help} ${target.join(' ')} ${failureSummary ?? ''}`),
+    );
+}

@@ -1,0 +1,55 @@
+import type { Response } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { browsing, seriousProblems } from '../browser.ts';
+
+const shop = browsing({ hasImages: true });
+
+/** Every kind of page that needs no cart, with its status. */
+const PAGES: [path: string, status: number][] = [
+  ['', 200],
+  ['/Categories', 200],
+  ['/Categories/coffee', 200],
+  ['/search?q=beacon', 200],
+  ['/search?q=nothing-is-called-so', 200],
+  ['/Products/AP-110', 200],
+  ['/Products/LA-100', 200],
+  ['/Products/LA-102', 200],
+  ['/Products/TE-120', 200],
+  ['/Products/GI-110', 200],
+  ['/Products/no-such-product', 404],
+  ['/cart', 200],
+  ['/wishlist', 200],
+  ['/newsletter', 200],
+  ['/consent', 200],
+  ['/legal/privacy-policy', 200],
+  ['/legal/contact-information', 200],
+];
+
+test.each(PAGES)(
+  '%s has no serious problem for anybody, in English on a wide screen and in German on a phone',
+  async (path, status) => {
+    for (const [screen, locale] of [
+      ['wide', 'en_GB'],
+      ['phone', 'de_DE'],
+    ] as const) {
+      const page = await shop.open({ screen });
+      const address = new URL(`/shop/DemoShop${path}`, shop.origin);
+      address.searchParams.set('locale', locale);
+      const answer = await page.goto(address.href);
+      expect(answer?.status()).toBe(status);
+      expect(await seriousProblems(page)).toEqual([]);
+      expect(await page.locator('h1').count()).toBe(1);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    }
+  },
+);
+
+test('the first load of a product page is light', async () => {
+  const page = await shop.open();
+  const answers: Response[] = [];
+  page.on('response', (response) => answers.push(response));
+  await page.goto('/shop/DemoShop/Products/AP-110');
+  const files = answers.filter((answer) => answer.request().resourceType() !== 'image');
+  const sizes = await Promise.all(files.map(async (answer) => (await answer.body()).length));
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(60_000);
+});

@@ -1,0 +1,110 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { browsing, script, seriousProblems } from '../browser.ts';
+
+const shop = browsing();
+
+const CHAT = 'https://cdn.example/chat.js';
+const WORKER = 'https://cdn.example/worker.js';
+
+test('a script of the same host that is not listed is refused', async () => {
+  const page = await shop.open();
+  await page.route(
+    CHAT,
+    script(`
+      document.addEventListener('securitypolicyviolation', ({ blockedURI }) => (window.refused = blockedURI));
+      const other = document.createElement('script');
+      other.src = 'https://cdn.example/other.js';
+      document.head.append(other);`),
+  );
+  await page.goto('/shop/DemoShop');
+  await page.waitForFunction('window.refused');
+  expect(await page.evaluate('refused')).toBe('https://cdn.example/other.js');
+  expect(shop.problems.splice(0)).toEqual([expect.stringContaining("'https://cdn.example/other.js'")]);
+});
+
+test('an inline script, an eval and an inline style are refused', async () => {
+  const page = await shop.open();
+  await page.route(
+    CHAT,
+    script(`
+      window.refused = [];
+      document.addEventListener('securitypolicyviolation', (event) => refused.push(event.effectiveDirective));
+      const inline = document.createElement('script');
+      inline.textContent = 'window.isRun = true';
+      document.head.append(inline);
+      document.body.setAttribute('style', 'color: red');
+      try { eval('window.isRun = true'); } catch {}`),
+  );
+  await page.goto('/shop/DemoShop');
+  await page.waitForFunction('window.refused.length === 3');
+  expect(await page.evaluate('refused')).toEqual(['script-src-elem', 'style-src-attr', 'script-src']);
+  expect(await page.evaluate('window.isRun')).toBeUndefined();
+  expect(shop.problems.splice(0)).not.toEqual([]);
+});
+
+test('the service worker of an app runs, and is gone when its tag is', async () => {
+  const page = await shop.open();
+  const context = page.context();
+  await context.route(WORKER, script(`onmessage = ({ ports: [port] }) => port.postMessage('at work');`));
+  await page.goto('/shop/DemoShop/consent');
+  expect(await answerOfWorker(page)).toEqual(['at work', `${shop.origin}/shop/DemoShop/`]);
+
+  const { items } = (await shop.service.call('GET', '/DemoShop/script-tags', { token: 'demo-widgets' })).body;
+  const { scriptTagId } = items.find(({ scriptUrl }: { scriptUrl: string }) => scriptUrl === WORKER);
+  const path = `/DemoShop/script-tags/${scriptTagId}`;
+  expect((await shop.service.call('DELETE', path, { token: 'demo-widgets' })).status).toBe(204);
+  await page.reload();
+  await page.waitForFunction(
+    'navigator.serviceWorker.getRegistrations().then((found) => found.length === 0)',
+  );
+});
+
+test('a service worker that fails does not take those of other apps with it', async () => {
+  const token = 'demo-widgets';
+  const ids: string[] = [];
+  for (const name of ['broken', 'working']) {
+    const body = { scriptUrl: `https://cdn.example/${name}-worker.js` };
+    ids.push((await shop.service.call('POST', '/DemoShop/script-tags', { token, body })).body.scriptTagId);
+  }
+  const page = await shop.open();
+  await page.context().route('**/broken-worker.js', (route) => route.abort());
+  await page
+    .context()
+    .route('**/working-worker.js', script(`onmessage = ({ ports: [port] }) => port.postMessage('at work');`));
+  await page.goto('/shop/DemoShop/consent');
+  expect(await answerOfWorker(page)).toEqual(['at work', `${shop.origin}/shop/DemoShop/`]);
+  shop.problems.length = 0;
+  for (const id of ids) await shop.service.call('DELETE', `/DemoShop/script-tags/${id}`, { token });
+});
+
+/** What the worker says, and its scope. */
+const answerOfWorker = (page: Page) =>
+  page.evaluate(`navigator.serviceWorker.ready.then(({ active, scope }) => new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }) => resolve([data, scope]);
+    active.postMessage('', [port2]);
+  }))`);
+
+test('consent is asked for until it is given or refused, and can be changed', async () => {
+  for (const runsScripts of [true, false]) {
+    const page = await shop.open({ runsScripts });
+    await page.goto('/shop/DemoShop/consent?locale=fr_FR');
+    expect(await banners(page)).toBe(0);
+    expect(await page.getByRole('button', { name: 'Tout accepter' }).count()).toBe(1);
+    await page.goto('/shop/DemoShop');
+    await page.getByRole('region', { name: 'Your privacy' }).getByText('Only what is necessary').click();
+    expect(await banners(page)).toBe(0);
+    expect(new URL(page.url()).pathname).toBe('/shop/DemoShop');
+
+    await page.goto('/shop/DemoShop/consent?locale=de_DE');
+    expect(await page.getByText('Sie erlauben nur Notwendiges.').count()).toBe(1);
+    if (runsScripts) expect(await seriousProblems(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Alles erlauben' }).click();
+    expect(await page.getByText('Sie erlauben alles.').count()).toBe(1);
+    expect(await page.locator('.notice').innerText()).toBe('Ihre Auswahl ist gespeichert.');
+    expect(await banners(page)).toBe(0);
+  }
+});
+
+const banners = (page: Page) => page.locator('.consent').count();

@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium, type Browser, type LaunchOptions } from 'playwright-core';
+
+/** What keeps it from calling home. As root its sandbox does not start. */
+const FLAGS = [
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-quic',
+  '--no-first-run',
+  ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+];
+
+/** KONTOR_BROWSER if it is set; on Linux the browser that npm installed; elsewhere the Chrome of the machine. */
+export async function openBrowser(): Promise<Browser> {
+  const own = process.env['KONTOR_BROWSER'];
+  const hasPackage = process.platform === 'linux' && process.arch === 'x64';
+  const found: LaunchOptions = own
+    ? { executablePath: own }
+    : hasPackage
+      ? await unpackedBrowser()
+      : { channel: 'chrome' };
+  try {
+    return await chromium.launch({ args: FLAGS, ...found });
+  } catch (error) {
+    if (hasPackage && !own) throw error;
+    throw new Error('The tests need a browser: install Chrome, or set KONTOR_BROWSER to the path of one', {
+      cause: error,
+    });
+  }
+}
+
+const MODULES = fileURLToPath(new URL('../node_modules', import.meta.url));
+const CACHE = path.join(MODULES, '.cache/kontor');
+const PACKAGE = path.join(MODULES, '@sparticuz/chromium');
+
+/** The package holds the browser compressed, with the libraries that a bare machine lacks. */
+async function unpackedBrowser(): Promise<LaunchOptions> {
+  const { version } = JSON.parse(await readFile(path.join(PACKAGE, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const folder = path.join(CACHE, `chromium-${version}`);
+  if (!existsSync(folder)) await unpack(folder);
+  return {
+    executablePath: path.join(folder, 'chromium'),
+    env: {
+      ...process.env,
+      LD_LIBRARY_PATH: path.join(folder, 'al2023/lib'),
+      FONTCONFIG_PATH: path.join(folder, 'fonts'),
+    },
+  };
+}
+
+/**
+ * The package takes a file that is there for a whole one, so it unpacks into a folder of its own that gets its name
+ * when all is there. It does so in a process of its own, because it changes the environment.
+ */
+async function unpack(folder: string): Promise<void> {
+  await mkdir(CACHE, { recursive: true });
+  const unfinished = await mkdtemp(`${folder}-`);
+  const unpacking = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', "(await import('@sparticuz/chromium')).default.executablePath()"],
+    {
+      cwd: PACKAGE,
+      // It brings the libraries only to the place that this names.
+      env: { ...process.env, TMPDIR: unfinished, AWS_LAMBDA_JS_RUNTIME: 'nodejs20.x' },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
+  const [code] = (await once(unpacking, 'exit')) as [number | null];
+  if (code !== 0) throw new Error('The browser of @sparticuz/chromium could not be unpacked');
+  // Only the fonts of the package, so that a page looks the same on every machine.
+  await writeFile(
+    path.join(unfinished, 'fonts/fonts.conf'),
+    `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+    <fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}/fonts-cache</cachedir></fontconfig>`,
+  );
+  try {
+    await rename(unfinished, folder);
+  } catch (error) {
+    // Another process of the same run was faster.
+    if (!existsSync(folder)) throw error;
+    await rm(unfinished, { recursive: true });
+  }
+}
