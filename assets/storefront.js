@@ -14,7 +14,8 @@ function tell(name, detail) {
 const TOLD = 'kontor.told';
 const chosen = ({ name, detail }) => `${name} ${(detail.shippingMethod ?? detail.paymentMethod)._id}`;
 
-const pageEvents = () => JSON.parse(document.getElementById('page.events').textContent);
+// Where no app listens, the page says nothing.
+const pageEvents = () => JSON.parse(document.getElementById('page.events')?.textContent ?? '[]');
 
 function tellPageEvents() {
   tell('page:view', { url: location.href });

@@ -1,7 +1,7 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|scale|orders] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|scale|orders|pages] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
- * and whether cost grows with the number of products and of orders. Needs nothing but `npm ci`; listens on 127.0.0.1 only;
+ * whether cost grows with the number of products and of orders, and how soon a shopper sees a page. Needs nothing but `npm ci`; listens on 127.0.0.1 only;
  * writes bench/results.json.
  */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -17,6 +17,7 @@ import { sql } from '../src/db/sql.ts';
 import { startSmtp } from '../test/smtp.ts';
 import { install } from './installation.ts';
 import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
+import { measurePages } from './pages.ts';
 import { atEnd, endEverything, endOnSignals, startServer } from './processes.ts';
 import { machine, slowestStep, startVerdicts, throughput, throughputTable, verdictTable } from './report.ts';
 import { createScaleShops, measureFiles, measureScale } from './scale.ts';
@@ -29,7 +30,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `scale` or `orders`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `scale`, `orders` or `pages`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** Only the targets whose name has this in it, and what they are compared with; results.json is left as well. */
     match: { type: 'string' },
@@ -43,6 +44,7 @@ const LOAD_SECONDS = options.quick ? 20 : 180;
 const ROUNDS = options.quick ? 3 : 25;
 const WARM_UP_SECONDS = options.quick ? 1 : 3;
 const LONGEST_ROUND = 1;
+const VISITS = options.quick ? 2 : 7;
 const RESTARTS = options.quick ? 1 : 3;
 const MAILS_SENT_WITHIN = 30_000;
 const POOL = '10';
@@ -78,6 +80,7 @@ async function bench(): Promise<void> {
   const loads = isAsked('load') ? await benchLoads(installation, workFolder) : undefined;
   const scale = isAsked('scale') ? await benchScale(installation, workFolder) : undefined;
   const orders = isAsked('orders') ? await benchOrders(installation, workFolder) : undefined;
+  const pages = isAsked('pages') ? await benchPages(installation, workFolder) : undefined;
   say('');
   if (loads) {
     say(`${throughputTable(loads.throughput)}\n`);
@@ -85,9 +88,10 @@ async function bench(): Promise<void> {
   }
   if (scale) say(`${verdictTable('scale', scale.scale)}\n`);
   if (orders) say(`${verdictTable('orders', orders.orders)}\n`);
-  if (starts) say(verdictTable('start', starts.start));
+  if (starts) say(`${verdictTable('start', starts.start)}\n`);
+  if (pages) say(verdictTable('pages', pages.pages));
 
-  if (starts && loads && scale && orders && options.match === undefined) {
+  if (starts && loads && scale && orders && pages && options.match === undefined) {
     const results = {
       date: new Date().toISOString(),
       quick: options.quick,
@@ -96,6 +100,7 @@ async function bench(): Promise<void> {
       ...scale,
       ...orders,
       ...starts,
+      ...pages,
     };
     await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(results, null, 2)}\n`);
   }
@@ -105,6 +110,7 @@ async function bench(): Promise<void> {
     ...(scale?.scale ?? []),
     ...(orders?.orders ?? []),
     ...(starts?.start ?? []),
+    ...(pages?.pages ?? []),
   ];
   if (judged.some(({ ok }) => ok === false)) process.exitCode = 1;
 }
@@ -134,6 +140,11 @@ async function benchLoads(installation: string, workFolder: string) {
     slowest ? [slowestStep(name, slowest, rounds.get(subject)!)] : [],
   );
   return { roundSeconds, throughput: rows, slowest };
+}
+
+async function benchPages(installation: string, workFolder: string) {
+  say('Pages: a product of the demo shop in a browser ...');
+  return { pages: await measurePages(installation, workFolder, VISITS) };
 }
 
 async function benchScale(installation: string, workFolder: string) {

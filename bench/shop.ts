@@ -22,6 +22,10 @@ export interface BenchShop {
   token: string;
   customerIds: string[];
   productIds: string[];
+  /** The numbers of those that are bought, which are those that people look at. */
+  saleNumbers: string[];
+  /** Of a category with products. */
+  categoryAlias: string;
   /** Products that are bought, with more stock than a run can sell. */
   saleIds: string[];
   /** Carts with one line. */
@@ -59,7 +63,8 @@ export async function createBenchShop(db: Database): Promise<Omit<BenchShop, 'or
   await generateProducts(db, { shopId, products: PRODUCTS, seed: 1 }, () => {});
   const products = await db.many<{ id: string }>(sql`
     select upper(product_id::text) as id from product where shop_id = ${shopId} and visible order by product_number`);
-  const saleIds = await stockUp(db, shopId);
+  const sales = await stockUp(db, shopId);
+  const saleIds = sales.map(({ id }) => id);
   const carts = await insertCarts(db, shopId, saleIds);
   await applyDelivery(db, shopId);
   const { shippingMethods } = await shopSettings(db, shopId);
@@ -72,21 +77,33 @@ export async function createBenchShop(db: Database): Promise<Omit<BenchShop, 'or
     token,
     customerIds,
     productIds: products.map(({ id }) => id),
+    categoryAlias: await fullestCategory(db, shopId),
     saleIds,
+    saleNumbers: sales.map(({ number }) => number),
     carts,
     shippingMethodId: shippingMethods[0]!.shippingMethodId,
   };
 }
 
-async function stockUp(db: Database, shopId: string): Promise<string[]> {
-  const rows = await db.many<{ id: string }>(sql`
+async function fullestCategory(db: Database, shopId: string): Promise<string> {
+  const row = await db.one<{ alias: string }>(sql`
+    select alias from category
+    where shop_id = ${shopId} and visible and parent_id is not null
+    order by (
+      select count(*) from product_category assigned
+      where assigned.shop_id = category.shop_id and assigned.category_id = category.category_id
+    ) desc limit 1`);
+  return row!.alias;
+}
+
+function stockUp(db: Database, shopId: string) {
+  return db.many<{ id: string; number: string }>(sql`
     update product set stock = 100000000
     where shop_id = ${shopId} and product_id in (
       select product_id from product
       where shop_id = ${shopId} and visible and kind = 'regular' and (prices ->> 'EUR')::bigint > 0
       order by product_number limit ${SOLD})
-    returning upper(product_id::text) as id`);
-  return rows.map(({ id }) => id);
+    returning upper(product_id::text) as id, product_number as number`);
 }
 
 async function insertCarts(db: Database, shopId: string, saleIds: readonly string[]) {

@@ -58,6 +58,19 @@ export const targets: Target[] = [
     calls: ({ root, orderIds }) => orderIds.map((id) => get(`${root}/orders/${id}`)),
   },
   {
+    name: 'product page',
+    goal: 0.25,
+    calls: ({ shopId, saleNumbers }) =>
+      saleNumbers.map((number) => get(`/shop/${shopId}/Products/${encodeURIComponent(number)}`)),
+  },
+  {
+    name: 'category page',
+    goal: 0.25,
+    calls: ({ shopId, categoryAlias }) => [
+      get(`/shop/${shopId}/Categories/${encodeURIComponent(categoryAlias)}`),
+    ],
+  },
+  {
     name: 'POST line item',
     goal: 0.6,
     baseline: 'write',

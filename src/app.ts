@@ -41,6 +41,7 @@ import { legal } from './legal/routes.ts';
 import { locales } from './locales/routes.ts';
 import { mediaRoutes } from './media/routes.ts';
 import { sweepMedia } from './media/sweep.ts';
+import { deleteOldRequests } from './newsletters/queries.ts';
 import { newsletters } from './newsletters/routes.ts';
 import { registerOpenapi } from './openapi.ts';
 import { registerHealth } from './operation/health.ts';
@@ -71,6 +72,7 @@ import { shippingMethods } from './shipping-methods/routes.ts';
 import { shop } from './shop/routes.ts';
 import { startPageRoutes } from './start-page/routes.ts';
 import { storefrontRoutes } from './storefront/routes.ts';
+import { deleteOldWishes } from './storefront/wishes.ts';
 import { taxes } from './taxes/routes.ts';
 
 export interface AppDeps {
@@ -215,6 +217,8 @@ export async function buildApp({
       deleteOldCarts(db),
       deleteEmptyDays(db),
       deleteOldEntries(db),
+      deleteOldRequests(db),
+      deleteOldWishes(db),
       sweepMedia(db, config, log),
     ]).catch((error: unknown) => log.warn({ err: error }, 'the hourly sweep failed'));
   };

@@ -2,7 +2,6 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
-import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { openDatabase, type Database } from './db/database.ts';
 import { startEmbedded } from './db/embedded.ts';
@@ -27,13 +26,15 @@ export async function serve(config: Config): Promise<void> {
   const log = createLog(config.LOG_LEVEL, lines);
 
   let ready = false;
-  const embedded =
+  const starting =
     config.DATABASE_URL === undefined
-      ? await startEmbedded(config.KONTOR_DATA, {
+      ? startEmbedded(config.KONTOR_DATA, {
           // What it has to say later is that PostgreSQL ended by itself.
           log: (line) => (ready ? log.warn(line) : log.info(line)),
         })
       : undefined;
+  // PostgreSQL starts while all the rooms are loaded.
+  const [embedded, { buildApp }] = await Promise.all([starting, import('./app.ts')]);
   const db = openDatabase({
     connection: embedded?.connection ?? { connectionString: config.DATABASE_URL },
     poolSize: config.DATABASE_POOL,

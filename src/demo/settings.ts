@@ -149,6 +149,7 @@ export const demoSettings: SettingsFile = {
     },
     electronic: true,
   },
+  theme: { accent: '#0b5d66', showName: true },
 };
 
 const MONTH = 30 * 24 * 3_600_000;

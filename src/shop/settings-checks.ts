@@ -15,6 +15,7 @@ import {
   type Frame,
 } from './settings-rules.ts';
 import type { SettingsFile } from './settings-schema.ts';
+import { themeProblems } from './settings-theme.ts';
 import type { Settings } from './settings.ts';
 
 /**
@@ -43,6 +44,7 @@ export function contentProblems(file: SettingsFile, current?: Settings): Problem
     ...otherProblems(file, frame),
     ...invoicingProblems(file.invoicing ?? {}, frame),
     ...mailProblems(file.mails ?? {}, frame),
+    ...themeProblems(file.theme ?? {}),
     ...campaignProblems(file.couponCampaigns ?? [], frame),
     ...(current ? leftBehind(file, current) : []),
   ];

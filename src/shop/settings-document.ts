@@ -3,7 +3,8 @@ import { TEMPLATE_NAMES } from '../mails/templates.ts';
 import { toDecimal, toMinor } from '../money.ts';
 import { compact } from './settings-invoicing.ts';
 import { shown } from './settings-problem.ts';
-import { InvoicingSection, type SettingsFile, type Texts } from './settings-schema.ts';
+import { InvoicingSection, ThemeSection, type SettingsFile, type Texts } from './settings-schema.ts';
+import { themeOf } from './settings-theme.ts';
 import type {
   BasketDiscount,
   CustomerGroup,
@@ -124,6 +125,7 @@ function documentWith(settings: Settings, texts: (localised: Localised) => Texts
     mails: mapValues(inOrder(settings.mailTexts, TEMPLATE_NAMES), (byLocale) =>
       mapValues(byLocale, (words) => inOrder(words, ['subject', 'text'])),
     ),
+    theme: inOrder(settings.theme, Object.keys(ThemeSection.properties)),
   };
 }
 
@@ -247,6 +249,7 @@ export function settingsWith(current: Settings, file: SettingsFile, newId: () =>
     });
   }
   if (file.mails) next.mailTexts = file.mails;
+  if (file.theme) next.theme = themeOf(file.theme);
   return next;
 }
 

@@ -7,6 +7,7 @@ import { startService, type Service } from '../../test/service.ts';
 import { ADDRESS_FIELDS } from '../customers/address.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../ids.ts';
+import { sixDigits } from '../colour.ts';
 import { TEMPLATE_NAMES } from '../mails/templates.ts';
 import { currencyDigits, toDecimal } from '../money.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
@@ -20,7 +21,7 @@ import {
   SettingsProblem,
   type SettingsFile,
 } from './settings-file.ts';
-import { selectSettings } from './settings.ts';
+import { FONTS, selectSettings } from './settings.ts';
 
 let service: Service;
 let shopId: string;
@@ -102,6 +103,7 @@ describe('a new shop', () => {
       mandatoryAddressFields: [],
       invoicing: {},
       mails: {},
+      theme: {},
       couponCampaigns: [],
     });
   });
@@ -434,6 +436,55 @@ describe('apply', () => {
       ]);
     }
   });
+
+  it('knows the look of the storefront, with colours of six digits', async () => {
+    const theme = {
+      accent: '#0B5D66',
+      background: '#fda',
+      text: '#123',
+      font: 'serif',
+      fontUrl: 'https://quay.example/own.woff2?v=2',
+      showName: true,
+    } as const;
+    expect(await apply({ theme })).toEqual([
+      '+ theme.accent: #0b5d66',
+      '+ theme.background: #ffddaa',
+      '+ theme.text: #112233',
+      '+ theme.font: serif',
+      '+ theme.fontUrl: https://quay.example/own.woff2?v=2',
+      '+ theme.showName: true',
+    ]);
+    const wanted = { ...theme, accent: '#0b5d66', background: '#ffddaa', text: '#112233' };
+    expect((await stored()).theme).toEqual(wanted);
+    const complete = await exported();
+    expect(complete.theme).toEqual(wanted);
+    // In the order of the schema, not in the one of the database.
+    expect(Object.keys(complete.theme!)).toEqual(Object.keys(theme));
+    expect(await apply({ theme })).toEqual([]);
+    expect(await apply(complete)).toEqual([]);
+    expect(await apply({ theme: { accent: '#0b5d66' } })).toHaveLength(5);
+    expect((await stored()).theme).toEqual({ accent: '#0b5d66' });
+    expect(await apply({ theme: {} })).toEqual(['- theme.accent: #0b5d66']);
+  });
+
+  it.each([
+    [{ text: '#777' }, 'is #777777, whose contrast on #ffffff is 4.47:1, expected 4.5:1 or more'],
+    [{ text: '#111', background: '#222' }, 'is #111111, whose contrast on #222222 is 1.18:1, expected 4.5:1'],
+    [{ text: '#fff', background: '#fff' }, 'is #ffffff, whose contrast on #ffffff is 1.00:1, expected 4.5:1'],
+  ])('refuses a text that is hard to read: %j', async (theme, problem) => {
+    await apply({ theme: { accent: '#123456' } });
+    expect(await refusal({ theme })).toEqual([expect.stringContaining(`theme.text: ${problem}`)]);
+  });
+
+  it.each([{ text: '#767676' }, { text: '#fff', background: '#000' }, { background: '#777' }])(
+    'takes %j',
+    async (theme) => {
+      await apply({ theme });
+      expect((await stored()).theme).toEqual(
+        Object.fromEntries(Object.entries(theme).map(([name, colour]) => [name, sixDigits(colour)])),
+      );
+    },
+  );
 
   it('knows own words of mails, and gives them back as they were', async () => {
     await apply({ locales: { default: 'en_GB', items: ['en_GB', 'de_DE'] } });
@@ -965,12 +1016,12 @@ locales: {default: de_DE, items: [de_DE]}`,
     [
       'mails that do not exist, or say nothing',
       `mails:
-  newsletter: {en_GB: {subject: Hello}}
+  birthday: {en_GB: {subject: Hello}}
   refund: {}
   order: {english: {subject: Hello}, en_GB: {}, en_US: {title: Hello}}
   shipped: {en_GB: {subject: "Hello\\nBcc: a", text: "\\x01"}}`,
       [
-        'mails.newsletter (line 2): unknown key, expected one of order, shipped, invoice, refund, availability',
+        'mails.birthday (line 2): unknown key, expected one of order, shipped, invoice, refund, availability, newsletter',
         'mails.order.english (line 4): is not a locale such as de_DE',
         expect.stringMatching(/^mails\.order\.en_GB \(line 4\): has no entries, expected at least one: /),
         expect.stringMatching(
@@ -1004,6 +1055,31 @@ mails:
         'mails.refund.de_DE.text (line 6): names {total}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
         'mails.refund.de_DE.text (line 6): names {}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
         'mails.shipped.de_DE.subject (line 9): names {lines}, expected one of {shopName}, {shopUrl}, {orderNumber}, {carrier}, {trackingCode}, {restFollows}',
+      ],
+    ],
+    [
+      'colours, fonts and addresses that are none',
+      `theme:
+  accent: teal
+  background: "#ffff"
+  font: sans-serif
+  fontUrl: https://shop.example/a.woff2")}
+  colour: red`,
+      [
+        'theme.colour (line 6): unknown key, expected one of accent, background, text, font, fontUrl, showName',
+        expect.stringMatching(
+          /^theme\.accent \(line 2\): is teal, expected: Colour of buttons and links, #rgb/,
+        ),
+        expect.stringMatching(/^theme\.background \(line 3\): is #ffff, expected: Colour of the page, #rgb/),
+        'theme.font (line 4): is sans-serif, expected one of sans, serif, rounded, mono',
+        expect.stringMatching(/^theme\.fontUrl \(line 5\): is https:.*, expected: A font of your own/),
+      ],
+    ],
+    [
+      'a text that is hard to read',
+      'theme: {text: "#999", background: "#fff"}',
+      [
+        "theme.text (line 1): is #999999, whose contrast on #ffffff is 2.84:1, expected 4.5:1 or more: else many people can't read it",
       ],
     ],
     ['an unknown unit', 'units: {tonne: {}}', ['units.tonne (line 1): unknown key, did you mean tone?']],
@@ -1187,11 +1263,22 @@ describe('every valid document', () => {
           ),
           { maxKeys: 3 },
         ),
+        theme: fc.record({
+          accent: optional(colour),
+          background: optional(colour),
+          font: optional(fc.constantFrom(...FONTS)),
+          fontUrl: optional(fc.constantFrom('/media/Quay/files/own.woff2', 'https://quay.example/own.woff2')),
+          showName: optional(fc.boolean()),
+        }),
       });
       return sections.chain((file) =>
         campaigns(file, texts).map((couponCampaigns) => ({ ...file, couponCampaigns })),
       );
     });
+
+  const colour = fc
+    .integer({ min: 0, max: 0xff_ff_ff })
+    .map((rgb) => `#${rgb.toString(16).padStart(6, '0')}`);
 
   /** In the order of their identifiers, each with codes that no other has. */
   const campaigns = (

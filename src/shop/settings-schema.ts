@@ -10,7 +10,7 @@ import { ADDRESS_FIELDS } from '../customers/address.ts';
 import { Nullable } from '../http/schemas.ts';
 import { TEMPLATE_NAMES, templateGuide, type TemplateName } from '../mails/templates.ts';
 import { UNIT_KEYS } from '../units.ts';
-import { MINIMUM_CART_CODES } from './settings.ts';
+import { FONTS, MINIMUM_CART_CODES } from './settings.ts';
 
 /**
  * A shop's settings as a person writes them: money as decimals in the default currency, rates in percent, texts
@@ -488,6 +488,56 @@ export const InvoicingSection = Section(
   { description: 'Who sells, as invoices and credit notes say it. Documents that exist stay as they are.' },
 );
 
+const Colour = (words: Words) => Type.String({ pattern: '^#(?:[0-9A-Fa-f]{3}){1,2}$', ...words });
+
+export const ThemeSection = Section(
+  {
+    accent: Type.Optional(
+      Colour({
+        description:
+          'Colour of buttons and links, #rgb or #rrggbb in quotes; where it would be hard to read, a darker or lighter one is used. Absent: a dark teal.',
+        examples: ['#0b5d66'],
+      }),
+    ),
+    background: Type.Optional(
+      Colour({
+        description: 'Colour of the page, #rgb or #rrggbb in quotes. Absent: white.',
+        examples: ['#fdfcf9'],
+      }),
+    ),
+    text: Type.Optional(
+      Colour({
+        description:
+          'Colour of the text, #rgb or #rrggbb in quotes, with a contrast of 4.5:1 or more on the background. Absent: one that reads well on it.',
+        examples: ['#1d2b2e'],
+      }),
+    ),
+    font: Type.Optional(
+      Type.Enum([...FONTS], {
+        description: 'A font that people have on their machines. Absent: sans.',
+        examples: ['serif'],
+      }),
+    ),
+    fontUrl: Type.Optional(
+      Type.String({
+        // Only what can't end the address in a stylesheet or in a list of a header.
+        pattern: '^(?:https:/)?/[\\w.~%-][\\w./~%:?&=@+-]*$',
+        maxLength: 2000,
+        description:
+          'A font of your own: the https address of a woff2 file, or a path on this server. Until it is loaded, and where it lacks a letter, font stands in.',
+        examples: ['https://shop.example/own.woff2'],
+      }),
+    ),
+    showName: Type.Optional(
+      Type.Boolean({
+        description: 'The name of the shop stands beside the logo, which does not hold it. Absent: false.',
+        examples: [true],
+      }),
+    ),
+  },
+  { description: 'The look of the storefront. The logo is logoUrl.' },
+);
+
 /** A shop's own words of one mail. */
 function OwnWords(name: TemplateName) {
   const { occasion, meanings } = templateGuide(name);
@@ -525,6 +575,7 @@ const EXAMPLES: Record<TemplateName, object> = {
   invoice: { en_GB: { subject: '{shopName}: {documentType} {documentNumber}' } },
   refund: { en_GB: { text: 'We have sent you {amount} for {orderNumber}.' } },
   availability: { en_GB: { subject: '{productName} is back' } },
+  newsletter: { en_GB: { subject: 'One more click for {newsletters}' } },
 };
 
 const Mails = Type.Unsafe<Partial<Record<TemplateName, Static<ReturnType<typeof OwnWords>>>>>({
@@ -629,6 +680,7 @@ export const SettingsFile = Section(
     ),
     invoicing: Type.Optional(InvoicingSection),
     mails: Type.Optional(Mails),
+    theme: Type.Optional(ThemeSection),
     couponCampaigns: Type.Optional(
       List(
         CouponCampaign,

@@ -42,7 +42,8 @@ function updateShop(tx: Transaction, shop: Settings) {
       minimum_cart_code = ${shop.minimumCartCode}, minimum_cart_amount = ${shop.minimumCartAmount},
       basket_discounts = ${JSON.stringify(shop.basketDiscounts)}, units = ${shop.units},
       cross_selling_title = ${shop.crossSellingTitle}, show_from_prices = ${shop.showFromPrices},
-      invoicing = ${shop.invoicing}, mail_texts = ${shop.mailTexts}
+      invoicing = ${shop.invoicing}, mail_texts = ${shop.mailTexts},
+      theme = ${shop.theme}
     where shop_id = ${shop.shopId}`);
 }
 

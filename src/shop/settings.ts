@@ -52,8 +52,15 @@ export interface Theme {
   accent?: string;
   background?: string;
   text?: string;
-  font?: 'sans' | 'serif' | 'rounded' | 'mono';
+  font?: (typeof FONTS)[number];
+  /** A file of the shop's own, which stands before the others. */
+  fontUrl?: string;
+  /** The name stands beside the logo. */
+  showName?: boolean;
 }
+
+/** Fonts that people have on their machines. */
+export const FONTS = ['sans', 'serif', 'rounded', 'mono'] as const;
 
 /** Who sells, as documents say it. What is missing is not printed; the shop's name stands for the company. */
 export interface Invoicing {

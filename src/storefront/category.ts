@@ -34,15 +34,17 @@ import { breadcrumbList, crumbs, listView } from './listing-view.ts';
 import { listingWords } from './listing-words.ts';
 import { merchantHtml } from './merchant-html.ts';
 import { JsonText, type Page } from './page.ts';
-import type { Asked, Pages } from './pages.ts';
+import { requireVersion, type Asked, type Pages } from './pages.ts';
 import { categoryPath, to, type Visit } from './visit.ts';
 
 const SORTS_HERE: readonly Sort[] = ['name', 'price', 'price-desc', 'new'];
 
 /** The category pages: where the `sfUrl` of categories leads. */
 export function category(pages: Pages): void {
-  pages.show('/Categories', (visit, asked) => categoryPage(visit, undefined, asked));
-  pages.show('/Categories/:alias', (visit, asked) => categoryPage(visit, asked.params['alias'], asked));
+  pages.showQuickly('/Categories', (visit, asked) => categoryPage(visit, undefined, asked));
+  pages.showQuickly('/Categories/:alias', (visit, asked) =>
+    categoryPage(visit, asked.params['alias'], asked),
+  );
 }
 
 interface ShownCategory extends CategoryRow {
@@ -59,6 +61,7 @@ async function categoryPage(visit: Visit, alias: string | undefined, given: Aske
     return narrowedPage(visit, category, asked);
   }
   const found = await findPlain(visit, visit.db, category, asked);
+  requireVersion(visit, found.settingsVersion);
   requirePage(asked, found.results);
   const name = `${category.alias} ${asked.sort} ${asked.page}`;
   const page = await kept.find(visit, name, found.stamp, async (snapshot) => {
@@ -168,6 +171,7 @@ async function narrowedPage(visit: Visit, category: ShownCategory, asked: AskedL
     limit: PER_PAGE,
     offset: (asked.page - 1) * PER_PAGE,
   });
+  requireVersion(visit, found.settingsVersion);
   requirePage(asked, found.results);
   const categories = await findCategoryNames(db, shopId, categoryNumbers(found.facets));
   const texts = await productTexts(db, settings, refsOf(found.page), viewOf(visit, 'list'));

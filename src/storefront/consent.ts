@@ -1,5 +1,6 @@
 import { html, type Markup } from '../http/html.ts';
 import { Redirect, type Page } from './page.ts';
+import { keptFor } from './kept.ts';
 import type { Pages } from './pages.ts';
 import type { Session } from './session.ts';
 import { to, type Visit } from './visit.ts';
@@ -45,16 +46,19 @@ const PATH = '/consent';
 
 /** Asked until it is answered, at the end of the page: nobody is kept from reading. */
 export function consentBanner(visit: Visit, { path }: Pick<Page, 'path'>): Markup | false {
-  if (visit.session.consent !== undefined || path === PATH) return false;
-  const words = consentWords(visit.locale);
-  return html`<section class="consent" aria-labelledby="consent.title">
-    <h2 id="consent.title">${words.title}</h2>
-    ${question(visit)}
-  </section>`;
+  return visit.session.consent === undefined && path !== PATH && banner(visit);
 }
 
+const banner = keptFor(
+  (visit): Markup =>
+    html`<section class="consent" aria-labelledby="consent.title">
+      <h2 id="consent.title">${consentWords(visit.locale).title}</h2>
+      ${question(visit)}
+    </section>`,
+);
+
 /** Refusing is as easy as allowing: two buttons that look the same. */
-function question(visit: Visit): Markup {
+const question = keptFor((visit): Markup => {
   const { frame, locale } = visit;
   const words = consentWords(locale);
   const policy = frame.legalNames[locale]?.['privacy-policy'];
@@ -66,7 +70,7 @@ function question(visit: Visit): Markup {
       <button name="consent" value="necessary">${words.necessary}</button>
       <button name="consent" value="all">${words.all}</button>
     </form>`;
-}
+});
 
 /** Where the choice is changed later. */
 export function consent(pages: Pages): void {

@@ -1,165 +1,107 @@
-import { html, webAddress, type Markup } from '../http/html.ts';
-import { textIn } from '../http/locale.ts';
-import { PAGES } from '../legal/schema.ts';
+import { html, safe, type Markup } from '../http/html.ts';
 import { SCRIPT, STYLESHEET } from './assets.ts';
 import { consentBanner } from './consent.ts';
+import { pageEvents } from './events.ts';
+import { footerText } from './footer.ts';
+import { header, here, logoAddress, SLOT, type Version } from './header.ts';
+import { compactText, keptFor } from './kept.ts';
 import { layoutWords } from './layout-words.ts';
-import { jsonScript, type Page } from './page.ts';
-import { scriptTags } from './scripts.ts';
-import { themeStyle } from './theme.ts';
-import { categoryPath, shopName, to, type Visit } from './visit.ts';
+import { eventsScript, type Page } from './page.ts';
+import { hasListeners, scriptTags } from './scripts.ts';
+import { backgroundOf, letterIcon, themeStyle } from './theme.ts';
+import { shopName, to, type Visit } from './visit.ts';
 import { languageTag } from './words.ts';
 
-/** The whole document. */
-export function pageText(visit: Visit, page: Page): string {
-  const { locale, session } = visit;
-  const words = layoutWords(locale);
-  const name = shopName(visit);
+/** The whole document. The part that may be kept is encoded when it is first sent, the rest every time. */
+export function pageBytes(visit: Visit, page: Page): Buffer {
+  const [before, after] = around(visit, page).split(SLOT.text) as [string, string];
+  return Buffer.concat([Buffer.from(before), bytesOf(page.main), Buffer.from(after)]);
+}
+
+const encoded = new WeakMap<Markup, Buffer>();
+
+function bytesOf(markup: Markup): Buffer {
+  let bytes = encoded.get(markup);
+  if (!bytes) encoded.set(markup, (bytes = Buffer.from(markup.text)));
+  return bytes;
+}
+
+/** The document without the main part, for which it has a slot. */
+function around(visit: Visit, page: Page): string {
+  const { session, settings } = visit;
+  const versions = settings.locales.map((locale) => ({
+    locale,
+    href: to({ ...visit, locale }, page.path, page.query),
+  }));
   return html`<!doctype html>
-    <html lang="${languageTag(locale)}">
+    <html lang="${languageTag(visit.locale)}">
       <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${page.title === name ? name : `${page.title} | ${name}`}</title>
-        ${page.description && html`<meta name="description" content="${page.description}" />`}
-        ${addresses(visit, page)} ${themeStyle(visit)}
-        <link rel="stylesheet" href="${STYLESHEET.path}" />
-        ${page.head}
-        <script src="${SCRIPT.path}" defer></script>
+        ${keptHead(visit)} ${described(visit, page)} ${addresses(visit, page, versions)} ${page.head}
         ${scriptTags(visit)}
       </head>
       <body>
-        <a class="skip" href="#page.main">${words.skip}</a>
-        ${header(visit, page)}
-        <main id="page.main">
+        <a class="skip" href="#page.main">${layoutWords(visit.locale).skip}</a>
+        ${header(visit, page, versions)}
+        <main id="page.main" tabindex="-1">
           ${session.notice !== undefined && html`<p class="notice" role="status">${session.notice}</p>`}
-          ${page.main}
+          ${SLOT}
         </main>
-        ${footer(visit)} ${consentBanner(visit)} ${jsonScript('page.events', page.events ?? [])}
+        ${here(footerText(visit), visit, page)} ${settings.publicCatalogue && consentBanner(visit, page)}
+        ${hasListeners(visit) && eventsScript(pageEvents(visit, page))}
       </body>
     </html> `.text;
 }
 
+/** What is the same on every page. */
+const keptHead = keptFor((visit): Markup => {
+  const { settings, locale } = visit;
+  const name = shopName(visit);
+  const head = html`<meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="format-detection" content="telephone=no" />
+    <meta name="theme-color" content="${backgroundOf(settings)}" />
+    <meta property="og:site_name" content="${name}" />
+    <meta property="og:locale" content="${locale}" />
+    <link rel="icon" href="${logoAddress(settings) ?? letterIcon(settings, name)}" />
+    <link rel="stylesheet" href="${STYLESHEET.path}" />
+    <script src="${SCRIPT.path}" defer></script>`;
+  return html`${safe(compactText(head))}${themeStyle(visit)}`;
+});
+
+/** For the window, for search engines, and for where people share the page. */
+function described(visit: Visit, { title, description, path, image }: Page): Markup {
+  const name = shopName(visit);
+  const picture = image ?? logoAddress(visit.settings);
+  return html`<title>${title === name ? name : `${title} | ${name}`}</title>
+    <meta property="og:title" content="${title}" />
+    <meta property="og:type" content="${path.startsWith('/Products/') ? 'product' : 'website'}" />
+    ${
+      description &&
+      html`<meta name="description" content="${description}" />
+        <meta property="og:description" content="${description}" />`
+    }
+    ${
+      picture !== undefined &&
+      html`<meta
+        property="og:image"
+        content="${picture.startsWith('/') ? visit.origin + picture : picture}"
+      />`
+    }`;
+}
+
 /** Where the page is at home, and where it is in other languages. */
-function addresses(visit: Visit, { path, query, isPrivate }: Page): Markup {
+function addresses(visit: Visit, { isPrivate }: Page, versions: readonly Version[]): Markup {
   if (isPrivate) return html`<meta name="robots" content="noindex" />`;
   const { settings, origin } = visit;
-  const address = (locale: string) => origin + to({ ...visit, locale }, path, query);
-  return html`<link rel="canonical" href="${address(visit.locale)}" />
+  const hrefIn = (locale: string) => origin + versions.find((version) => version.locale === locale)!.href;
+  const home = hrefIn(visit.locale);
+  return html`<link rel="canonical" href="${home}" /><meta property="og:url" content="${home}" />
     ${
-      settings.locales.length > 1 &&
-      settings.locales.map(
-        (locale) =>
-          html`<link rel="alternate" hreflang="${languageTag(locale)}" href="${address(locale)}" />`,
+      versions.length > 1 &&
+      versions.map(
+        ({ locale, href }) =>
+          html`<link rel="alternate" hreflang="${languageTag(locale)}" href="${origin + href}" />`,
       )
     }
-    <link rel="alternate" hreflang="x-default" href="${address(settings.defaultLocale)}" />`;
-}
-
-function header(visit: Visit, page: Page): Markup {
-  const { session, settings } = visit;
-  const words = layoutWords(visit.locale);
-  const name = shopName(visit);
-  const logo = settings.logoUrl?.startsWith('/') ? settings.logoUrl : webAddress(settings.logoUrl);
-  return html`<header class="top">
-    <div class="bar">
-      <a class="brand" href="${to(visit, '')}"
-        >${logo ? html`<img src="${logo}" alt="${name}" height="40" />` : name}</a
-      >
-      <form class="search" role="search" action="${to(visit, '/search')}">
-        ${visit.locale !== settings.defaultLocale && html`<input type="hidden" name="locale" value="${visit.locale}" />`}
-        <input
-          type="search"
-          name="q"
-          maxlength="200"
-          required
-          aria-label="${words.searchFor}"
-          placeholder="${words.searchFor}"
-          autocomplete="off"
-          data-suggest="${to(visit, '/suggest')}"
-        />
-        <button>${words.search}</button>
-      </form>
-      <nav class="own" aria-label="${words.cart}">
-        <a href="${to(visit, '/wishlist')}">${words.wishes} ${badge(session.wishes)}</a>
-        <a href="${to(visit, '/cart')}">${words.cart} ${badge(session.cart?.count)}</a>
-      </nav>
-    </div>
-    ${menu(visit, page)}
-  </header>`;
-}
-
-function badge(count: number | undefined): Markup | false {
-  return count !== undefined && count > 0 && html`<span class="badge">${count}</span>`;
-}
-
-function menu(visit: Visit, { path }: Page): Markup | false {
-  const { frame, settings, locale } = visit;
-  if (frame.categories.length === 0) return false;
-  const link = ({ alias, name }: { alias: string; name: Readonly<Record<string, string>> }) => {
-    const place = categoryPath(alias);
-    const text = textIn(name, locale, settings.defaultLocale) ?? alias;
-    return html`<a href="${to(visit, place)}" ${place === path && html`aria-current="page"`}>${text}</a>`;
-  };
-  return html`<nav class="menu" aria-label="${layoutWords(locale).menu}">
-    <ul>
-      ${frame.categories.map(
-        (category) =>
-          html`<li>
-            ${link(category)}
-            ${
-              category.children.length > 0 &&
-              html`<ul>
-                ${category.children.map((child) => html`<li>${link(child)}</li>`)}
-              </ul>`
-            }
-          </li>`,
-      )}
-    </ul>
-  </nav>`;
-}
-
-function footer(visit: Visit): Markup {
-  const { frame, locale, settings } = visit;
-  const words = layoutWords(locale);
-  const names = frame.legalNames[locale] ?? {};
-  return html`<footer>
-    <nav aria-label="${words.information}">
-      <ul>
-        ${PAGES.map(
-          ({ page }) =>
-            names[page] !== undefined &&
-            html`<li><a href="${to(visit, `/legal/${page}`)}">${names[page]}</a></li>`,
-        )}
-        ${
-          settings.newsletterCampaigns.length > 0 &&
-          html`<li><a href="${to(visit, '/newsletter')}">${words.newsletter}</a></li>`
-        }
-      </ul>
-    </nav>
-    ${switches(visit)}
-    <p>© ${shopName(visit)}</p>
-  </footer>`;
-}
-
-/** Currencies are a form, because the cookie remembers them. Languages are in the header of the page's addresses too. */
-function switches(visit: Visit): Markup {
-  const { settings, locale, currency } = visit;
-  const words = layoutWords(locale);
-  return html`<div class="switches">
-    ${
-      settings.currencies.length > 1 &&
-      html`<form method="post" action="${to(visit, '/currency')}">
-        <label
-          >${words.currency}
-          <select name="currency" data-submit>
-            ${settings.currencies.map(
-              (code) => html`<option value="${code}" ${code === currency && html`selected`}>${code}</option>`,
-            )}
-          </select></label
-        >
-        <button class="quiet">${words.change}</button>
-      </form>`
-    }
-  </div>`;
+    <link rel="alternate" hreflang="x-default" href="${hrefIn(settings.defaultLocale)}" />`;
 }

@@ -11,6 +11,8 @@ export interface Page {
   /** The parameters that belong to the address of the page, such as its number in a list. */
   query?: Readonly<Record<string, string | readonly string[]>>;
   main: Markup;
+  /** Address of a picture that stands for the page where people share it. */
+  image?: string;
   /** More for the head: structured data, a preloaded image. */
   head?: Markup;
   /** Pages of one visitor, and those that are one of many, are not for search engines. */
@@ -38,9 +40,34 @@ export class Redirect {
   }
 }
 
-/** Data for scripts. `<` can't end the element early, and what is not JavaScript is not run. */
+/** JSON that is made once and kept, where it would cost too much to make it for every visitor. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(data: unknown) {
+    this.text = scriptText(data);
+  }
+}
+
+/** The same as `jsonScript`, of events whose details may be kept texts. */
+export function eventsScript(events: readonly PageEvent[]): Markup {
+  const texts = events.map(
+    ({ name, detail }) =>
+      `{"name":${scriptText(name)},"detail":${detail instanceof JsonText ? detail.text : scriptText(detail)}}`,
+  );
+  return html`<script type="application/json" id="page.events">
+    ${safe(`[${texts.join(',')}]`)}
+  </script>`;
+}
+
+/** `<` can't end the element early. */
+function scriptText(data: unknown): string {
+  return JSON.stringify(data).replaceAll('<', String.raw`\u003c`);
+}
+
+/** Data for scripts; what is not JavaScript is not run. */
 export function jsonScript(id: string, data: unknown, type = 'application/json'): Markup {
   return html`<script type="${type}" id="${id}">
-    ${safe(JSON.stringify(data).replaceAll('<', String.raw`\u003c`))}
+    ${safe(scriptText(data))}
   </script>`;
 }

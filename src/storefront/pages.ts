@@ -2,14 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { forbidden, notFound, tooManyRequests } from '../http/errors.ts';
+import { forbidden, isRefusal, notFound, tooManyRequests } from '../http/errors.ts';
 import { originOf } from '../http/links.ts';
 import { readingCurrency, readingLocale } from '../http/locale.ts';
+import { Nullable } from '../http/schemas.ts';
 import { addressCaller, type RateLimiter } from '../http/rate-limit.ts';
-import { findSettings } from '../shop/settings.ts';
+import { findSettings, keptSettings } from '../shop/settings.ts';
 import { closedPage } from './error-page.ts';
 import { frameOf, NO_FRAME } from './frame.ts';
-import { pageText } from './layout.ts';
+import { pageBytes } from './layout.ts';
 import { Redirect, type Page } from './page.ts';
 import { policyOf } from './scripts.ts';
 import { SESSION_COOKIE, SESSION_SECONDS, type Session, type Sessions } from './session.ts';
@@ -47,18 +48,20 @@ export interface FormOptions {
 const MOST_FORMS = 1_000;
 const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 
-/** A form; other fields than those a page knows are ignored. */
-const Form = Type.Object({});
+/** A form; other fields than those a page knows are ignored. A button alone sends none. */
+const Form = Nullable(Type.Object({}));
 
 /** What pages are registered with: `pages.show('/cart', ...)` is at `/shop/ID/cart`. */
 export function storefrontPages(app: FastifyInstance, deps: PageDeps) {
   const { db, config, limiter, sessions } = deps;
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
 
-  const visitOf = async (request: FastifyRequest) => {
+  /** With the settings in memory, if there are any and they will do; else with those of the database. */
+  const visitOf = async (request: FastifyRequest, { fromMemory = false } = {}) => {
     const { shopId } = request.params as { shopId: string };
+    delete request.visit;
     if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
-    const settings = await findSettings(db, shopId);
+    const settings = (fromMemory && keptSettings(db, shopId)) || (await findSettings(db, shopId));
     if (!settings) throw notFound();
     // A shop that shows nothing to callers without a token shows nothing here either.
     const frame = settings.publicCatalogue ? await frameOf(db, settings) : NO_FRAME;
@@ -75,7 +78,7 @@ export function storefrontPages(app: FastifyInstance, deps: PageDeps) {
       origin: originOf(request, publicUrl),
       session,
       remember: (changes) => {
-        visit.session = { ...visit.session, ...changes };
+        visit.session = { ...visit.session, ...changes } as Session;
       },
     };
     request.visit = visit;
@@ -95,6 +98,17 @@ export function storefrontPages(app: FastifyInstance, deps: PageDeps) {
     return given instanceof Redirect ? reply.redirect(given.href, 303) : sendPage(reply, visit, given);
   };
 
+  const showPage = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    visit: Visit,
+    handler: (visit: Visit, asked: Asked) => Promise<Answer>,
+  ) => {
+    if (!visit.settings.publicCatalogue) return sendPage(reply, visit, closedPage(visit));
+    const before = visit.session;
+    return answer(reply, visit, before, await handler(visit, askedOf(request)));
+  };
+
   const countForm = async (request: FastifyRequest, kind: string, perHour: number) => {
     if (config.RATE_LIMIT_ANONYMOUS === 0) return;
     const caller = `form/${kind}/${addressCaller(request.ip)}`;
@@ -106,11 +120,27 @@ export function storefrontPages(app: FastifyInstance, deps: PageDeps) {
   return {
     /** A page that is read. */
     show(path: string, handler: (visit: Visit, asked: Asked) => Promise<Answer>): void {
+      app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) =>
+        showPage(request, reply, await visitOf(request), handler),
+      );
+    },
+
+    /**
+     * A page whose own statement names the version of the settings: `requireVersion` compares it with that of the
+     * visit. That is one round trip instead of two for almost everybody.
+     */
+    showQuickly(path: string, handler: (visit: Visit, asked: Asked) => Promise<Answer>): void {
       app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) => {
-        const visit = await visitOf(request);
-        if (!visit.settings.publicCatalogue) return sendPage(reply, visit, closedPage(visit));
-        const before = visit.session;
-        return answer(reply, visit, before, await handler(visit, askedOf(request)));
+        const visit = await visitOf(request, { fromMemory: true });
+        try {
+          return await showPage(request, reply, visit, handler);
+        } catch (error) {
+          // What is refused with old settings may be there with those of now.
+          if (!(error instanceof OldSettings || isRefusal(error))) throw error;
+          const fresh = await visitOf(request);
+          if (fresh.settings === visit.settings) throw error;
+          return showPage(request, reply, fresh, handler);
+        }
       });
     },
 
@@ -150,6 +180,15 @@ export function storefrontPages(app: FastifyInstance, deps: PageDeps) {
       });
     },
   };
+}
+
+class OldSettings extends Error {
+  override name = 'OldSettings';
+}
+
+/** For pages that are shown quickly: they are made anew when the settings have changed. */
+export function requireVersion({ settings }: Visit, version: number | undefined): void {
+  if (version !== undefined && version !== settings.version) throw new OldSettings();
 }
 
 export type Pages = ReturnType<typeof storefrontPages>;
@@ -233,5 +272,5 @@ export function sendPage(reply: FastifyReply, visit: Visit, page: Page): Fastify
       // Not no-referrer: with it, browsers would not say where our own forms come from.
       'referrer-policy': 'same-origin',
     })
-    .send(pageText(visit, page));
+    .send(pageBytes(visit, page));
 }

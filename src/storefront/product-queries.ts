@@ -9,6 +9,7 @@ export interface ShownProduct {
   masterId: string | null;
   visible: boolean;
   version: string;
+  settingsVersion: number;
   /** The products that go with it, `<id>:<version>,...`: its own, then its master's. */
   goesWith: string | null;
   /** A hash of the visible variations; of a product that has none: null. */
@@ -22,7 +23,7 @@ export interface ShownProduct {
 export function findShownProduct(db: Queries, shopId: string, productNumber: string) {
   return db.one<ShownProduct>(sql`
     select upper(product.product_id::text) as "productId", upper(product.master_id::text) as "masterId",
-      product.visible,
+      product.visible, shop.settings_version as "settingsVersion",
       product.version || coalesce('.' || master.version, '') || coalesce('/' || product.stock, '') as version,
       (
         select string_agg(sold.product_id || ':' || sold.version || coalesce('.' || sold_master.version, '')
@@ -41,6 +42,7 @@ export function findShownProduct(db: Queries, shopId: string, productNumber: str
           and variation.master_id = coalesce(product.master_id, product.product_id)
       ) end as variations
     from product
+    join shop on shop.shop_id = product.shop_id
     left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
     where product.shop_id = ${shopId} and product.product_number = ${productNumber}`);
 }

@@ -18,7 +18,7 @@ import { compacted, KeptPages, viewOf, type Made } from './kept-pages.ts';
 import { breadcrumbList, crumbs } from './listing-view.ts';
 import { merchantHtml } from './merchant-html.ts';
 import { JsonText, Redirect, type Page, type PageEvent } from './page.ts';
-import type { Asked, Pages } from './pages.ts';
+import { requireVersion, type Asked, type Pages } from './pages.ts';
 import {
   availability,
   badges,
@@ -37,6 +37,7 @@ import {
   stampOf,
   type ShownVariation,
 } from './product-queries.ts';
+import { hasListeners } from './scripts.ts';
 import { structuredProduct } from './product-structured.ts';
 import { chosenVariation, variationForm } from './product-variations.ts';
 import { productWords } from './product-words.ts';
@@ -45,10 +46,11 @@ import { isWished } from './wishes.ts';
 
 /** The product pages: where the `sfUrl` of products leads. */
 export function product(pages: Pages): void {
-  pages.show('/Products/:productNumber', async (visit, asked) => {
+  pages.showQuickly('/Products/:productNumber', async (visit, asked) => {
     const productNumber = asked.params['productNumber']!;
     const found = await findShownProduct(visit.db, visit.shopId, productNumber);
     if (!found?.visible) throw notFound();
+    requireVersion(visit, found.settingsVersion);
     const content = await kept.find(visit, productNumber, stampOf(found), (snapshot) =>
       makeContent(visit, snapshot, productNumber),
     );
@@ -72,7 +74,7 @@ const kept = new KeptPages<Content>(64);
 
 async function toldPage(visit: Visit, { page, product }: Content): Promise<Page> {
   const { cart, wishes = 0 } = visit.session;
-  if (!cart && wishes === 0) return page;
+  if ((!cart && wishes === 0) || !hasListeners(visit)) return page;
   const [isInWishlist, shown] = await Promise.all([
     isWished(visit, product.productId),
     cart && shownCart(visit, cart.id),

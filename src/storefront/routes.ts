@@ -2,15 +2,28 @@ import cookie from '@fastify/cookie';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { installationKey } from '../apps/sealing.ts';
 import { refusalOf } from '../http/failures.ts';
+import { newsletterTokens } from '../newsletters/links.ts';
 import { sendPage as sendStartPage } from '../start-page/page.ts';
 import { notFoundPage, startingPage } from '../start-page/start-view.ts';
 import { assetRoutes } from './assets.ts';
+import { category } from './category.ts';
+import { cart } from './cart.ts';
+import { checkout } from './checkout.ts';
+import { confirmation } from './confirmation.ts';
 import { consent } from './consent.ts';
 import { currency } from './currency.ts';
-import { errorPage } from './error-page.ts';
+import { errorPage, lost } from './error-page.ts';
 import { home } from './home.ts';
+import { legal } from './legal.ts';
+import { newsletter } from './newsletter.ts';
+import { notify } from './notify.ts';
 import { sendPage, storefrontPages, type PageDeps } from './pages.ts';
+import { product } from './product.ts';
+import { worker } from './scripts.ts';
+import { search } from './search.ts';
 import { sessionsOf } from './session.ts';
+import { robotsRoutes, sitemap } from './sitemap.ts';
+import { wishlist } from './wishlist.ts';
 
 export interface StorefrontDeps extends Omit<PageDeps, 'sessions'> {
   isMigrated: () => boolean;
@@ -18,7 +31,8 @@ export interface StorefrontDeps extends Omit<PageDeps, 'sessions'> {
 
 /** The pages of the shops, below `/shop/ID`: where the addresses in the API's answers and in mails lead. */
 export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDeps): Promise<void> {
-  const sessions = sessionsOf(await installationKey(deps.config));
+  const key = await installationKey(deps.config);
+  const sessions = sessionsOf(key);
   await app.register(async (scope) => {
     await scope.register(cookie);
     scope.decorateRequest('visit');
@@ -35,9 +49,23 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
       return sendPage(reply.headers(refusal.headers), visit, errorPage(visit, refusal));
     });
     assetRoutes(scope);
+    robotsRoutes(scope);
     const pages = storefrontPages(scope, { ...deps, sessions });
     home(pages);
+    category(pages);
+    product(pages);
+    search(pages);
     currency(pages);
+    cart(pages);
+    checkout(pages);
+    confirmation(pages);
+    legal(pages);
+    newsletter(pages, newsletterTokens(key));
+    notify(pages);
+    wishlist(pages);
+    sitemap(pages);
     consent(pages);
+    worker(pages);
+    lost(pages);
   });
 }

@@ -47,6 +47,11 @@ function sourceOf(url: string): string {
   return origin + pathname.replaceAll(';', '%3B').replaceAll(',', '%2C');
 }
 
+/** Whether there is anybody to tell what happens on a page. */
+export function hasListeners(visit: Visit): boolean {
+  return scriptsOf(visit).tags.length > 0;
+}
+
 const workerPath = ({ shopId }: Visit) => `/shop/${shopId}/worker.js`;
 
 /** The scripts of apps. Their service workers are one, which our own script registers. */

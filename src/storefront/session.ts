@@ -25,7 +25,8 @@ export type Happening =
   | { event: 'cart:update' }
   | { event: 'wishlist:add'; productId: string }
   | { event: 'shippingMethod:select' }
-  | { event: 'paymentMethod:select' };
+  | { event: 'paymentMethod:select' }
+  | { event: 'order:completed' };
 
 export const SESSION_COOKIE = 'visit';
 

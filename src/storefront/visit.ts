@@ -20,7 +20,8 @@ export interface Visit {
   origin: string;
   /** As the cookie had it. `remember` changes it, and the answer writes it. */
   session: Readonly<Session>;
-  remember: (changes: Partial<Session>) => void;
+  /** What is undefined is forgotten. */
+  remember: (changes: { [Key in keyof Session]?: Session[Key] | undefined }) => void;
 }
 
 type QueryValue = string | readonly string[] | null | undefined;

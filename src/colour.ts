@@ -1,0 +1,61 @@
+/** Colours are `#rrggbb`. Contrast is what WCAG 2.2 says it is: from 1 (the same) to 21 (black on white). */
+
+/** Of text; of borders and of what shows the focus it is 3. */
+export const READABLE = 4.5;
+
+/** `#0AF` is `#00aaff`. */
+export function sixDigits(colour: string): string {
+  const digits = colour.slice(1).toLowerCase();
+  return `#${digits.length === 3 ? digits.replaceAll(/./g, '$&$&') : digits}`;
+}
+
+export function contrast(one: string, other: string): number {
+  const [darker, lighter] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
+  return (lighter! + 0.05) / (darker! + 0.05);
+}
+
+/** Against the one of these grounds that it is hardest to see on. */
+export function leastContrast(colour: string, grounds: readonly string[]): number {
+  return Math.min(...grounds.map((ground) => contrast(colour, ground)));
+}
+
+function luminance(colour: string): number {
+  const [red, green, blue] = channels(colour).map((channel) => {
+    const share = channel / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+}
+
+export function isDark(colour: string): boolean {
+  return contrast(colour, '#ffffff') > contrast(colour, '#000000');
+}
+
+/** So much of the second, the rest of the first. */
+export function mixed(from: string, to: string, share: number): string {
+  const end = channels(to);
+  const mix = channels(from).map((start, index) => Math.round(start + (end[index]! - start) * share));
+  return `#${mix.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/**
+ * The colour itself if it is seen well enough on all these grounds; else the nearest one that is, darker or lighter.
+ * The grounds must be alike, so that black or white is seen on all of them.
+ */
+export function visible(colour: string, grounds: readonly string[], least: number): string {
+  for (let share = 0; share < 1; share += 0.02) {
+    for (const end of ['#000000', '#ffffff']) {
+      const shade = mixed(colour, end, share);
+      if (leastContrast(shade, grounds) >= least) return shade;
+    }
+  }
+  return mostVisible(['#000000', '#ffffff'], grounds);
+}
+
+export function mostVisible(colours: readonly string[], grounds: readonly string[]): string {
+  return colours.toSorted((one, other) => leastContrast(other, grounds) - leastContrast(one, grounds))[0]!;
+}
+
+function channels(colour: string): number[] {
+  return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+}
