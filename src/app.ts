@@ -36,6 +36,7 @@ import { openGate } from './http/gate.ts';
 import { deleteOldAnswers } from './http/idempotency.ts';
 import { operations } from './http/operation.ts';
 import { deletePastWindows, rateLimiter } from './http/rate-limit.ts';
+import { buildSerializer } from './http/serialisation.ts';
 import { compileBody, compileParameters } from './http/validation.ts';
 import { legal } from './legal/routes.ts';
 import { locales } from './locales/routes.ts';
@@ -107,6 +108,7 @@ export async function buildApp({
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
+    schemaController: { compilersFactory: { buildSerializer } },
     // An id of any length reaches its route, which says 404 in the contract's words; Node bounds the whole address.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 16_384 },
     // Against clients that trickle: headers within 10 s, the whole request within 30 s. Node looks at these times
