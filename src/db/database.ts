@@ -83,6 +83,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     ...options.connection,
     max: options.poolSize ?? 10,
     Client: ImpatientClient,
+    // What a transaction asks for without waiting in between goes to the server at once.
+    pipeline: true,
     // A client that asks for too much must not hold a connection for ever. Transaction poolers refuse this
     // start-up parameter: there it is set for the role (`alter role ... set statement_timeout`).
     statement_timeout: named ? 15_000 : undefined,

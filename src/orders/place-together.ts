@@ -24,7 +24,7 @@ async function placeOrders(db: Database, shopId: string, wanted: readonly Wanted
     // All that they need is locked before the first of them holds the counter: else another order could hold one of
     // these products and wait for the counter.
     const productIds = wanted.flatMap(({ order }) => order.content.lines.map(({ productId }) => productId));
-    await tx.one(sql`
+    const locked = tx.one(sql`
       with locked_cart as materialized (
         select from cart
         where shop_id = ${shopId} and cart_id = any (${wanted.map(({ order }) => order.cartId)}::uuid[])
@@ -36,8 +36,9 @@ async function placeOrders(db: Database, shopId: string, wanted: readonly Wanted
         order by product_id for no key update
       )
       select count(*) from locked_product`);
-    const placings: Placing[] = [];
-    for (const { order, options } of wanted) placings.push(await placeOrder(tx, shopId, order, options));
+    // Sent all at once: they wait for each other in the database, not here.
+    const placed = Promise.all(wanted.map(({ order, options }) => placeOrder(tx, shopId, order, options)));
+    const [placings] = await Promise.all([placed, locked]);
     return placings;
   });
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { sql, type Sql } from '../db/sql.ts';
 import type { ImageSizes } from '../media/images.ts';
 import type { Prices } from '../products/facts.ts';
 import type { Selection } from '../products/combinations.ts';
@@ -16,18 +16,31 @@ export interface ShownProduct {
   variations: string | null;
 }
 
+/** From here on the page does not say how many there are. */
+export const PLENTY = 1_000;
+
+/** Orders take from the stock and move no version. What a page does not say need not make it anew. */
+const stockOf = (product: Sql, isExact: boolean) => sql`coalesce('/' || case
+  when ${product}.stock > greatest(${PLENTY}, ${product}.min_stock) and not ${isExact} then 'plenty'
+  else ${product}.stock::text end, '')`;
+
 /**
- * What a product's page is known by, in one statement. Orders take from the stock and move no version, so the stock
- * stands beside it; of variations it only counts whether there is any.
+ * What a product's page is known by, in one statement. Of variations it only counts whether there is any stock.
+ * `isExact`: the page also holds the product as the API shows it, with its stock.
  */
-export function findShownProduct(db: Queries, shopId: string, productNumber: string) {
+export function findShownProduct(
+  db: Queries,
+  shopId: string,
+  productNumber: string,
+  { isExact }: { isExact: boolean },
+) {
   return db.one<ShownProduct>(sql`
     select upper(product.product_id::text) as "productId", upper(product.master_id::text) as "masterId",
       product.visible, shop.settings_version as "settingsVersion",
-      product.version || coalesce('.' || master.version, '') || coalesce('/' || product.stock, '') as version,
+      product.version || coalesce('.' || master.version, '') || ${stockOf(sql`product`, isExact)} as version,
       (
         select string_agg(sold.product_id || ':' || sold.version || coalesce('.' || sold_master.version, '')
-            || coalesce('/' || sold.stock, ''), ','
+            || ${stockOf(sql`sold`, false)}, ','
           order by assigned.product_id <> product.product_id, assigned.position, assigned.target_id)
         from cross_selling assigned
         join product sold on sold.shop_id = ${shopId} and sold.product_id = assigned.target_id and sold.visible

@@ -34,6 +34,7 @@ import {
   findPictures,
   findShownProduct,
   findShownVariations,
+  PLENTY,
   stampOf,
   type ShownVariation,
 } from './product-queries.ts';
@@ -48,7 +49,7 @@ import { isWished } from './wishes.ts';
 export function product(pages: Pages): void {
   pages.showQuickly('/Products/:productNumber', async (visit, asked) => {
     const productNumber = asked.params['productNumber']!;
-    const found = await findShownProduct(visit.db, visit.shopId, productNumber);
+    const found = await findShownProduct(visit.db, visit.shopId, productNumber, stampOptions(visit));
     if (!found?.visible) throw notFound();
     requireVersion(visit, found.settingsVersion);
     const content = await kept.find(visit, productNumber, stampOf(found), (snapshot) =>
@@ -60,6 +61,9 @@ export function product(pages: Pages): void {
     return toldPage(visit, content);
   });
 }
+
+/** Apps hear of the stock in numbers. */
+const stampOptions = (visit: Visit) => ({ isExact: hasListeners(visit) });
 
 /** Without anything that belongs to a visitor. */
 interface Content {
@@ -126,7 +130,7 @@ async function makeContent(
   chosen?: Chosen,
 ): Promise<Made<Content> | undefined> {
   const { shopId, settings } = visit;
-  const found = await findShownProduct(db, shopId, productNumber);
+  const found = await findShownProduct(db, shopId, productNumber, stampOptions(visit));
   if (!found?.visible) return undefined;
   const { productId, masterId } = found;
   const others = [...new Set(refsOf(found.goesWith ?? '').map((ref) => ref.productId))];
@@ -304,7 +308,8 @@ function buyForm(visit: Visit, product: Product): Markup | false {
   if (!product.forSale) return html`<p>${words.notForSale}</p>`;
   if (!canBeBought(visit, product)) return false;
   const isPlain = minOrder === 1 && intervalOrder === 1;
-  const most = settings.sellBeyondStock || product.stocklevel === null ? undefined : product.stocklevel;
+  const { stocklevel } = product;
+  const isPlenty = stocklevel === null || stocklevel > PLENTY || settings.sellBeyondStock;
   return html`<form class="buy" method="post" action="${to(visit, '/cart/add')}" data-cart-add>
     <input type="hidden" name="productId" value="${productId}" />
     <div class="field">
@@ -316,7 +321,7 @@ function buyForm(visit: Visit, product: Product): Markup | false {
         inputmode="decimal"
         value="${minOrder}"
         min="${minOrder}"
-        ${most !== undefined && html`max="${most}"`}
+        ${!isPlenty && html`max="${stocklevel}"`}
         step="${intervalOrder === 0 ? 'any' : intervalOrder}"
         required
         ${!isPlain && html`aria-describedby="quantity.rule"`}
