@@ -418,6 +418,24 @@ describe('patching', () => {
     expect(await shown(remove('/stocklevel'))).toEqual([null, '']);
   });
 
+  test('what a sale takes from the stock shows as if the product was rendered anew', async () => {
+    const words = { name: 'A "stocklevel":57, clock', description: '"stocklevel":57,' };
+    const id = await given({ ...words, stocklevel: 57 });
+    await patch(id, [add('/minStocklevel', 4)]);
+    for (const stock of [57, 56, 55.5, 5, 4, 3, 0, -1, 57, 1_000_000]) {
+      // As an order does it: no version moves.
+      await service.db.run(sql`
+          update product set stock = ${stock} where shop_id = 'Harbour' and product_id = ${id}`);
+      for (const path of [`/${id}`, `/${id}?locale=de_DE`, '', `?id=${id}`]) {
+        const { text } = await get(path, { token: reader });
+        const fresh = await startService({}, service);
+        expect(text).toBe((await fresh.call('GET', `/Harbour/products${path}`, { token: reader })).text);
+        expect(text).toContain(`"stocklevel":${stock},`);
+        await fresh.close();
+      }
+    }
+  });
+
   test('92: minStocklevel is for those who may write', async () => {
     const id = await given({ stocklevel: 9 });
     expect(await patched(id, [add('/minStocklevel', 4)])).toHaveProperty('minStocklevel', 4);

@@ -3,6 +3,7 @@ import { pagedBytes, type Page } from '../http/paging.ts';
 import { encoded, type Encoded, type Rendered } from '../http/rendered.ts';
 import { MEGABYTE, TextMemory } from '../http/text-memory.ts';
 import { keptSettings, shopSettings, type Settings } from '../shop/settings.ts';
+import { availabilityOf } from './availability-text.ts';
 import { refsOf, type ProductPage } from './listing.ts';
 import { findProducts, type ProductRef } from './queries.ts';
 import { renderProduct, type View } from './render.ts';
@@ -20,6 +21,8 @@ interface Kept {
 interface KeptProduct extends Kept {
   version: string;
   text: Encoded;
+  /** What the text says of it; null: nothing. */
+  stock: { level: number; minStock: number | null } | null;
 }
 
 /** Its key holds the ids and versions of its products. */
@@ -89,12 +92,42 @@ export function keptText(
   { productId, version }: ProductRef,
   view: View,
 ): Encoded | undefined {
-  const kept = memoriesOf(db).products.get(productId + viewKey(view, settings.shopId));
-  return kept && holds(kept, version, settings, db.now) ? kept.text : undefined;
+  return recalled(db, settings, { productId, version }, viewKey(view, settings.shopId))?.text;
 }
 
-function holds(kept: KeptProduct, version: string, settings: Settings, now: Date): boolean {
-  return kept.version === version && kept.settingsVersion === settings.version && kept.until > now.getTime();
+function recalled(
+  db: Queries,
+  settings: Settings,
+  { productId, version }: ProductRef,
+  suffix: string,
+): KeptProduct | undefined {
+  const memory = memoriesOf(db).products;
+  const kept = memory.get(productId + suffix);
+  if (!kept || kept.settingsVersion !== settings.version || kept.until <= db.now.getTime()) return undefined;
+  if (kept.version === version) return kept;
+  const restocked = withStock(kept, version);
+  // What a transaction sees of itself may never be committed: it is not for others.
+  if (restocked && !('inTransaction' in db)) {
+    memory.keep(productId + suffix, restocked, restocked.text.bytes.length);
+  }
+  return restocked;
+}
+
+/**
+ * Orders take from the stock and move nothing else of a product. As long as it is as available as before, its text
+ * changes in one number: what sells well need not be rendered with every sale. undefined: more has changed.
+ */
+function withStock(kept: KeptProduct, version: string): KeptProduct | undefined {
+  const [edition, level] = version.split('/') as [string, string | undefined];
+  if (!kept.stock || level === undefined || edition !== kept.version.split('/', 1)[0]) return undefined;
+  const stock = { ...kept.stock, level: Number(level) };
+  const isAsAvailable =
+    availabilityOf(stock.level, stock.minStock) === availabilityOf(kept.stock.level, stock.minStock);
+  if (!isAsAvailable) return undefined;
+  // Within a text every quote is escaped, so this is the key and nothing else.
+  const key = '"stocklevel":';
+  const text = kept.text.bytes.toString().replace(`${key}${kept.stock.level},`, `${key}${stock.level},`);
+  return { ...kept, version, text: encoded(text), stock };
 }
 
 /** The texts of these products in this order; one that was deleted in the meantime is left out. */
@@ -126,10 +159,7 @@ async function keptProducts(
   const memory = memoriesOf(db).products;
   const now = db.now;
   const suffix = viewKey(view, settings.shopId);
-  const found = refs.map(({ productId, version }) => {
-    const kept = memory.get(productId + suffix);
-    return kept && holds(kept, version, settings, now) ? kept : undefined;
-  });
+  const found = refs.map((ref) => recalled(db, settings, ref, suffix));
   const missing = refs.filter((_ref, index) => !found[index]);
   if (missing.length === 0) return found;
 
@@ -146,6 +176,7 @@ async function keptProducts(
       settingsVersion: settings.version,
       until: until?.getTime() ?? Infinity,
       text: encoded(JSON.stringify(product)),
+      stock: product.stocklevel === null ? null : { level: product.stocklevel, minStock: row.minStock },
     };
     fresh.set(row.productId, entry);
     // What a transaction sees of itself may never be committed: it is not for others.
