@@ -46,9 +46,12 @@ function typedOf(address: Address | null): Typed {
   return Object.fromEntries(Object.entries(address ?? {}).filter(([, text]) => text !== null));
 }
 
-export function sentAddresses({ field }: Sent): AddressForm {
-  const partOf = (part: Part): Typed =>
-    Object.fromEntries(ADDRESS_FIELDS.map((name) => [name, field(`${part}.${name}`)]));
+export function sentAddresses({ settings }: Visit, { field }: Sent): AddressForm {
+  const partOf = (part: Part): Typed => {
+    const typed: Typed = Object.fromEntries(ADDRESS_FIELDS.map((name) => [name, field(`${part}.${name}`)]));
+    // The form offers the countries of the shop; what else is sent is none.
+    return settings.countries.includes(typed.country ?? '') ? typed : { ...typed, country: '' };
+  };
   const isElsewhere = field('elsewhere') !== '';
   const form = { billing: partOf('billing'), shipping: partOf('shipping'), isElsewhere };
   const changed = (isElsewhere ? (['billing', 'shipping'] as const) : (['billing'] as const)).find((part) => {

@@ -10,7 +10,7 @@ import { steps, type Step } from './checkout-steps.ts';
 import { checkoutWords } from './checkout-words.ts';
 import { happenedEvents } from './events.ts';
 import type { Page } from './page.ts';
-import { to, type Visit } from './visit.ts';
+import { legalNames, to, type Visit } from './visit.ts';
 import { languageTag } from './words.ts';
 
 /** Everything on one page, beside the button that orders it. */
@@ -106,9 +106,8 @@ export function goods(visit: Visit, sums: Sums, content: Content): Markup {
 
 /** The pages that the shop has, in sentences beside the button. */
 function legalTexts(visit: Visit): Markup {
-  const { frame, locale, settings } = visit;
-  const words = checkoutWords(locale);
-  const names = { ...frame.legalNames[settings.defaultLocale], ...frame.legalNames[locale] };
+  const words = checkoutWords(visit.locale);
+  const names = legalNames(visit);
   const sentence = (page: PageName, around: typeof words.terms) => {
     const name = names[page];
     if (name === undefined) return false;

@@ -27,7 +27,7 @@ export function checkout(pages: Pages): void {
 
   pages.take('/checkout', {}, async (visit, sent) =>
     atStep(visit, '/checkout', async (shown) => {
-      const form = sentAddresses(sent);
+      const form = sentAddresses(visit, sent);
       if (form.newCountry !== undefined) return addressPage(visit, shown, form);
       try {
         const change = settingAddresses(visit, form, knownAddresses(visit, shown));

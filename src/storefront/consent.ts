@@ -3,7 +3,7 @@ import { Redirect, type Page } from './page.ts';
 import { keptFor } from './kept.ts';
 import type { Pages } from './pages.ts';
 import type { Session } from './session.ts';
-import { to, type Visit } from './visit.ts';
+import { legalNames, to, type Visit } from './visit.ts';
 import { spoken } from './words.ts';
 
 const consentWords = spoken({
@@ -59,9 +59,8 @@ const banner = keptFor(
 
 /** Refusing is as easy as allowing: two buttons that look the same. */
 const question = keptFor((visit): Markup => {
-  const { frame, locale } = visit;
-  const words = consentWords(locale);
-  const policy = frame.legalNames[locale]?.['privacy-policy'];
+  const words = consentWords(visit.locale);
+  const policy = legalNames(visit)['privacy-policy'];
   return html`<p>
       ${words.text}
       ${policy !== undefined && html`<a href="${to(visit, '/legal/privacy-policy')}">${words.policy}</a>`}

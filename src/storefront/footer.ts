@@ -3,14 +3,14 @@ import { textIn, type Localised } from '../http/locale.ts';
 import { PAGES } from '../legal/schema.ts';
 import { compactText, keptFor, type Surroundings } from './kept.ts';
 import { layoutWords } from './layout-words.ts';
-import { shopName, to } from './visit.ts';
+import { legalNames, shopName, to } from './visit.ts';
 
 /** The same on every page of a language. */
 export const footerText = keptFor((visit): string => {
-  const { frame, locale, settings } = visit;
+  const { locale, settings } = visit;
   if (!settings.publicCatalogue) return '';
   const words = layoutWords(locale);
-  const names = frame.legalNames[locale] ?? {};
+  const names = legalNames(visit);
   const link = (path: string, text: string) => html`<li><a href="${to(visit, path)}">${text}</a></li>`;
   return compactText(
     html`<footer class="bottom">

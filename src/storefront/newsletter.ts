@@ -15,7 +15,7 @@ import type { NewsletterCampaign } from '../shop/settings.ts';
 import { newsletterWords } from './newsletter-words.ts';
 import { Redirect, type Page } from './page.ts';
 import type { Pages, Sent } from './pages.ts';
-import { to, type Visit } from './visit.ts';
+import { legalNames, to, type Visit } from './visit.ts';
 
 const LONGEST_NAME = 100;
 const TRIES_PER_HOUR = 10;
@@ -184,7 +184,7 @@ function form(visit: Visit, typed: Typed, problems: Problems = {}): Markup {
   const offered = offeredTo(visit);
   // A shop without newsletters has no such page.
   if (offered.length === 0) throw notFound();
-  const policy = visit.frame.legalNames[visit.locale]?.['privacy-policy'];
+  const policy = legalNames(visit)['privacy-policy'];
   return html`<form class="narrow" method="post" action="${to(visit, '/newsletter')}" novalidate>
     ${offered.length === 1 ? about(offered[0]!) : choice(words, offered, typed, problems)}
     <div class="field">

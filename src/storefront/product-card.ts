@@ -2,7 +2,7 @@ import { html, type Markup } from '../http/html.ts';
 import type { Product } from '../products/schema.ts';
 import { unitSign } from '../products/units.ts';
 import { productWords, type ProductWords } from './product-words.ts';
-import { productPath, to, type Visit } from './visit.ts';
+import { legalNames, productPath, to, type Visit } from './visit.ts';
 import { languageTag } from './words.ts';
 
 /** On wide screens; what is further down is loaded when it comes into sight. */
@@ -127,7 +127,7 @@ export function priceNote(visit: Visit): Markup {
 /** To what the shop says about it, if it does. */
 export function shippingLink(visit: Visit): Markup | string {
   const { shipping } = productWords(visit.locale);
-  return visit.frame.legalNames[visit.locale]?.['shipping-information'] === undefined
+  return legalNames(visit)['shipping-information'] === undefined
     ? shipping
     : html`<a href="${to(visit, '/legal/shipping-information')}">${shipping}</a>`;
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';
+import type { PageName } from '../legal/schema.ts';
 import type { Settings } from '../shop/settings.ts';
 import type { Frame } from './frame.ts';
 import type { Session } from './session.ts';
@@ -47,4 +48,13 @@ export const categoryPath = (alias: string) => `/Categories/${encodeURIComponent
 
 export function shopName({ settings, locale }: Pick<Visit, 'settings' | 'locale'>): string {
   return textIn(settings.name, locale, settings.defaultLocale) ?? settings.shopId;
+}
+
+/** What the legal pages are called; one that is not there in this language is linked in the shop's default one. */
+export function legalNames({
+  frame,
+  locale,
+  settings,
+}: Pick<Visit, 'frame' | 'locale' | 'settings'>): Partial<Record<PageName, string>> {
+  return { ...frame.legalNames[settings.defaultLocale], ...frame.legalNames[locale] };
 }
