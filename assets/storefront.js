@@ -276,3 +276,18 @@ function option({ name, href, image, price }, id) {
 }
 
 all('input[data-suggest]').forEach(suggestions);
+
+// Filters of long lists take the server a while: they come after the list.
+
+async function fetchFilters(link) {
+  const answer = await fetch(link.href);
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const filters = page.querySelector('.facets');
+  const fold = filters?.querySelector('details');
+  if (fold && matchMedia('(width < 60rem)').matches) fold.open = false;
+  if (filters) link.closest('.facets').replaceWith(filters);
+}
+
+// Without them the link is still there.
+all('a[data-filters]').forEach((link) => void fetchFilters(link).catch(() => {}));

@@ -104,7 +104,11 @@ function filterView(visit: Visit, list: ShownList): Markup | false {
   const words = listingWords(visit.locale);
   if (facets === 'on demand') {
     return html`<aside class="facets" aria-label="${words.filter}">
-      <p><a class="quiet" href="${address(visit, list, { showsFilters: true })}">${words.showFilters}</a></p>
+      <p>
+        <a class="quiet" href="${address(visit, list, { showsFilters: true })}" data-filters
+          >${words.showFilters}</a
+        >
+      </p>
     </aside>`;
   }
   const sections = (facets ?? []).flatMap((facet) =>

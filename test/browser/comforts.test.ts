@@ -159,3 +159,38 @@ test('Escape closes a list of subcategories, and leaving it lets it open again',
   await list.waitFor();
   expect(await entry.getAttribute('data-closed')).toBeNull();
 });
+
+test('the filters of a long list come after it, and without JavaScript by a link', async () => {
+  const { service } = shop;
+  const token = 'demo-all';
+  const { body: roots } = await service.call('GET', '/DemoShop/categories', { token });
+  await service.call('POST', '/DemoShop/products', {
+    token,
+    body: { name: 'One more', price: 1, visible: true },
+  });
+  const { body: all } = await service.call('GET', '/DemoShop/products?resultsPerPage=100', { token });
+  const gifts = roots[0].subCategories.find(({ title }: { title: string }) => title === 'Gifts');
+  const assigned = await service.call('POST', '/DemoShop/product-category-assignments', {
+    token,
+    body: {
+      productId: all.items.map(({ productId }: { productId: string }) => productId),
+      categoryId: [gifts.href.split('/').at(-1)],
+    },
+  });
+  expect(assigned.status).toBe(204);
+
+  const page = await shop.open();
+  await page.goto('/shop/DemoShop/Categories/gifts');
+  await page.getByRole('heading', { name: 'Manufacturer' }).waitFor();
+  await page
+    .getByRole('complementary')
+    .getByRole('link', { name: /^Beacon/ })
+    .click();
+  await page.waitForURL('**/Categories/gifts?**f=m%3ABeacon**');
+  expect(await seriousProblems(page)).toEqual([]);
+
+  const quiet = await shop.open({ runsScripts: false });
+  await quiet.goto('/shop/DemoShop/Categories/gifts');
+  await quiet.getByRole('link', { name: 'Show filters' }).click();
+  await quiet.getByRole('heading', { name: 'Manufacturer' }).waitFor();
+});
