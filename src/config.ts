@@ -17,7 +17,7 @@ export const Environment = Type.Object({
     Type.String({
       minLength: 32,
       description:
-        'Key that seals app secrets and signs tokens; the same in all processes. Absent: made once and kept in KONTOR_DATA.',
+        'Key that seals app secrets and signs the cookies of shoppers; the same in all processes. Absent: made once and kept in KONTOR_DATA.',
     }),
   ),
   DATABASE_URL: Type.Optional(

@@ -53,6 +53,9 @@ export async function serve(config: Config): Promise<void> {
       mails = startMails({ db, config, log, origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? address });
       const access = (await countShops(db)) === 0 ? await createDemoShops(db, config) : undefined;
       ready = true;
+      if (config.DATABASE_URL !== undefined && config.KONTOR_SECRET === undefined) {
+        log.info('KONTOR_SECRET is not set: processes that do not share KONTOR_DATA do not know our cookies');
+      }
       // From now on it answers; who waits for the lines below finds the pictures of the demo shop too.
       await completeDemoShop(db, config).catch((error: unknown) =>
         log.error({ err: error }, 'the pictures of the demo shop could not be drawn'),
