@@ -28,11 +28,18 @@ describe('html', () => {
 
   test.each([
     ['an attribute without quotes', () => html`<a href=${'x'}>x</a>`],
-    ['an attribute', () => html`<a ${'hidden'}>x</a>`],
     ['a name of a tag', () => html`<${'a'}>x</a>`],
     ['a comment', () => html`<!-- ${'x'} -->`],
   ])('refuses a value in the place of %s', (_place, template) => {
     expect(template).toThrow('outside of quotes');
+  });
+
+  test('an attribute may be put in or left out, as markup only', () => {
+    const option = (part: Part) => html`<option value="1" ${part}>x</option>`.text;
+    expect(option(html`selected`)).toBe('<option value="1" selected>x</option>');
+    expect(option(false)).toBe('<option value="1" >x</option>');
+    expect(() => option('selected')).toThrow('Only html`...` may stand among the attributes');
+    expect(() => option(['onclick="x"'])).toThrow('Only html`...` may stand among the attributes');
   });
 
   test('a stylesheet takes only what is declared safe', () => {
