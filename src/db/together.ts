@@ -18,7 +18,7 @@ export function togetherBy<Item, Result, Source extends Queries>(
   limits = USUAL,
 ): (db: Source, shopId: string, item: Item) => Promise<Result> {
   const byDatabase = new WeakMap<object, Map<string, Together<Item, Result>>>();
-  return async (db, shopId, item) => {
+  return (db, shopId, item) => {
     let shops = byDatabase.get(db.source);
     if (!shops) byDatabase.set(db.source, (shops = new Map()));
     let together = shops.get(shopId);
@@ -26,11 +26,7 @@ export function togetherBy<Item, Result, Source extends Queries>(
       together = new Together((items) => run(db, shopId, items), limits);
       shops.set(shopId, together);
     }
-    try {
-      return await together.add(item);
-    } finally {
-      if (together.isIdle) shops.delete(shopId);
-    }
+    return together.add(item);
   };
 }
 
@@ -61,10 +57,6 @@ class Together<Item, Result> {
       this.#waiting.push({ item, resolve, reject });
       this.#start();
     });
-  }
-
-  get isIdle(): boolean {
-    return this.#underWay === 0 && this.#waiting.length === 0;
   }
 
   /** Not before all that has arrived by now was read. */
