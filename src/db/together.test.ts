@@ -13,6 +13,7 @@ function doubling(limits?: { together: number; underWay: number }) {
     batches.push([...items]);
     await new Promise<void>((resolve) => held.push(resolve));
     if (items.includes(13)) throw new Error('thirteen');
+    if (items.includes(99)) throw Object.assign(new Error('away'), { code: 'ECONNRESET' });
     return items.map((item) => item * 2);
   };
   const letGo = async () => {
@@ -69,4 +70,13 @@ test('what is wrong with one fails this one alone', async () => {
     { status: 'fulfilled', value: 6 },
   ]);
   expect(batches).toEqual([[1, 13, 3], [1], [13], [3]]);
+});
+
+test('when the database goes away, nothing is tried again: it may have been done', async () => {
+  const { double, batches, letGo } = doubling();
+  const db = database();
+  const settled = Promise.allSettled([1, 99, 3].map((item) => double(db, 'Harbour', item)));
+  await letGo();
+  expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(batches).toEqual([[1, 99, 3]]);
 });

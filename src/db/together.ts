@@ -1,4 +1,5 @@
 import type { Queries } from './database.ts';
+import { isDatabaseAway } from './failure.ts';
 
 export interface Limits {
   /** How many go into one statement. */
@@ -80,8 +81,8 @@ class Together<Item, Result> {
       const results = await this.#run(batch.map(({ item }) => item));
       batch.forEach(({ resolve }, index) => resolve(results[index]!));
     } catch (error) {
-      // What is wrong with one must not fail the others.
-      if (batch.length === 1) batch[0]!.reject(error);
+      // What is wrong with one must not fail the others; of a connection that broke nobody knows what was done.
+      if (batch.length === 1 || isDatabaseAway(error)) batch.forEach(({ reject }) => reject(error));
       else await Promise.all(batch.map((one) => this.#settle([one])));
     }
   }
