@@ -147,6 +147,7 @@ async function nextStep(
   }
   const { token, cart } = access;
   return [
+    `  Demo shop             ${address}/shop/DemoShop`,
     `  Token (demo shop)     ${token}`,
     '',
     '  Try it:',
