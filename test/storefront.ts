@@ -1,5 +1,5 @@
 import { plainText } from '../src/http/html.ts';
-import type { Service } from './service.ts';
+import type { Answer, Service } from './service.ts';
 
 export interface ReadPage {
   status: number;
@@ -10,8 +10,7 @@ export interface ReadPage {
   /** What people read of it, a line for each block. */
   lines: string[];
   /** Elements with data, by their ids. */
-  // oxlint-disable-next-line typescript/no-explicit-any
-  json: (id: string) => any;
+  json: (id: string) => Answer['body'];
 }
 
 /** A page of a shop as a browser gets it: `readPage(service, '/DemoShop/cart')`. */

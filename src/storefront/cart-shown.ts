@@ -2,8 +2,9 @@ import type { Change } from '../carts/change.ts';
 import type { Wanted } from '../carts/queries.ts';
 import { changeCart, shownCart, type Shopper, type ShownCart } from '../carts/shopping.ts';
 import type { Cart } from '../carts/schema.ts';
-import type { Happening } from './session.ts';
+import { happenedWith, type Happening } from './session.ts';
 import type { Visit } from './visit.ts';
+import { findWished } from './wishes.ts';
 
 /** Who shops: the session names the cart, so no token is needed. */
 export function shopperOf({ db, shopId, origin, locale }: Visit): Shopper {
@@ -15,9 +16,25 @@ export async function cartOf(visit: Visit): Promise<ShownCart | undefined> {
   const { cart } = visit.session;
   if (!cart) return undefined;
   const shown = await shownCart(shopperOf(visit), cart.id);
-  if (shown) rememberCart(visit, shown.shown);
-  else visit.remember({ cart: undefined });
-  return shown;
+  if (!shown) {
+    visit.remember({ cart: undefined });
+    return undefined;
+  }
+  rememberCart(visit, shown.shown);
+  return { ...shown, shown: await withWishes(visit, shown.shown) };
+}
+
+/** The cart knows nothing of the visitor's wishes: only here both are known. */
+async function withWishes(visit: Visit, cart: Cart): Promise<Cart> {
+  const { lineItemContainer } = cart;
+  const { productLineItems } = lineItemContainer;
+  const wished = await findWished(
+    visit,
+    productLineItems.map(({ productId }) => productId),
+  );
+  if (wished.size === 0) return cart;
+  const lines = productLineItems.map((line) => ({ ...line, isInWishlist: wished.has(line.productId) }));
+  return { ...cart, lineItemContainer: { ...lineItemContainer, productLineItems: lines } };
 }
 
 /** Changes a cart that the session names; from then on it speaks the visitor's language. undefined: it is gone. */
@@ -35,11 +52,9 @@ export function changeCartOf(
 export function rememberCart(visit: Visit, cart: Cart, ...happened: Happening[]): void {
   visit.remember({ cart: { id: cart.cartId, count: countOf(cart) } });
   if (happened.length === 0) return;
-  visit.remember({ happened: [...(visit.session.happened ?? []), ...happened].slice(-MOST_TOLD) });
+  visit.remember({ happened: happenedWith(visit.session, ...happened) });
 }
 
-/** Whoever never looks at a page must not fill the cookie, which has some 4,000 bytes. */
-const MOST_TOLD = 8;
 const LONGEST_NAME = 80;
 
 /** A name as it stands in a notice, which is kept in the cookie too. */

@@ -1,7 +1,8 @@
 import type { CategoryCard } from '../categories/queries.ts';
 import { html, type Markup } from '../http/html.ts';
-import { textIn } from '../http/locale.ts';
+import { textIn, type Localised } from '../http/locale.ts';
 import { imagesOf } from '../media/images.ts';
+import { listingWords } from './listing-words.ts';
 import { categoryPath, to, type Visit } from './visit.ts';
 
 /** Categories with their pictures. */
@@ -35,4 +36,24 @@ function picture({ origin, shopId }: Visit, { image }: CategoryCard): Markup {
     alt=""
     loading="lazy"
   />`;
+}
+
+/** The same by their names alone. */
+export function categoryLinks(
+  visit: Visit,
+  categories: readonly { alias: string; name: Localised }[],
+): Markup {
+  const { locale, settings } = visit;
+  return html`<nav class="chips" aria-label="${listingWords(locale).subcategories}">
+    <ul>
+      ${categories.map(
+        ({ alias, name }) =>
+          html`<li>
+            <a href="${to(visit, categoryPath(alias))}"
+              >${textIn(name, locale, settings.defaultLocale) ?? alias}</a
+            >
+          </li>`,
+      )}
+    </ul>
+  </nav>`;
 }

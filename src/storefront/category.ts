@@ -19,7 +19,7 @@ import { productTexts } from '../products/texts.ts';
 import type { Product } from '../products/schema.ts';
 import { categoryNumbers, facetsOf, type Facet } from '../search/facets.ts';
 import { findCategoryNames, findFaceted } from '../search/queries.ts';
-import { categoryCards } from './category-cards.ts';
+import { categoryCards, categoryLinks } from './category-cards.ts';
 import { compacted, KeptPages, viewOf } from './kept-pages.ts';
 import {
   askedList,
@@ -31,11 +31,10 @@ import {
   type Sort,
 } from './listing-asked.ts';
 import { breadcrumbList, crumbs, listView } from './listing-view.ts';
-import { listingWords } from './listing-words.ts';
 import { merchantHtml } from './merchant-html.ts';
 import { JsonText, type Page } from './page.ts';
 import { requireVersion, type Asked, type Pages } from './pages.ts';
-import { categoryPath, to, type Visit } from './visit.ts';
+import { categoryPath, type Visit } from './visit.ts';
 
 const SORTS_HERE: readonly Sort[] = ['name', 'price', 'price-desc', 'new'];
 
@@ -220,7 +219,7 @@ function pageOf(visit: Visit, category: ShownCategory, content: Content): Page {
       html`${crumbs(visit, places)}
         <h1>${name}</h1>
         ${description && asked.page === 1 && html`<div class="prose">${merchantHtml(description)}</div>`}
-        ${cards.length > 0 ? categoryCards(visit, cards) : children.length > 0 && childLinks(visit, children)}
+        ${cards.length > 0 ? categoryCards(visit, cards) : children.length > 0 && categoryLinks(visit, children)}
         ${
           (products.length > 0 || cards.length === 0) &&
           listView(visit, {
@@ -242,20 +241,4 @@ function pageOf(visit: Visit, category: ShownCategory, content: Content): Page {
       },
     ],
   };
-}
-
-function childLinks(visit: Visit, children: readonly CategoryTitle[]) {
-  const { locale, settings } = visit;
-  return html`<nav class="chips" aria-label="${listingWords(locale).subcategories}">
-    <ul>
-      ${children.map(
-        ({ alias, name }) =>
-          html`<li>
-            <a href="${to(visit, categoryPath(alias))}"
-              >${textIn(name, locale, settings.defaultLocale) ?? alias}</a
-            >
-          </li>`,
-      )}
-    </ul>
-  </nav>`;
 }

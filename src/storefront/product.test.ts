@@ -244,7 +244,9 @@ describe('a product', () => {
     const shopping = await send('/cart/add', `productId=${productId}&quantity=2`, wishing);
     expect(await detailFor(shopping)).toMatchObject({
       product: { isInWishlist: true },
-      cart: { lineItemContainer: { productLineItems: [{ productId, quantity: { amount: 2 } }] } },
+      cart: {
+        lineItemContainer: { productLineItems: [{ productId, quantity: { amount: 2 }, isInWishlist: true }] },
+      },
     });
     expect(await detailFor('')).toMatchObject({ product: { productId, isInWishlist: false }, cart: null });
   });

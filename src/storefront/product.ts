@@ -1,5 +1,4 @@
 import type { Cart } from '../carts/schema.ts';
-import { shownCart } from '../carts/shopping.ts';
 import { findCategoryPath } from '../categories/queries.ts';
 import type { Queries } from '../db/database.ts';
 import { notFound } from '../http/errors.ts';
@@ -13,6 +12,7 @@ import { findProducts, type ProductRow } from '../products/queries.ts';
 import { renderProduct } from '../products/render.ts';
 import type { Product } from '../products/schema.ts';
 import { unitSign } from '../products/units.ts';
+import { cartOf } from './cart-shown.ts';
 import { toldCart } from './events.ts';
 import { compacted, KeptPages, viewOf, type Made } from './kept-pages.ts';
 import { breadcrumbList, crumbs } from './listing-view.ts';
@@ -43,7 +43,7 @@ import { structuredProduct } from './product-structured.ts';
 import { chosenVariation, variationForm } from './product-variations.ts';
 import { productWords } from './product-words.ts';
 import { categoryPath, productPath, to, type Visit } from './visit.ts';
-import { isWished } from './wishes.ts';
+import { findWished } from './wishes.ts';
 
 /** The product pages: where the `sfUrl` of products leads. */
 export function product(pages: Pages): void {
@@ -79,12 +79,13 @@ const kept = new KeptPages<Content>(64);
 async function toldPage(visit: Visit, { page, product }: Content): Promise<Page> {
   const { cart, wishes = 0 } = visit.session;
   if ((!cart && wishes === 0) || !hasListeners(visit)) return page;
-  const [isInWishlist, shown] = await Promise.all([
-    isWished(visit, product.productId),
-    cart && shownCart(visit, cart.id),
-  ]);
+  const { productId } = product;
+  const [wished, shown] = await Promise.all([findWished(visit, [productId]), cartOf(visit)]);
   const told = shown ? toldCart(visit, shown.shown) : null;
-  return { ...page, events: [productEvent({ ...product, isInWishlist }, told)] };
+  return {
+    ...page,
+    events: [productEvent({ ...product, isInWishlist: wished.has(productId) }, told)],
+  };
 }
 
 function productEvent(product: Product, cart: Partial<Cart> | null): PageEvent {

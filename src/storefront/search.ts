@@ -1,5 +1,4 @@
 import { html, type Markup } from '../http/html.ts';
-import { textIn } from '../http/locale.ts';
 import { imagesOf } from '../media/images.ts';
 import { notFound } from '../http/errors.ts';
 import { refsOf } from '../products/listing.ts';
@@ -9,13 +8,14 @@ import { textsOf } from '../products/texts.ts';
 import { categoryNumbers, facetsOf } from '../search/facets.ts';
 import { findCategoryNames, findOrFallBack, suggestOrFallBack } from '../search/queries.ts';
 import { parseQuery } from '../search/query.ts';
+import { categoryLinks } from './category-cards.ts';
 import { viewOf } from './kept-pages.ts';
 import { askedList, filtersOf, PER_PAGE, SORTS, type AskedList, type Sort } from './listing-asked.ts';
 import { listView } from './listing-view.ts';
 import { listingWords } from './listing-words.ts';
 import type { Page } from './page.ts';
 import type { Pages } from './pages.ts';
-import { categoryPath, productPath, to, type Visit } from './visit.ts';
+import { productPath, to, type Visit } from './visit.ts';
 
 const SORTS_HERE: readonly Sort[] = ['relevance', 'name', 'price', 'price-desc', 'new'];
 const LONGEST_QUERY = 200;
@@ -121,24 +121,11 @@ function searchForm(visit: Visit, query: string): Markup {
 
 /** Nobody leaves with nothing. */
 function help(visit: Visit, query: string): Markup {
-  const { frame, settings, locale } = visit;
-  const words = listingWords(locale);
+  const words = listingWords(visit.locale);
   return html`<ul>
       ${words.tips.map((tip) => html`<li>${tip}</li>`)}
     </ul>
-    <nav class="chips" aria-label="${words.subcategories}">
-      <ul>
-        ${frame.categories.map(
-          ({ alias, name }) =>
-            html`<li>
-              <a href="${to(visit, categoryPath(alias))}"
-                >${textIn(name, locale, settings.defaultLocale) ?? alias}</a
-              >
-            </li>`,
-        )}
-      </ul>
-    </nav>
-    ${searchForm(visit, query)}`;
+    ${categoryLinks(visit, visit.frame.categories)} ${searchForm(visit, query)}`;
 }
 
 async function productsOf(

@@ -28,6 +28,13 @@ export type Happening =
   | { event: 'paymentMethod:select' }
   | { event: 'order:completed' };
 
+/** Whoever never looks at a page must not fill the cookie, which has some 4,000 bytes. */
+const MOST_TOLD = 8;
+
+export function happenedWith({ happened = [] }: Session, ...more: Happening[]): Happening[] {
+  return [...happened, ...more].slice(-MOST_TOLD);
+}
+
 export const SESSION_COOKIE = 'visit';
 
 /** As long as a cart lives. */

@@ -9,14 +9,18 @@ export const MOST_WISHES = 200;
 
 const KEPT_FOR = 400 * 86_400_000;
 
-/** Whether the visitor remembers this product. Who remembers none costs no statement. */
-export async function isWished({ db, shopId, session }: Visit, productId: string): Promise<boolean> {
+/** Those of these products that the visitor remembers. Who remembers none costs no statement. */
+export async function findWished(
+  { db, shopId, session }: Visit,
+  productIds: readonly string[],
+): Promise<Set<string>> {
   const { visitor, wishes = 0 } = session;
-  if (visitor === undefined || wishes === 0) return false;
-  const row = await db.one(sql`
-    select from wish
-    where shop_id = ${shopId} and visitor_hash = ${secretHash(visitor)} and product_id = ${productId}`);
-  return row !== undefined;
+  if (visitor === undefined || wishes === 0 || productIds.length === 0) return new Set();
+  const rows = await db.many<{ productId: string }>(sql`
+    select upper(product_id::text) as "productId" from wish
+    where shop_id = ${shopId} and visitor_hash = ${secretHash(visitor)}
+      and product_id = any (${productIds}::uuid[])`);
+  return new Set(rows.map(({ productId }) => productId));
 }
 
 /** What the visitor remembers and can still see, newest first. */

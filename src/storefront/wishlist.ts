@@ -8,6 +8,7 @@ import { viewOf } from './kept-pages.ts';
 import { Redirect } from './page.ts';
 import type { Pages } from './pages.ts';
 import { productCards } from './product-card.ts';
+import { happenedWith } from './session.ts';
 import { productPath, to, type Visit } from './visit.ts';
 import { countWishes, deleteWish, findWishes, insertWish, MOST_WISHES } from './wishes.ts';
 import { spoken } from './words.ts';
@@ -88,8 +89,8 @@ export function wishlist(pages: Pages): void {
       return undefined;
     });
     if (wishes === undefined) return new Redirect(cameFrom, words.full);
-    const happened = [...(session.happened ?? []), { event: 'wishlist:add', productId } as const];
-    visit.remember({ visitor, wishes, happened: happened.slice(-MOST_HAPPENED) });
+    const happened = happenedWith(session, { event: 'wishlist:add', productId });
+    visit.remember({ visitor, wishes, happened });
     return new Redirect(cameFrom, words.added);
   });
 
@@ -106,9 +107,6 @@ export function wishlist(pages: Pages): void {
     return new Redirect(cameFrom, wishWords(visit.locale).removed);
   });
 }
-
-/** A cookie holds 4,096 characters. */
-const MOST_HAPPENED = 5;
 
 /** Also sets right what the header counts: a product may have gone since the last visit. */
 async function wishedProducts(visit: Visit): Promise<Product[]> {
