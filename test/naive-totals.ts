@@ -69,55 +69,73 @@ export function naiveTotals(cart: CartFacts, shop: ShopRules): CartTotals {
   const isExport = shop.taxFreeOutsideEu && country !== shop.country && !EUROPEAN_UNION.includes(country);
   const rateOf = (taxClass: TaxClass) => (isExport ? 0 : rateAt(taxClass, country));
 
-  /** A price of the shop as the cart says it: with tax or without. */
-  const inTerms = (amount: number, taxClass: TaxClass) => {
-    if (shop.taxModel === 'GROSS' && cart.taxType === 'NET')
-      return rounded(divided(exact(amount), withTax(rateAt(taxClass, shop.country))));
-    if (shop.taxModel === 'NET' && cart.taxType === 'GROSS')
-      return rounded(times(exact(amount), withTax(rateOf(taxClass))));
-    return amount;
+  // The tax that is in the prices of the shop but not in those of the cart, or the other way round.
+  const isTaxLeftOut = shop.taxModel === 'GROSS' && cart.taxType === 'NET';
+  const isTaxAdded = shop.taxModel === 'NET' && cart.taxType === 'GROSS';
+  /** A price of the shop as the cart says it. */
+  const asShown = (amount: number, taxClass: TaxClass) => {
+    if (isTaxLeftOut) return rounded(divided(exact(amount), withTax(rateOf(taxClass))));
+    return isTaxAdded ? rounded(times(exact(amount), withTax(rateOf(taxClass)))) : amount;
   };
+  /** A price that the cart says, as the shop would say it. */
+  const asOfShop = (amount: number, taxClass: TaxClass) => {
+    if (isTaxLeftOut) return rounded(times(exact(amount), withTax(rateOf(taxClass))));
+    return isTaxAdded ? rounded(divided(exact(amount), withTax(rateOf(taxClass)))) : amount;
+  };
+  /** What is taken off a sum of the shop, taken off the same sum as the cart says it. */
+  const takenOff = (amount: number, ofShop: number, shown: number) =>
+    amount === 0 ? 0 : rounded(divided(times(exact(amount), exact(shown)), exact(ofShop)));
   const inCurrency = (prices: Prices) => naivePrice(prices, cart.currency, shop);
-  const ofShop = (amount: number) => inCurrency({ [shop.defaultCurrency]: amount })!;
+  const ofSettings = (amount: number) => inCurrency({ [shop.defaultCurrency]: amount })!;
 
-  // The goods.
+  // The goods, and what they are in the terms of the shop, which decides by those.
+  const ofShop: { amount: number; fees: number }[] = [];
   const lines = cart.lines.map(({ quantity, price, product }) => {
     const taxClass =
       shop.taxClasses.find(
         ({ taxClassId }) => product.taxClassId && isSame(taxClassId, product.taxClassId),
       ) ?? defaultClass;
     const amountPricesAreFor = exact(product.orderUnit?.priceQuantity ?? 1);
-    const asked = inTerms(naiveAskedPrice({ quantity, price, product }, cart, shop), taxClass);
+    const shopPrice = naiveAskedPrice({ quantity, price, product }, cart, shop);
+    const asked = asShown(shopPrice, taxClass);
     const fee = (prices: Prices | undefined) =>
-      rounded(times(exact(inTerms((prices && inCurrency(prices)) ?? 0, taxClass)), exact(quantity)));
+      rounded(times(exact((prices && inCurrency(prices)) ?? 0), exact(quantity)));
+    const amountByHand = price === null ? 0 : rounded(times(exact(price), exact(quantity)));
+    const amountOfShop =
+      price === null
+        ? rounded(divided(times(exact(shopPrice), exact(quantity)), amountPricesAreFor))
+        : asOfShop(amountByHand, taxClass);
+    const deposit = fee(product.depositPrices);
+    const ecoParticipation = fee(product.ecoParticipationPrices);
+    ofShop.push({ amount: amountOfShop, fees: deposit + ecoParticipation });
     return {
       taxClass,
       taxRate: rateOf(taxClass),
       unitPrice: price ?? rounded(divided(exact(asked), amountPricesAreFor)),
       quantityPrice: price === null ? asked : rounded(times(exact(price), amountPricesAreFor)),
-      amount:
-        price === null
-          ? rounded(divided(times(exact(asked), exact(quantity)), amountPricesAreFor))
-          : rounded(times(exact(price), exact(quantity))),
-      deposit: fee(product.depositPrices),
-      ecoParticipation: fee(product.ecoParticipationPrices),
+      shopQuantityPrice: price === null ? shopPrice : null,
+      amount: price === null ? asShown(amountOfShop, taxClass) : amountByHand,
+      deposit: asShown(deposit, taxClass),
+      ecoParticipation: asShown(ecoParticipation, taxClass),
     };
   });
   const subTotal = sum(lines.map(({ amount }) => amount));
+  const subTotalOfShop = sum(ofShop.map(({ amount }) => amount));
 
   // The basket discount.
   const offers = shop.basketDiscounts.map((offer) => ({
     ...offer,
-    minimumAmount: ofShop(offer.minimumAmount),
-    ...(offer.absolute !== undefined && { absolute: ofShop(offer.absolute) }),
+    minimumAmount: ofSettings(offer.minimumAmount),
+    ...(offer.absolute !== undefined && { absolute: ofSettings(offer.absolute) }),
   }));
-  const basketDiscount = Math.max(
+  const discountOfShop = Math.max(
     0,
     ...offers
-      .filter(({ minimumAmount }) => minimumAmount <= subTotal)
-      .map(({ absolute, percent }) => absolute ?? rounded(times(exact(subTotal), share(percent!))))
-      .map((amount) => Math.min(amount, subTotal)),
+      .filter(({ minimumAmount }) => minimumAmount <= subTotalOfShop)
+      .map(({ absolute, percent }) => absolute ?? rounded(times(exact(subTotalOfShop), share(percent!))))
+      .map((amount) => Math.min(amount, subTotalOfShop)),
   );
+  const basketDiscount = takenOff(discountOfShop, subTotalOfShop, subTotal);
   const rates = lines.map(({ taxRate }) => taxRate);
   const discountShares = spread(
     basketDiscount,
@@ -125,13 +143,19 @@ export function naiveTotals(cart: CartFacts, shop: ShopRules): CartTotals {
     rates,
   );
   const left = lines.map(({ amount }, index) => amount - discountShares[index]!);
+  const amountsOfShop = ofShop.map(({ amount }) => amount);
+  const sharesOfShop = spread(discountOfShop, amountsOfShop, rates);
+  const leftOfShop = amountsOfShop.map((amount, index) => amount - sharesOfShop[index]!);
 
   // What the delivery costs before a coupon.
-  const askedDelivery = delivery.method
-    ? delivery.isChosen && cart.shipping.price !== null
-      ? cart.shipping.price
-      : inTerms(naiveDeliveryPrice(delivery.method, cart, shop, subTotal, ofShop), defaultClass)
-    : 0;
+  const deliveryByHand = delivery.isChosen ? cart.shipping.price : null;
+  const askedDeliveryOfShop =
+    deliveryByHand !== null
+      ? asOfShop(deliveryByHand, defaultClass)
+      : delivery.method
+        ? naiveDeliveryPrice(delivery.method, cart, shop, subTotalOfShop, ofSettings)
+        : 0;
+  const askedDelivery = deliveryByHand ?? asShown(askedDeliveryOfShop, defaultClass);
 
   // The payment before it is limited.
   const isEmpty = cart.lines.length === 0;
@@ -144,31 +168,48 @@ export function naiveTotals(cart: CartFacts, shop: ShopRules): CartTotals {
         ) ??
         shop.paymentMethods[0] ??
         null);
-  const askedPayment =
-    cart.payment.price ?? (paymentMethod ? inTerms(ofShop(paymentMethod.amount), defaultClass) : 0);
+  const askedPaymentOfShop =
+    cart.payment.price === null
+      ? paymentMethod
+        ? ofSettings(paymentMethod.amount)
+        : 0
+      : asOfShop(cart.payment.price, defaultClass);
 
   // The coupon.
   const coupon = cart.coupon
     ? naiveCoupon(cart.coupon, {
         lines: cart.lines,
-        left,
-        rates,
-        subTotal,
+        left: leftOfShop,
+        subTotal: subTotalOfShop,
         inCurrency: (amount) => inCurrency({ [cart.coupon!.currency]: amount })!,
-        deliveryCost: askedDelivery,
+        deliveryCost: askedDeliveryOfShop,
         shippingMethodId: delivery.method?.shippingMethodId,
         paymentMethodId: paymentMethod?.paymentMethodId,
       })
     : null;
   const deliveryCost = coupon?.isShippingFree ? 0 : askedDelivery;
+  const deliveryCostOfShop = coupon?.isShippingFree ? 0 : askedDeliveryOfShop;
+  const couponable = left.map((amount, index) => (coupon?.isFor[index] ? amount : 0));
+  const couponAmount = coupon ? takenOff(coupon.amount, coupon.base, sum(couponable)) : 0;
+  const couponShares = spread(couponAmount, couponable, rates);
 
   const toPay =
     subTotal -
     basketDiscount -
-    (coupon?.amount ?? 0) +
+    couponAmount +
     sum(lines.map(({ deposit, ecoParticipation }) => deposit + ecoParticipation)) +
     deliveryCost;
-  const payment = isEmpty ? 0 : Math.max(askedPayment, 0 - toPay);
+  const toPayOfShop =
+    subTotalOfShop -
+    discountOfShop -
+    (coupon?.amount ?? 0) +
+    sum(ofShop.map(({ fees }) => fees)) +
+    deliveryCostOfShop;
+  const paymentOfShop = isEmpty ? 0 : Math.max(askedPaymentOfShop, 0 - toPayOfShop);
+  let payment = 0;
+  if (!isEmpty && cart.payment.price !== null) payment = Math.max(cart.payment.price, 0 - toPay);
+  else if (paymentOfShop >= 0) payment = asShown(paymentOfShop, defaultClass);
+  else payment = 0 - takenOff(0 - paymentOfShop, toPayOfShop, toPay);
 
   // The taxes: one rounding per rate. A payment that costs less than nothing is a discount on everything.
   const serviceRate = rateOf(defaultClass);
@@ -178,7 +219,7 @@ export function naiveTotals(cart: CartFacts, shop: ShopRules): CartTotals {
     ...lines.map((line, index) => ({
       taxClass: line.taxClass,
       rate: line.taxRate,
-      amount: left[index]! - (coupon?.shares[index] ?? 0) + line.deposit + line.ecoParticipation,
+      amount: left[index]! - couponShares[index]! + line.deposit + line.ecoParticipation,
     })),
   ];
   const paymentShares = spread(
@@ -218,10 +259,10 @@ export function naiveTotals(cart: CartFacts, shop: ShopRules): CartTotals {
       : serviceTaxes(payment);
 
   // The least a cart must come to.
-  const steps = [subTotal, -(coupon?.amount ?? 0), -basketDiscount, deliveryCost, payment];
+  const steps = [subTotalOfShop, -(coupon?.amount ?? 0), -discountOfShop, deliveryCostOfShop, paymentOfShop];
   const codes = ['SumProduct', 'SumCoupon', 'SumDiscount', 'SumDelivery', 'SumPayment'];
   const compared = sum(steps.slice(0, codes.indexOf(shop.minimumCartCode) + 1));
-  const least = shop.minimumCartAmount === null ? null : ofShop(shop.minimumCartAmount);
+  const least = shop.minimumCartAmount === null ? null : ofSettings(shop.minimumCartAmount);
 
   return {
     country,
@@ -229,11 +270,11 @@ export function naiveTotals(cart: CartFacts, shop: ShopRules): CartTotals {
     lines: lines.map((line, index) => ({
       ...line,
       discountShare: discountShares[index]!,
-      couponShare: coupon?.shares[index] ?? 0,
+      couponShare: couponShares[index]!,
     })),
     subTotal,
     basketDiscount: 0 - basketDiscount,
-    coupon: coupon && { amount: 0 - coupon.amount, problems: coupon.problems },
+    coupon: coupon && { amount: 0 - couponAmount, problems: coupon.problems },
     delivery,
     shipping: delivery.method
       ? { method: delivery.method, price: deliveryCost, taxes: serviceTaxes(deliveryCost) }
@@ -244,6 +285,7 @@ export function naiveTotals(cart: CartFacts, shop: ShopRules): CartTotals {
     totalBeforeTax: cart.taxType === 'GROSS' ? total - totalTax : total,
     grandTotal: cart.taxType === 'GROSS' ? total : total + totalTax,
     minimum: { amount: least, isReached: least === null || compared >= least },
+    missingToMinimum: least === null || compared >= least ? 0 : least - compared,
     offers,
   };
 }
@@ -337,7 +379,6 @@ function naiveCoupon(
   at: {
     lines: readonly LineFacts[];
     left: readonly number[];
-    rates: readonly number[];
     subTotal: number;
     inCurrency: (amount: number) => number;
     deliveryCost: number;
@@ -349,8 +390,7 @@ function naiveCoupon(
     coupon.productIds === null ||
     isAmong(product.productId, coupon.productIds) ||
     (product.masterId !== null && isAmong(product.masterId, coupon.productIds));
-  const weights = at.left.map((amount, index) => (isFor(at.lines[index]!) ? amount : 0));
-  const base = sum(weights);
+  const base = sum(at.left.filter((_, index) => isFor(at.lines[index]!)));
   const worth = {
     FIX: () => Math.min(at.inCurrency(coupon.amount!), base),
     PERCENT: () => rounded(times(exact(base), share(coupon.amount!))),
@@ -377,7 +417,8 @@ function naiveCoupon(
     amount,
     problems,
     isShippingFree: isShippingFree && problems.length === 0,
-    shares: spread(amount, weights, at.rates),
+    isFor: at.lines.map(isFor),
+    base,
   };
 }
 

@@ -20,6 +20,11 @@ import { cartTotals, type CartTotals, type ServiceTax } from './totals.ts';
 export interface Content {
   currency: string;
   taxType: TaxType;
+  /**
+   * The shop's tax model, where it is another than the tax type: limits, fixed discounts and `shopPrices` are in it.
+   * Missing: they are in the tax type itself.
+   */
+  shopTaxModel?: 'GROSS' | 'NET';
   lines: ContentLine[];
   subTotal: number;
   basketDiscount: number;
@@ -64,6 +69,8 @@ export interface ContentLine {
   unitPrice: number;
   quantityPrice: number;
   amount: number;
+  /** What the amounts are computed from; missing: the prices above. */
+  shopPrices?: ShopPrices;
   /** Of one unit, as are the next ones of all of them. */
   unitDeposit: number;
   unitEcoParticipation: number;
@@ -80,6 +87,17 @@ export interface ContentLine {
   image: { imageKey: string; sizes: ImageSizes } | null;
   energyLabel: ProductFacts['energyLabel'] | null;
   dataSheet: string | null;
+}
+
+/**
+ * What the shop asked, where its tax model is another than the tax type: the prices that are shown are rounded, so a
+ * change of the order is computed from these.
+ */
+export interface ShopPrices {
+  /** null: the price was set by hand, in the tax type of the content. */
+  quantityPrice: number | null;
+  unitDeposit: number;
+  unitEcoParticipation: number;
 }
 
 export interface ContentTaxClass {
@@ -153,6 +171,7 @@ export function contentOf(cart: PricedCart, settings: Settings, now: Date): Pric
   const content: Content = {
     currency: cart.currency,
     taxType: cart.taxType,
+    ...(isInOtherTerms(cart, settings) && { shopTaxModel: settings.taxModel }),
     lines: lines.map((line, index) => contentLine(line, totals, index, cart, settings)),
     subTotal: totals.subTotal,
     basketDiscount: totals.basketDiscount,
@@ -247,11 +266,17 @@ function contentLine(
   { line, product }: { line: StoredLine; product: Goods },
   { lines, country }: CartTotals,
   index: number,
-  { currency, taxType }: PricedCart,
+  cart: PricedCart,
   settings: Settings,
 ): ContentLine {
+  const { currency, taxType } = cart;
   const { facts, master } = product;
   const totals = lines[index]!;
+  const shopPrices: ShopPrices = {
+    quantityPrice: totals.shopQuantityPrice,
+    unitDeposit: priceIn(product.depositPrices, currency, settings) ?? 0,
+    unitEcoParticipation: priceIn(product.ecoParticipationPrices, currency, settings) ?? 0,
+  };
   const inTerms = (minor: number) => inTermsOf(taxType, minor, totals.taxClass, country, settings);
   return {
     lineItemId: line.lineItemId,
@@ -266,8 +291,9 @@ function contentLine(
     unitPrice: totals.unitPrice,
     quantityPrice: totals.quantityPrice,
     amount: totals.amount,
-    unitDeposit: inTerms(priceIn(product.depositPrices, currency, settings) ?? 0),
-    unitEcoParticipation: inTerms(priceIn(product.ecoParticipationPrices, currency, settings) ?? 0),
+    ...(isInOtherTerms(cart, settings) && { shopPrices }),
+    unitDeposit: inTerms(shopPrices.unitDeposit),
+    unitEcoParticipation: inTerms(shopPrices.unitEcoParticipation),
     deposit: totals.deposit,
     ecoParticipation: totals.ecoParticipation,
     discountShare: totals.discountShare,
@@ -284,6 +310,10 @@ function contentLine(
     energyLabel: facts.energyLabel ?? null,
     dataSheet: facts.dataSheet?.url ?? null,
   };
+}
+
+function isInOtherTerms({ taxType }: Pick<PricedCart, 'taxType'>, { taxModel }: Settings): boolean {
+  return taxType !== 'NONE' && taxType !== taxModel;
 }
 
 /** `Colour: blue, Size: small`, in each language of the shop. */

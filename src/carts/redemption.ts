@@ -4,9 +4,9 @@ import type { PaymentMethod } from '../shop/settings.ts';
 import { couponProblems, type CouponProblem } from './coupon-problems.ts';
 import type { Delivery } from './delivery.ts';
 import type { CartFacts, CouponFacts, LineFacts, ShopRules } from './facts.ts';
-import { spread, sum, type Taxed } from './shares.ts';
+import { sum, type Taxed } from './shares.ts';
 
-/** What a coupon is redeemed against. */
+/** What a coupon is redeemed against, in the shop's tax model. */
 export interface Redemption {
   cart: CartFacts;
   /** The lines less the basket discount. */
@@ -15,19 +15,28 @@ export interface Redemption {
   delivery: Delivery;
   method: PaymentMethod | null;
   /** What the delivery would cost. */
-  asked: number;
+  asked: { shop: number };
   shop: ShopRules;
+}
+
+/** What a coupon takes off, in the shop's tax model. */
+export interface Redeemed {
+  amount: number;
+  /** Which lines it is for, and what they come to less the basket discount. */
+  isFor: boolean[];
+  base: number;
+  waivesShipping: boolean;
+  problems: CouponProblem[];
 }
 
 /** A coupon takes off what is left after the basket discount; one with a problem takes off nothing. */
 export function redeemed(
   coupon: CouponFacts,
   { cart, left, subTotal, delivery, method, asked, shop }: Redemption,
-): { shares: number[]; waivesShipping: boolean; problems: CouponProblem[] } {
+): Redeemed {
   const converted = (minor: number) => inCurrency(minor, cart.currency, shop, coupon.currency);
   const isFor = cart.lines.map(({ product }) => isProductOf(coupon, product));
-  const eligible = left.map((line, index) => (isFor[index] ? line : { ...line, amount: 0 }));
-  const base = sum(eligible.map(({ amount }) => amount));
+  const base = sum(left.filter((_, index) => isFor[index]).map(({ amount }) => amount));
   const amount = {
     FIX: () => Math.min(converted(coupon.amount ?? 0), base),
     PERCENT: () => percentOf(base, coupon.amount ?? 0),
@@ -39,10 +48,10 @@ export function redeemed(
     hasProduct: isFor.includes(true),
     shippingMethodId: delivery.method?.shippingMethodId,
     paymentMethodId: method?.paymentMethodId,
-    hasEffect: amount > 0 || (waivesShipping && asked > 0),
+    hasEffect: amount > 0 || (waivesShipping && asked.shop > 0),
   });
-  if (problems.length > 0) return { shares: left.map(() => 0), waivesShipping: false, problems };
-  return { shares: spread(amount, eligible), waivesShipping, problems };
+  if (problems.length > 0) return { amount: 0, isFor, base, waivesShipping: false, problems };
+  return { amount, isFor, base, waivesShipping, problems };
 }
 
 function isProductOf({ productIds }: CouponFacts, product: LineFacts['product']): boolean {

@@ -30,7 +30,9 @@ export function cartText(
   const token = pickupToken(cart, new Date(cart.changedAt.getTime() + LIFETIME));
   const pickup = `?cart=${cart.cartId}&PickupToken=${encodeURIComponent(token)}`;
   const storefront = `${look.origin}/shop/${settings.shopId}`;
-  const price = (minor: number) => priceOf(minor, content.currency, content.taxType, locale);
+  // Limits are compared in the shop's tax model, so that is what they are said in.
+  const { currency, taxType, shopTaxModel = taxType } = content;
+  const price = (minor: number) => priceOf(minor, currency, shopTaxModel, locale);
   const rest: Omit<Cart, 'cartId' | 'billingAddress' | 'shippingAddress'> = {
     lineItemContainer: lineItemContainer(content, look),
     shippingData: shippingData(content, look),

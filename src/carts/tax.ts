@@ -18,16 +18,21 @@ export function taxClassFor(
  */
 export function taxRateIn(taxClass: TaxClass, country: string, shop: ShopRules): number {
   if (country !== shop.country && shop.taxFreeOutsideEu && !isInEu(country)) return 0;
-  return taxClass.rates[country] ?? homeRate(taxClass, shop);
-}
-
-function homeRate(taxClass: TaxClass, { country }: Pick<ShopRules, 'country'>): number {
-  return taxClass.rates[country] ?? 0;
+  return taxClass.rates[country] ?? taxClass.rates[shop.country] ?? 0;
 }
 
 /**
- * A price of the shop in the terms of a cart. Gross prices hold the tax of the shop's own country, so that is what a
- * net cart leaves out; a gross cart in a net shop adds the tax of the country that the goods go to.
+ * An amount with or without its tax, as another tax type says it; one rounding. NONE says amounts as they are.
+ */
+export function inTaxType(minor: number, rate: number, from: TaxType, to: TaxType): number {
+  if (from === 'GROSS' && to === 'NET') return scaled(minor, 10_000, 10_000 + rate);
+  if (from === 'NET' && to === 'GROSS') return scaled(minor, 10_000 + rate, 10_000);
+  return minor;
+}
+
+/**
+ * A price of the shop in the tax type of a cart. Both directions use the rate of the country that the goods go to,
+ * because that is the rate they are taxed with: with any other, the tax type of a cart would change what is paid.
  */
 export function inTermsOf(
   taxType: TaxType,
@@ -36,13 +41,7 @@ export function inTermsOf(
   country: string,
   shop: ShopRules,
 ): number {
-  if (taxType === 'NET' && shop.taxModel === 'GROSS') {
-    return scaled(minor, 10_000, 10_000 + homeRate(taxClass, shop));
-  }
-  if (taxType === 'GROSS' && shop.taxModel === 'NET') {
-    return scaled(minor, 10_000 + taxRateIn(taxClass, country, shop), 10_000);
-  }
-  return minor;
+  return inTaxType(minor, taxRateIn(taxClass, country, shop), shop.taxModel, taxType);
 }
 
 /** The tax that a gross amount holds, or that is added to a net one: one rounding, half up. */

@@ -474,14 +474,14 @@ describe('terms', () => {
     ['gross in gross', PLAIN, 'GROSS', null, 1190, 1000, 190, 1190],
     ['net in gross', PLAIN, 'NET', null, 1000, 1000, 190, 1190],
     [
-      'net in gross, abroad: without the tax of home, with that of abroad',
+      'net in gross, abroad: without the tax of abroad, so that the sum is that of the gross cart',
       abroad(PLAIN),
       'NET',
       'FR',
-      1000,
-      1000,
-      200,
-      1200,
+      992,
+      992,
+      198,
+      1190,
     ],
     ['gross in gross, abroad: the price stays', abroad(PLAIN), 'GROSS', 'FR', 1190, 992, 198, 1190],
     ['none in gross', PLAIN, 'NONE', null, 1190, 1190, 0, 1190],
@@ -489,7 +489,7 @@ describe('terms', () => {
     ['gross in net', net, 'GROSS', null, 1416, 1190, 226, 1416],
     ['gross in net, abroad: with the tax of abroad', abroad(net), 'GROSS', 'FR', 1428, 1190, 238, 1428],
     ['gross in net, out of the Union', net, 'GROSS', 'US', 1190, 1190, 0, 1190],
-    ['net in gross, out of the Union', PLAIN, 'NET', 'US', 1000, 1000, 0, 1000],
+    ['net in gross, out of the Union: without any tax', PLAIN, 'NET', 'US', 1190, 1190, 0, 1190],
     ['none in net', net, 'NONE', null, 1190, 1190, 0, 1190],
   ])('%s', (_, shop, taxType, country, unitPrice, before, tax, grand) => {
     const totals = cartTotals(cartOf([line(goods(1190))], { taxType, country }), shop);
@@ -514,13 +514,13 @@ describe('terms', () => {
     });
   });
 
-  test('what was set by hand, discounts and coupons are not changed', () => {
-    const shop = { ...DEMO, basketDiscounts: [{ minimumAmount: 0, absolute: 100 }] };
-    const facts = cartOf([line(goods(1190), 1, 1000)], {
+  test('what was set by hand is not changed, discounts and coupons take off what the shop says with tax', () => {
+    const shop = { ...DEMO, basketDiscounts: [{ minimumAmount: 0, absolute: 119 }] };
+    const facts = cartOf([line(goods(2380), 1, 1000)], {
       taxType: 'NET',
       ...shippedBy('express', 300),
       ...paidByHand(50),
-      ...couponOf('FIX', 200),
+      ...couponOf('FIX', 238),
     });
     expect(shown(cartTotals(facts, shop))).toEqual({
       sub: 1000,
@@ -531,6 +531,71 @@ describe('terms', () => {
       grand: 1250,
       net: 1050,
       tax: 200, // 199.5
+    });
+  });
+
+  test('many cheap pieces cost the same: the line is rounded, not the piece', () => {
+    const cheap = [line(goods(5), 1000)];
+    expect(shown(cartTotals(cartOf(cheap), PLAIN))).toMatchObject({ sub: 5000, grand: 5000 });
+    const totals = cartTotals(cartOf(cheap, { taxType: 'NET' }), PLAIN);
+    expect(totals.lines[0]).toMatchObject({ unitPrice: 4, shopQuantityPrice: 5, amount: 4202 });
+    expect(shown(totals)).toMatchObject({ sub: 4202, net: 4202, tax: 798, grand: 5000 });
+  });
+
+  // 10.00 with tax is 8.40 without: every limit is the shop's, in whatever terms the cart is shown.
+  describe('limits are compared with what the shop asks', () => {
+    const inNet = (shop: ShopRules, facts: Partial<CartFacts> = {}) =>
+      cartTotals(cartOf([line(goods(1000))], { taxType: 'NET', ...facts }), shop);
+
+    test('of a basket discount', () => {
+      const less = (minimumAmount: number) => ({
+        ...PLAIN,
+        basketDiscounts: [{ minimumAmount, absolute: 500 }],
+      });
+      expect(shown(inNet(less(1000)))).toMatchObject({ sub: 840, disc: -420, net: 420, tax: 80, grand: 500 });
+      expect(shown(inNet(less(1001)))).toMatchObject({ disc: 0, grand: 1000 });
+    });
+
+    test('of a coupon', () => {
+      const coupon = (minimumOrderValue: number) => couponOf('FIX', 500, { minimumOrderValue });
+      expect(shown(inNet(PLAIN, coupon(1000)))).toMatchObject({ coup: -420, grand: 500 });
+      expect(inNet(PLAIN, coupon(1001)).coupon).toEqual({
+        amount: 0,
+        problems: ['LineItemsSubTotalTooSmall'],
+      });
+    });
+
+    test('of the delivery', () => {
+      const free = (freeFrom: number) => ({
+        ...PLAIN,
+        shippingMethods: [delivery('flat', 'flat', 595, { freeFrom })],
+      });
+      expect(inNet(free(1000)).shipping!.price).toBe(0);
+      expect(inNet(free(1001)).shipping!.price).toBe(500);
+      const tiers = [
+        { from: 0, amount: 595 },
+        { from: 1000, amount: 119 },
+      ];
+      const tiered = { ...PLAIN, shippingMethods: [delivery('tiers', 'order_value', 0, { tiers })] };
+      expect(inNet(tiered).shipping!.price).toBe(100);
+    });
+
+    test('of the minimum', () => {
+      const least = (minimumCartAmount: number) => inNet({ ...PLAIN, minimumCartAmount });
+      expect(least(1000)).toMatchObject({ minimum: { amount: 1000, isReached: true }, missingToMinimum: 0 });
+      expect(least(1001)).toMatchObject({ minimum: { amount: 1001, isReached: false }, missingToMinimum: 1 });
+    });
+  });
+
+  test('a discount for the payment is shared over the rates as it is with tax', () => {
+    const shop = { ...PLAIN, paymentMethods: [payment('transfer', -214)] };
+    const facts = [line(goods(1070, { taxClassId: 'reduced' }))];
+    expect(shown(cartTotals(cartOf(facts), shop))).toMatchObject({ pay: -214, grand: 856 });
+    expect(shown(cartTotals(cartOf(facts, { taxType: 'NET' }), shop))).toMatchObject({
+      pay: -200,
+      net: 800,
+      tax: 56,
+      grand: 856,
     });
   });
 });
@@ -838,7 +903,7 @@ describe('spreading', () => {
 
   test('a net cart spreads by its net amounts', () => {
     const lines = [at('standard', 1190), at('reduced', 1070)];
-    const totals = cartTotals(cartOf(lines, { taxType: 'NET' }), less(100));
+    const totals = cartTotals(cartOf(lines, { taxType: 'NET' }), less(113));
     expect(totals.taxes).toEqual([
       { rate: 700, amount: 950, tax: 67 }, // 66.5
       { rate: 1900, amount: 950, tax: 181 }, // 180.5

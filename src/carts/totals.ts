@@ -1,13 +1,13 @@
-import { percentOf } from '../money.ts';
+import { percentOf, scaled } from '../money.ts';
 import { inCurrency, priceIn } from '../products/prices.ts';
 import { ORDER_UNIT } from '../products/render.ts';
 import type { BasketDiscount, PaymentMethod, ShippingMethod, TaxClass } from '../shop/settings.ts';
 import type { CouponProblem } from './coupon-problems.ts';
 import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
 import type { CartFacts, LineFacts, ShopRules } from './facts.ts';
-import { redeemed } from './redemption.ts';
+import { redeemed, type Redeemed } from './redemption.ts';
 import { ratesOf, spread, sum, type Taxed } from './shares.ts';
-import { inTermsOf, taxClassFor, taxOn, taxRateIn } from './tax.ts';
+import { inTaxType, taxClassFor, taxOn, taxRateIn } from './tax.ts';
 import { askedPrice, priceOfQuantity } from './unit-price.ts';
 
 /** What a cart comes to, in minor units of its currency. Discounts are negative. */
@@ -32,8 +32,11 @@ export interface CartTotals {
   totalTax: number;
   totalBeforeTax: number;
   grandTotal: number;
+  /** In the shop's tax model, as all limits are: they are compared with what the cart comes to there. */
   minimum: { amount: number | null; isReached: boolean };
-  /** What the shop offers, in the cart's currency. */
+  /** How much more the cart must be worth, in the shop's tax model; 0: the minimum is reached. */
+  missingToMinimum: number;
+  /** What the shop offers, in the cart's currency and the shop's tax model. */
   offers: readonly BasketDiscount[];
 }
 
@@ -45,6 +48,8 @@ export interface LineTotals {
   unitPrice: number;
   /** Of the amount that prices of this product are for. */
   quantityPrice: number;
+  /** The same as the shop asks it, in the shop's tax model; null: the price was set by hand. */
+  shopQuantityPrice: number | null;
   amount: number;
   deposit: number;
   ecoParticipation: number;
@@ -63,6 +68,11 @@ export interface ServiceTax {
 /**
  * The one place where a cart is computed; orders, documents and pages use what it says. Each line is rounded, then
  * the tax once per rate over the whole document: rounding it per line or per part gives other totals.
+ *
+ * The tax type of a cart only says how prices are shown. Whatever depends on a limit or is a fixed amount (discounts,
+ * coupons, delivery, payment, the minimum) is decided in the shop's tax model; the amounts named `shop...` are in it.
+ * What was decided is then shown in the cart's tax type: a discount in proportion to what it is taken off, so that
+ * each tax rate bears the same share of it as in the shop's tax model.
  */
 export function cartTotals(cart: CartFacts, shop: ShopRules): CartTotals {
   const { taxType } = cart;
@@ -70,55 +80,82 @@ export function cartTotals(cart: CartFacts, shop: ShopRules): CartTotals {
   // Who picks up takes over the goods where the shop is.
   const country = delivery.method?.kind === 'pickup' ? shop.country : (cart.country ?? shop.country);
   const priced = cart.lines.map((line) => pricedLine(line, cart, country, shop));
-  const subTotal = sum(priced.map(({ amount }) => amount));
+  const shopLines = priced.map(({ taxRate, shop: { amount } }) => ({ taxRate, amount }));
+  const subTotal = sumOf(priced);
+  const shopSubTotal = sumOf(shopLines);
 
   const offers = offersIn(cart.currency, shop);
-  const basketDiscount = bestDiscount(subTotal, offers);
+  const shopDiscount = bestDiscount(shopSubTotal, offers);
+  const basketDiscount = inProportion(shopDiscount, shopSubTotal, subTotal);
   const discountShares = spread(basketDiscount, priced);
-  const left =
-    basketDiscount === 0
-      ? priced
-      : priced.map((line, index) => ({ ...line, amount: line.amount - discountShares[index]! }));
+  const left = lessShares(priced, discountShares);
+  const shopLeft = lessShares(shopLines, spread(shopDiscount, shopLines));
 
   const serviceClass = taxClassFor(null, shop);
   const serviceRate = taxRateIn(serviceClass, country, shop);
-  const inTerms = (minor: number) => inTermsOf(taxType, minor, serviceClass, country, shop);
   const serviceTaxes = (price: number): ServiceTax[] => [
     { taxClass: serviceClass, rate: serviceRate, tax: taxOn(price, serviceRate, taxType) },
   ];
+  /** A price of a service: what was set by hand is in the cart's tax type, what the shop asks in the shop's. */
+  const servicePrice = (byHand: number | null, asked: number): Price =>
+    byHand === null
+      ? { shop: asked, shown: inTaxType(asked, serviceRate, shop.taxModel, taxType) }
+      : { shop: inTaxType(byHand, serviceRate, taxType, shop.taxModel), shown: byHand };
 
-  const asked = shippingPrice(cart, delivery, subTotal, shop, inTerms);
+  const asked = shippingPrice(cart, delivery, shopSubTotal, shop, servicePrice);
   const method = paymentMethod(cart, shop);
   const coupon =
-    cart.coupon && redeemed(cart.coupon, { cart, left, subTotal, delivery, method, asked, shop });
-  const couponShares = coupon?.shares ?? priced.map(() => 0);
+    cart.coupon &&
+    redeemed(cart.coupon, { cart, left: shopLeft, subTotal: shopSubTotal, delivery, method, asked, shop });
+  const couponShares = coupon ? shownCoupon(coupon, left) : priced.map(() => 0);
   const couponDiscount = sum(couponShares);
-  const shipping = coupon?.waivesShipping ? 0 : asked;
+  const shipping = coupon?.waivesShipping ? NOTHING : asked;
 
-  const lines = priced.map((line, index) => ({
+  const lines = priced.map(({ shop: _shop, ...line }, index) => ({
     ...line,
     discountShare: discountShares[index]!,
     couponShare: couponShares[index]!,
   }));
   const extras = sum(lines.map(({ deposit, ecoParticipation }) => deposit + ecoParticipation));
-  const payable = subTotal - basketDiscount - couponDiscount + extras + shipping;
-  // A discount for the payment takes off no more than there is to pay.
+  const payable = subTotal - basketDiscount - couponDiscount + extras + shipping.shown;
+  const shopCoupon = coupon?.amount ?? 0;
+  const shopPayable =
+    shopSubTotal - shopDiscount - shopCoupon + sum(priced.map((line) => line.shop.extras)) + shipping.shop;
   const payment =
-    cart.lines.length === 0 ? 0 : Math.max(paymentPrice(cart, method, shop, inTerms), 0 - payable);
+    cart.lines.length === 0
+      ? NOTHING
+      : paymentPrice(cart, method, shop, servicePrice, { shop: shopPayable, shown: payable });
 
   const taxed: TaxedAt[] = [
-    { taxClass: serviceClass, taxRate: serviceRate, amount: shipping + Math.max(payment, 0) },
+    { taxClass: serviceClass, taxRate: serviceRate, amount: shipping.shown + Math.max(payment.shown, 0) },
     ...lines.map((line, index) => ({
       ...line,
       amount: left[index]!.amount - line.couponShare + line.deposit + line.ecoParticipation,
     })),
   ];
   // Taken off at the default rate alone it could leave less than nothing there, and pay out tax.
-  const paymentShares = spread(Math.max(0, 0 - payment), taxed);
+  const paymentShares = spread(Math.max(0, 0 - payment.shown), taxed);
   const taxes = taxesByRate(lessShares(taxed, paymentShares), taxType);
-  const paymentTaxes = payment < 0 ? taxesOfShares(taxed, paymentShares, taxType) : serviceTaxes(payment);
+  const paymentTaxes =
+    payment.shown < 0 ? taxesOfShares(taxed, paymentShares, taxType) : serviceTaxes(payment.shown);
   const totalTax = sum(taxes.map(({ tax }) => tax));
-  const total = payable + payment;
+  const total = payable + payment.shown;
+  const minimum =
+    shop.minimumCartAmount === null ? null : inCurrency(shop.minimumCartAmount, cart.currency, shop);
+  const missingToMinimum =
+    minimum === null
+      ? 0
+      : Math.max(
+          0,
+          minimum -
+            sumUpTo(shop.minimumCartCode, {
+              SumProduct: shopSubTotal,
+              SumCoupon: -shopCoupon,
+              SumDiscount: -shopDiscount,
+              SumDelivery: shipping.shop,
+              SumPayment: payment.shop,
+            }),
+        );
   return {
     lines,
     subTotal,
@@ -127,24 +164,49 @@ export function cartTotals(cart: CartFacts, shop: ShopRules): CartTotals {
     delivery,
     country,
     serviceTax: { taxClass: serviceClass, rate: serviceRate },
-    shipping: delivery.method && { method: delivery.method, price: shipping, taxes: serviceTaxes(shipping) },
-    payment: cart.lines.length === 0 ? null : { method, price: payment, taxes: paymentTaxes },
+    shipping: delivery.method && {
+      method: delivery.method,
+      price: shipping.shown,
+      taxes: serviceTaxes(shipping.shown),
+    },
+    payment: cart.lines.length === 0 ? null : { method, price: payment.shown, taxes: paymentTaxes },
     taxes,
     totalTax,
     totalBeforeTax: taxType === 'GROSS' ? total - totalTax : total,
     grandTotal: taxType === 'GROSS' ? total : total + totalTax,
-    minimum: minimumOf(cart.currency, shop, {
-      SumProduct: subTotal,
-      SumCoupon: -couponDiscount,
-      SumDiscount: -basketDiscount,
-      SumDelivery: shipping,
-      SumPayment: payment,
-    }),
+    minimum: { amount: minimum, isReached: missingToMinimum === 0 },
+    missingToMinimum,
     offers,
   };
 }
 
-type PricedLine = Omit<LineTotals, 'discountShare' | 'couponShare'>;
+/** The same price in the shop's tax model and as the cart shows it. */
+export interface Price {
+  shop: number;
+  shown: number;
+}
+
+const NOTHING: Price = { shop: 0, shown: 0 };
+
+type ServicePrice = (byHand: number | null, asked: number) => Price;
+
+const sumOf = (amounts: readonly { amount: number }[]) => sum(amounts.map(({ amount }) => amount));
+
+/** A part of a whole of the shop, as a part of the whole that is shown: one rounding. */
+function inProportion(part: number, shopWhole: number, shownWhole: number): number {
+  return shopWhole === 0 ? 0 : scaled(part, shownWhole, shopWhole);
+}
+
+/** The shares of a coupon as the cart shows them; it is taken off the lines that it is for. */
+function shownCoupon({ amount, isFor, base }: Redeemed, left: readonly Taxed[]): number[] {
+  const eligible = left.map((line, index) => (isFor[index] ? line : { ...line, amount: 0 }));
+  return spread(inProportion(amount, base, sumOf(eligible)), eligible);
+}
+
+interface PricedLine extends Omit<LineTotals, 'discountShare' | 'couponShare'> {
+  /** In the shop's tax model: the line itself, and its deposit and fee. */
+  shop: { amount: number; extras: number };
+}
 
 function pricedLine(
   { quantity, price, product }: LineFacts,
@@ -153,30 +215,42 @@ function pricedLine(
   shop: ShopRules,
 ): PricedLine {
   const taxClass = taxClassFor(product.taxClassId, shop);
-  const inTerms = (minor: number) => inTermsOf(taxType, minor, taxClass, country, shop);
+  const taxRate = taxRateIn(taxClass, country, shop);
+  const shown = (minor: number) => inTaxType(minor, taxRate, shop.taxModel, taxType);
   const { priceQuantity } = product.orderUnit ?? ORDER_UNIT;
   const forAll = (prices: typeof product.depositPrices) =>
-    priceOfQuantity(inTerms(priceIn(prices, currency, shop) ?? 0), quantity, 1);
+    priceOfQuantity(priceIn(prices, currency, shop) ?? 0, quantity, 1);
+  const shopDeposit = forAll(product.depositPrices);
+  const shopEcoParticipation = forAll(product.ecoParticipationPrices);
+  const extras = shopDeposit + shopEcoParticipation;
   const common = {
     taxClass,
-    taxRate: taxRateIn(taxClass, country, shop),
-    deposit: forAll(product.depositPrices),
-    ecoParticipation: forAll(product.ecoParticipationPrices),
+    taxRate,
+    deposit: shown(shopDeposit),
+    ecoParticipation: shown(shopEcoParticipation),
   };
   if (price !== null) {
+    const amount = priceOfQuantity(price, quantity, 1);
     return {
       ...common,
       unitPrice: price,
       quantityPrice: priceOfQuantity(price, priceQuantity, 1),
-      amount: priceOfQuantity(price, quantity, 1),
+      shopQuantityPrice: null,
+      amount,
+      shop: { amount: inTaxType(amount, taxRate, taxType, shop.taxModel), extras },
     };
   }
-  const quantityPrice = inTerms(askedPrice(product, quantity, currency, customerGroupId, shop) ?? 0);
+  const shopQuantityPrice = askedPrice(product, quantity, currency, customerGroupId, shop) ?? 0;
+  const quantityPrice = shown(shopQuantityPrice);
+  const shopAmount = priceOfQuantity(shopQuantityPrice, quantity, priceQuantity);
   return {
     ...common,
     unitPrice: priceOfQuantity(quantityPrice, 1, priceQuantity),
     quantityPrice,
-    amount: priceOfQuantity(quantityPrice, quantity, priceQuantity),
+    shopQuantityPrice,
+    // Not the rounded price times the quantity: with many cheap pieces that would be another sum.
+    amount: shown(shopAmount),
+    shop: { amount: shopAmount, extras },
   };
 }
 
@@ -199,17 +273,15 @@ function bestDiscount(subTotal: number, offers: readonly BasketDiscount[]): numb
   );
 }
 
-/** What was set by hand is in the terms of the cart already. */
 function shippingPrice(
   cart: CartFacts,
   { method, isChosen }: Delivery,
-  subTotal: number,
+  shopSubTotal: number,
   shop: ShopRules,
-  inTerms: (minor: number) => number,
-): number {
-  if (!method) return 0;
-  const byHand = isChosen ? cart.shipping.price : null;
-  return byHand ?? inTerms(deliveryPrice(method, cart, subTotal, shop));
+  servicePrice: ServicePrice,
+): Price {
+  if (!method) return NOTHING;
+  return servicePrice(isChosen ? cart.shipping.price : null, deliveryPrice(method, cart, shopSubTotal, shop));
 }
 
 function paymentMethod({ payment }: CartFacts, { paymentMethods }: ShopRules): PaymentMethod | null {
@@ -218,20 +290,27 @@ function paymentMethod({ payment }: CartFacts, { paymentMethods }: ShopRules): P
   return chosen ?? paymentMethods[0] ?? null;
 }
 
+/** A discount for the payment takes off no more than there is to pay, and like any discount, of everything. */
 function paymentPrice(
   { payment, currency }: CartFacts,
   method: PaymentMethod | null,
   shop: ShopRules,
-  inTerms: (minor: number) => number,
-): number {
-  if (payment.price !== null) return payment.price;
-  return inTerms(inCurrency(method?.amount ?? 0, currency, shop));
+  servicePrice: ServicePrice,
+  payable: Price,
+): Price {
+  const asked = servicePrice(payment.price, inCurrency(method?.amount ?? 0, currency, shop));
+  const limited = {
+    shop: Math.max(asked.shop, 0 - payable.shop),
+    shown: Math.max(asked.shown, 0 - payable.shown),
+  };
+  if (payment.price !== null || limited.shop >= 0) return limited;
+  return { shop: limited.shop, shown: 0 - inProportion(0 - limited.shop, payable.shop, payable.shown) };
 }
 
 type TaxedAt = Taxed & { taxClass: TaxClass };
 
-function lessShares(taxed: readonly TaxedAt[], shares: readonly number[]): TaxedAt[] {
-  return taxed.map((part, index) => ({ ...part, amount: part.amount - shares[index]! }));
+function lessShares<Part extends Taxed>(parts: readonly Part[], shares: readonly number[]): Part[] {
+  return parts.map((part, index) => ({ ...part, amount: part.amount - shares[index]! }));
 }
 
 function taxesByRate(taxed: readonly Taxed[], taxType: CartFacts['taxType']) {
@@ -256,32 +335,6 @@ function taxesOfShares(
 /** The steps in which a cart adds up; a minimum is compared with the sum after the step that it names. */
 const STEPS = ['SumProduct', 'SumCoupon', 'SumDiscount', 'SumDelivery', 'SumPayment'] as const;
 
-function minimumOf(
-  currency: string,
-  shop: ShopRules,
-  steps: Record<(typeof STEPS)[number], number>,
-): CartTotals['minimum'] {
-  if (shop.minimumCartAmount === null) return { amount: null, isReached: true };
-  const amount = inCurrency(shop.minimumCartAmount, currency, shop);
-  return { amount, isReached: sumUpTo(shop.minimumCartCode, steps) >= amount };
-}
-
 function sumUpTo(code: ShopRules['minimumCartCode'], steps: Record<(typeof STEPS)[number], number>): number {
   return sum(STEPS.slice(0, STEPS.indexOf(code) + 1).map((step) => steps[step]));
-}
-
-/** How much more the cart must be worth to reach the minimum; 0: it does. */
-export function missingToMinimum(totals: CartTotals, { minimumCartCode }: ShopRules): number {
-  const { minimum, subTotal, coupon, basketDiscount, shipping, payment } = totals;
-  if (minimum.isReached) return 0;
-  return (
-    minimum.amount! -
-    sumUpTo(minimumCartCode, {
-      SumProduct: subTotal,
-      SumCoupon: coupon?.amount ?? 0,
-      SumDiscount: basketDiscount,
-      SumDelivery: shipping?.price ?? 0,
-      SumPayment: payment?.price ?? 0,
-    })
-  );
 }

@@ -152,10 +152,17 @@ function lineOf(line: ContentLine, net: number, position: number, document: Docu
 }
 
 /** Prices may have more decimals than amounts: four more, for what a gross price leaves without its tax. */
-function netPrice({ quantityPrice, taxClass }: ContentLine, { currency, taxType }: Content): string {
+function netPrice(
+  { quantityPrice, shopPrices, taxClass }: ContentLine,
+  { currency, taxType, shopTaxModel }: Content,
+): string {
   const digits = currencyDigits(currency);
-  if (taxType !== 'GROSS') return decimalOf(quantityPrice, currency);
-  const net = (quantityPrice * 10_000) / (10_000 + taxClass.rate);
+  // What the shop asked is exact; what is shown in another tax type is rounded.
+  const asked = shopPrices?.quantityPrice ?? null;
+  const { price, model } =
+    asked === null ? { price: quantityPrice, model: taxType } : { price: asked, model: shopTaxModel };
+  if (model !== 'GROSS') return decimalOf(price, currency);
+  const net = (price * 10_000) / (10_000 + taxClass.rate);
   return (net / 10 ** digits).toFixed(digits + 4).replace(/0{1,4}$/, '');
 }
 

@@ -1,7 +1,8 @@
 import type { Content, ContentLine, ContentPayment, ContentTaxClass } from '../carts/content.ts';
 import { deliveryPrice } from '../carts/delivery.ts';
 import type { CartFacts, CouponFacts, LineFacts, ShopRules } from '../carts/facts.ts';
-import { inTermsOf, taxClassFor } from '../carts/tax.ts';
+import { sum } from '../carts/shares.ts';
+import { inTaxType, inTermsOf, taxClassFor } from '../carts/tax.ts';
 import { cartTotals, type CartTotals, type ServiceTax } from '../carts/totals.ts';
 import { priceOfQuantity } from '../carts/unit-price.ts';
 import { inCurrency } from '../products/prices.ts';
@@ -26,7 +27,7 @@ export interface Edits {
 export function revised(content: Content, edits: Edits = {}): Content {
   const { added, changed, removed } = edits;
   const lines = content.lines.filter(({ lineItemId }) => lineItemId !== removed);
-  if (added) lines.push(added);
+  if (added) lines.push(inTermsOfOrder(added, content));
   const shipping = edits.shipping ?? content.shipping;
   const payment = edits.payment ?? content.payment;
   const terms = { ...content, lines };
@@ -46,8 +47,14 @@ export function revised(content: Content, edits: Edits = {}): Content {
   return {
     ...content,
     lines: lines.map((line, index) => {
-      const { taxClass: _class, taxRate: _rate, ...amounts } = totals.lines[index]!;
-      return { ...line, quantity: facts.lines[index]!.quantity, ...amounts };
+      const { taxClass: _class, taxRate: _rate, shopQuantityPrice, ...amounts } = totals.lines[index]!;
+      const shopPrices = line.shopPrices && { ...line.shopPrices, quantityPrice: shopQuantityPrice };
+      return {
+        ...line,
+        quantity: facts.lines[index]!.quantity,
+        ...amounts,
+        ...(shopPrices && { shopPrices }),
+      };
     }),
     subTotal: totals.subTotal,
     basketDiscount: totals.basketDiscount,
@@ -104,17 +111,36 @@ function lineFacts(line: ContentLine, { currency }: Content, changed: Edits['cha
     product: {
       productId: line.productId,
       masterId: line.masterId,
-      prices: { [currency]: line.quantityPrice },
+      prices: { [currency]: line.shopPrices?.quantityPrice ?? line.quantityPrice },
       taxClassId: keyOf(line.taxClass),
       orderUnit: line.orderUnit,
-      depositPrices: { [currency]: line.unitDeposit },
-      ecoParticipationPrices: { [currency]: line.unitEcoParticipation },
+      depositPrices: { [currency]: (line.shopPrices ?? line).unitDeposit },
+      ecoParticipationPrices: { [currency]: (line.shopPrices ?? line).unitEcoParticipation },
+    },
+  };
+}
+
+/** The shop may have changed its tax model since the order was placed: the line follows the order. */
+function inTermsOfOrder(
+  { shopPrices, ...line }: ContentLine,
+  { taxType, shopTaxModel }: Content,
+): ContentLine {
+  if (shopTaxModel === undefined) return line;
+  const inShopModel = (minor: number) => inTaxType(minor, line.taxClass.rate, taxType, shopTaxModel);
+  return {
+    ...line,
+    shopPrices: shopPrices ?? {
+      quantityPrice: null,
+      unitDeposit: inShopModel(line.unitDeposit),
+      unitEcoParticipation: inShopModel(line.unitEcoParticipation),
     },
   };
 }
 
 /** Its price was set by hand: that is a price of one unit, while a product's is that of `priceQuantity` units. */
-function isPricedByUnit({ quantity, orderUnit, unitPrice, quantityPrice, amount }: ContentLine): boolean {
+function isPricedByUnit(line: ContentLine): boolean {
+  const { quantity, orderUnit, unitPrice, quantityPrice, amount, shopPrices } = line;
+  if (shopPrices) return shopPrices.quantityPrice === null;
   const { priceQuantity } = orderUnit;
   return (
     priceOfQuantity(quantityPrice, 1, priceQuantity) !== unitPrice ||
@@ -137,14 +163,13 @@ function couponOf({ coupon, currency }: Content): CouponFacts | null {
 }
 
 function rulesOf(
-  { currency, taxType, serviceTaxClass, offers }: Content,
+  { currency, taxType, shopTaxModel, serviceTaxClass, offers }: Content,
   taxClasses: ReadonlyMap<string, ContentTaxClass>,
   shippingMethodId: string | undefined,
 ): ShopRules {
   return {
     country: COUNTRY,
-    // Prices are in the terms of the order already.
-    taxModel: taxType === 'NET' ? 'NET' : 'GROSS',
+    taxModel: shopTaxModel ?? (taxType === 'NET' ? 'NET' : 'GROSS'),
     taxFreeOutsideEu: false,
     taxClasses: [...taxClasses].map(([key, { name, rate }]) => ({
       taxClassId: key,
@@ -185,7 +210,7 @@ function chosenMethod(shippingMethodId: string): ShippingMethod {
 
 /** What the delivery of an order would cost by the method's rules of today, in the terms of the order. */
 export function deliveryPriceToday(
-  { currency, taxType, lines, subTotal }: Content,
+  { currency, taxType, lines }: Content,
   method: ShippingMethod,
   country: string,
   settings: Settings,
@@ -201,7 +226,11 @@ export function deliveryPriceToday(
       ...(weight && { deliveryWeight: weight }),
     },
   }));
-  const price = deliveryPrice(method, { currency, lines: shipped }, subTotal, settings);
+  // Limits are in the tax model of the shop.
+  const value = sum(
+    lines.map(({ amount, taxClass }) => inTaxType(amount, taxClass.rate, taxType, settings.taxModel)),
+  );
+  const price = deliveryPrice(method, { currency, lines: shipped }, value, settings);
   return inTermsOf(taxType, price, taxClassFor(null, settings), country, settings);
 }
 

@@ -1,4 +1,3 @@
-import { missingToMinimum } from '../carts/totals.ts';
 import type { ShownCart } from '../carts/shopping.ts';
 import { html, type Markup } from '../http/html.ts';
 import { formatMoney } from '../money.ts';
@@ -174,17 +173,14 @@ function next(visit: Visit, shown: ShownCart, obstacle: Obstacle | undefined): M
   return html`<p class="notice">${obstacleText(visit, shown, obstacle)}</p>`;
 }
 
-function obstacleText(visit: Visit, { priced, settings }: ShownCart, obstacle: Obstacle): string {
+function obstacleText(visit: Visit, { priced }: ShownCart, obstacle: Obstacle): string {
   const words = cartWords(visit.locale);
   const money = (minor: number) => formatMoney(minor, priced.content.currency, visit.locale);
   switch (obstacle) {
     case 'empty':
       return words.empty;
     case 'minimum':
-      return words.minimum(
-        money(priced.totals.minimum.amount!),
-        money(missingToMinimum(priced.totals, settings)),
-      );
+      return words.minimum(money(priced.totals.minimum.amount!), money(priced.totals.missingToMinimum));
     case 'delivery':
       return words.undeliverable;
     case 'stock':
