@@ -1012,6 +1012,8 @@ export const cart: Fact<string> = async (shop) => {
       tokenHash: hash,
       createdAt: tx.now,
       changedAt: tx.now,
+      appId: null,
+      pickedUpAt: null,
       version: 1,
       currency: 'EUR',
       locale: 'en_GB',

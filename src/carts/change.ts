@@ -1,6 +1,6 @@
 import type { Queries } from '../db/database.ts';
 import { requireCartToken } from '../http/cart-token.ts';
-import { badRequest, gone, HttpError, isRefusal, notFound } from '../http/errors.ts';
+import { badRequest, forbidden, gone, HttpError, isRefusal, notFound } from '../http/errors.ts';
 import { NeedsTransaction } from '../http/operation.ts';
 import { Rendered } from '../http/rendered.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
@@ -32,8 +32,14 @@ export interface CartCall {
   origin: string;
 }
 
-function admit({ cartToken, isAdmitted }: CartCall, tokenHash: Buffer): void {
-  if (!isAdmitted) requireCartToken(cartToken, tokenHash);
+/** Whoever has picked up a cart has a copy of it: the token of the original is of no use to its maker any more. */
+function admit(
+  { cartToken, isAdmitted }: CartCall,
+  { tokenHash, pickedUpAt }: { tokenHash: Buffer; pickedUpAt?: Date | null },
+): void {
+  if (isAdmitted) return;
+  requireCartToken(cartToken, tokenHash);
+  if (pickedUpAt) throw forbidden('The cart was picked up in the shop, so its token has ended');
 }
 
 export interface OpenCart {
@@ -57,10 +63,10 @@ export async function openCart(call: CartCall, wanted: Wanted = {}): Promise<Ope
   if (!cart) {
     const order = await findOrderOfCart(db, shopId, cartId);
     if (!order) throw new CartGone(notFound());
-    admit(call, order.tokenHash);
+    admit(call, order);
     throw new CartGone(gone('This cart has become an order'));
   }
-  admit(call, cart.tokenHash);
+  admit(call, cart);
   // The sweep comes once an hour.
   if (isEnded(cart, db.now)) throw new CartGone(notFound());
   return { cart, settings: await settingsOfVersion(db, shopId, cart.settingsVersion) };
@@ -77,7 +83,7 @@ export function openKeptCart(call: CartCall, wanted: Wanted = {}) {
   const cart = keptCart(db, shopId, params.cartId, wanted);
   const settings = keptSettings(db, shopId);
   if (!cart || !settings || isEnded(cart, db.now)) return undefined;
-  admit(call, cart.tokenHash);
+  admit(call, cart);
   cart.settingsVersion = settings.version;
   return { cart, settings };
 }
@@ -127,10 +133,11 @@ function changedWith({ db }: CartCall, open: OpenCart, change: Change): ChangedC
 }
 
 function answered(
-  { db, shopId, origin }: CartCall,
+  { db, shopId, origin, isAdmitted }: CartCall,
   { cart, priced, settings, status }: ChangedCart,
 ): Rendered {
-  const text = cartText(cart, priced, { locale: cart.locale, origin, settings }, status);
+  const look = { locale: cart.locale, origin, settings };
+  const text = cartText(cart, priced, look, { status, hasPickup: isAdmitted !== true });
   keepCart(db, shopId, { ...cart, version: cart.version + 1 });
   return new Rendered(text);
 }

@@ -1,4 +1,5 @@
 import type { Queries } from '../db/database.ts';
+import type { Caller } from '../http/callers.ts';
 import { newCartToken } from '../http/cart-token.ts';
 import { invalid, isRefusal, notFound } from '../http/errors.ts';
 import { offeredLocale, writingCurrency } from '../http/locale.ts';
@@ -19,6 +20,10 @@ export interface CreateCall {
   shopId: string;
   origin: string;
   body: NewCart;
+  /** undefined: a visitor of the storefront, who gets to see no token. */
+  caller: Caller | undefined;
+  /** Of a visitor's cart: the app that made the cart which this one takes the place of. */
+  appId?: string | null;
 }
 
 export interface CreatedCart {
@@ -77,13 +82,16 @@ interface MadeCart {
   status: Cart['status'];
 }
 
-function newCart({ db: { now }, body }: CreateCall, { settings, ...ingredients }: Ingredients): MadeCart {
+function newCart(
+  { db: { now }, body, caller, appId }: CreateCall,
+  { settings, ...ingredients }: Ingredients,
+): MadeCart {
   const currency = writingCurrency(body.currency ?? undefined, settings);
   const offered = body.locale ? offeredLocale(body.locale, settings.locales) : undefined;
   const { lines, refusals } = withAll(
     [],
     body.lineItems ?? [],
-    { currency, products: ingredients.products, settings, now },
+    { currency, products: ingredients.products, settings, now, caller, isOfApp: false },
     () => newId(now),
     { mayFail: body.forceCreate ?? false },
   );
@@ -94,6 +102,8 @@ function newCart({ db: { now }, body }: CreateCall, { settings, ...ingredients }
     ...ingredients,
     cartId: newId(now),
     tokenHash: hash,
+    appId: caller?.app?.appId ?? appId ?? null,
+    pickedUpAt: null,
     createdAt: now,
     changedAt: now,
     version: 1,
@@ -125,9 +135,10 @@ function newCart({ db: { now }, body }: CreateCall, { settings, ...ingredients }
   };
 }
 
-function created({ db, shopId, origin }: CreateCall, made: MadeCart): CreatedCart {
+function created({ db, shopId, origin, caller }: CreateCall, made: MadeCart): CreatedCart {
   const { cart, token, priced, settings, status } = made;
   keepCart(db, shopId, cart);
-  const text = cartText(cart, priced, { locale: cart.locale, origin, settings }, status);
+  const look = { locale: cart.locale, origin, settings };
+  const text = cartText(cart, priced, look, { status, hasPickup: caller !== undefined });
   return { cartId: cart.cartId, token, text };
 }

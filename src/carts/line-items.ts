@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { Caller } from '../http/callers.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
@@ -33,8 +34,8 @@ export function lineItems(api: Operations): void {
       status: 201,
     },
     async (call) => {
-      const { db, body } = call;
-      return changedCart(call, adding(body, db.now), { productIds: namedProducts([body]) });
+      const { db, body, caller } = call;
+      return changedCart(call, adding(body, db.now, caller), { productIds: namedProducts([body]) });
     },
   );
 
@@ -51,9 +52,9 @@ export function lineItems(api: Operations): void {
       status: 201,
     },
     async (call) => {
-      const { db, body } = call;
+      const { db, body, caller } = call;
       const change = ({ cart, settings }: OpenCart) => {
-        const shelf = shelfOf({ cart, settings }, db.now);
+        const shelf = shelfOf({ cart, settings }, db.now, caller);
         const { lines, refusals } = withAll(cart.lines, body, shelf, () => newId(db.now), { mayFail: true });
         const status = refusals.length === 0 ? ('Complete' as const) : ('PartiallyComplete' as const);
         return { changed: { lines }, status };
@@ -114,10 +115,10 @@ export function lineItems(api: Operations): void {
   );
 }
 
-/** The product must be wanted beside the cart. */
-export function adding(line: NewLine, now: Date): Change {
+/** The product must be wanted beside the cart. Without a caller it is a visitor of the storefront. */
+export function adding(line: NewLine, now: Date, caller?: Caller): Change {
   return (open) => ({
-    changed: { lines: withMore(open.cart.lines, line, shelfOf(open, now), () => newId(now)) },
+    changed: { lines: withMore(open.cart.lines, line, shelfOf(open, now, caller), () => newId(now)) },
   });
 }
 
@@ -136,6 +137,7 @@ export function takingOut(lineItemId: string): Change {
   };
 }
 
-function shelfOf({ cart, settings }: OpenCart, now: Date): Shelf {
-  return { currency: cart.currency, products: cart.products, settings, now };
+function shelfOf({ cart, settings }: OpenCart, now: Date, caller?: Caller): Shelf {
+  const { currency, products, appId } = cart;
+  return { currency, products, settings, now, caller, isOfApp: appId !== null };
 }

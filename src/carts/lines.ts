@@ -1,4 +1,13 @@
-import { badRequest, HttpError, invalid, isRefusal, notFound } from '../http/errors.ts';
+import { hasScope, type Caller } from '../http/callers.ts';
+import {
+  badRequest,
+  HttpError,
+  invalid,
+  isRefusal,
+  missingScope,
+  notFound,
+  unauthorised,
+} from '../http/errors.ts';
 import { check, compileBody } from '../http/validation.ts';
 import { isId } from '../ids.ts';
 import { priceIn } from '../products/prices.ts';
@@ -16,6 +25,10 @@ export interface Shelf {
   products: readonly Goods[];
   settings: Settings;
   now: Date;
+  /** undefined: a visitor of the storefront, who may do what anybody may. */
+  caller: Caller | undefined;
+  /** The cart was made by an app, which could read the products. */
+  isOfApp: boolean;
 }
 
 /** Nothing of it can be had at the moment. */
@@ -45,6 +58,7 @@ export function withAll(
   newLineId: () => string,
   { mayFail }: { mayFail: boolean },
 ): { lines: StoredLine[]; refusals: Error[] } {
+  if (entries.length > 0) requireCatalogue(shelf);
   let all = [...lines];
   const refusals: Error[] = [];
   for (const [index, entry] of entries.entries()) {
@@ -70,9 +84,10 @@ export function withMore(
   newLineId: () => string,
   field = 'quantity',
 ): StoredLine[] {
+  requireCatalogue(shelf);
   const more = decimalOf(quantity, field, QUANTITY);
   const product = shelf.products.find((one) => one.productId === productId.toUpperCase());
-  if (!product) throw notFound();
+  if (!product || !(product.visible || seesHidden(shelf))) throw notFound();
   checkForSale(product, shelf);
   const line = lines.find((one) => one.productId === product.productId);
   if (!line) {
@@ -82,6 +97,21 @@ export function withMore(
   }
   const wanted = Math.min(Number((Number(line.quantity) + more).toFixed(6)), QUANTITY.most);
   return replaced(lines, { ...line, quantity: quantityOf(product, wanted, shelf, field) });
+}
+
+/**
+ * A line says what a product is called and costs, so it is given to those who could read the product itself: in a shop
+ * that shows its catalogue to nobody without a token, to apps that may read products and to the carts that apps made.
+ */
+function requireCatalogue({ caller, isOfApp, settings }: Shelf): void {
+  if (settings.publicCatalogue || (caller && hasScope(caller, 'products_read'))) return;
+  if (caller?.app) throw missingScope('products_read');
+  if (!isOfApp) throw unauthorised('A token is needed');
+}
+
+/** As where products are read: others learn neither the name of a hidden product nor that there is one. */
+function seesHidden({ caller }: Shelf): boolean {
+  return caller !== undefined && hasScope(caller, 'products_write');
 }
 
 /** The lines with this quantity of one of them; 0 takes it away. */

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 import type { Entry } from '../http/audit-entry.ts';
 import { isDatabase } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import { badRequest, conflict, isRefusal } from '../http/errors.ts';
+import { badRequest, conflict, forbidden, HttpError, isRefusal } from '../http/errors.ts';
 import { NeedsTransaction, type Operations } from '../http/operation.ts';
 import { Rendered } from '../http/rendered.ts';
 import { Id } from '../http/schemas.ts';
@@ -20,7 +21,8 @@ import type { PricedContent } from './content.ts';
 import { label } from './goods.ts';
 import { forgetCart } from './kept-carts.ts';
 import { rememberStock, sameGoodsButStock } from './kept-goods.ts';
-import { sameSettings } from './queries.ts';
+import { sameSettings, type CartRow } from './queries.ts';
+import { reviewDigest } from './review-digest.ts';
 
 export function order(api: Operations): void {
   api.change(
@@ -48,39 +50,67 @@ export function order(api: Operations): void {
   );
 }
 
-export type OrderCall = CartCall & { entry: Entry | undefined };
+export type OrderCall = CartCall & {
+  entry: Entry | undefined;
+  /** The digest of what the shopper has reviewed; undefined: nobody has, an app orders. */
+  reviewed?: string;
+};
+
+/** The cart is not what the shopper has reviewed. */
+export class NotAsReviewed extends HttpError {
+  constructor() {
+    super(409, 'The cart has changed since it was reviewed');
+  }
+}
+
+/** The statement that places orders has found the cart unchanged, and refused it. */
+class NotPlaced extends HttpError {
+  constructor(text: string) {
+    super(409, text);
+  }
+}
 
 /** Throws NeedsTransaction when somebody else has changed the cart in the meantime. */
 export async function createOrder(call: OrderCall): Promise<Rendered> {
-  return (await orderedFromMemory(call)) ?? ordered(call, await openCart(call));
+  const cached = openKeptCart(call);
+  if (!cached) return ordered(call, await openCart(call));
+  const { settingsVersion, products } = cached.cart;
+  const expected = sql`
+    ${sameSettings(call.shopId, settingsVersion)} and ${sameGoodsButStock(call.shopId, products)}`;
+  try {
+    return await ordered(call, cached, expected);
+  } catch (error) {
+    if (error instanceof NotPlaced || !(error instanceof NeedsTransaction || isRefusal(error))) throw error;
+    // A cached copy may be stale, so a refusal is checked against the stored cart.
+    const stored = await openCart(call);
+    if (isRefusal(error) && isSame(stored.cart, cached.cart)) throw error;
+    return await ordered(call, stored);
+  } finally {
+    forgetCart(call.db, call.shopId, cached.cart.cartId);
+  }
 }
 
-/** undefined: it must be read, because a part is not in memory or was old. */
-async function orderedFromMemory(call: OrderCall): Promise<Rendered | undefined> {
-  const open = openKeptCart(call);
-  if (!open) return undefined;
-  try {
-    const { settingsVersion, products } = open.cart;
-    const expected = sql`
-      ${sameSettings(call.shopId, settingsVersion)} and ${sameGoodsButStock(call.shopId, products)}`;
-    return await ordered(call, open, expected);
-  } catch (error) {
-    // What an old copy does not allow, the real cart may: it decides.
-    if (!(error instanceof NeedsTransaction) && !isRefusal(error)) throw error;
-    return undefined;
-  } finally {
-    forgetCart(call.db, call.shopId, open.cart.cartId);
-  }
+/** Both are computed to the same: nothing that they are computed from has changed. */
+function isSame(stored: CartRow, cached: CartRow): boolean {
+  const refsOf = ({ products }: CartRow) => products.map(({ ref }) => ref).toSorted();
+  return (
+    stored.version === cached.version &&
+    stored.settingsVersion === cached.settingsVersion &&
+    isDeepStrictEqual(refsOf(stored), refsOf(cached))
+  );
 }
 
 /** Two statements with reading the cart. If somebody else has changed it in between, it begins anew with a lock. */
 async function ordered(
-  { db, shopId, origin, entry }: OrderCall,
+  { db, shopId, origin, entry, reviewed }: OrderCall,
   open: OpenCart,
   expected?: Sql,
 ): Promise<Rendered> {
   const { settings } = open;
   const priced = pricedCart(open.cart, settings, db.now);
+  if (reviewed !== undefined && reviewed !== reviewDigest(open.cart, priced.content)) {
+    throw new NotAsReviewed();
+  }
   const wanted = newOrder(open, priced, db.now, entry?.appId ?? null);
   const look = { locale: wanted.locale, origin, settings };
   const options = {
@@ -94,7 +124,7 @@ async function ordered(
       ? await placeTogether(db, shopId, { order: wanted, options })
       : await placeOrder(db, shopId, wanted, options);
   if (!isCurrent) throw new NeedsTransaction();
-  if (orderNumber === null) throw conflict(shortage(shortIds, priced, settings));
+  if (orderNumber === null) throw new NotPlaced(shortage(shortIds, priced, settings));
   rememberStock(db, shopId, left);
 
   const row: OrderRow = {
@@ -119,6 +149,12 @@ export function newOrder(
   appId: string | null,
 ): NewOrder {
   const { billingAddress } = cart;
+  // Where an app made the cart, its right to leave out the tax was checked then.
+  if (cart.taxType === 'NONE' && cart.appId === null) {
+    throw forbidden(
+      'Without tax only a cart can be ordered that an app with the scope carts_price_write has made',
+    );
+  }
   if (billingAddress === null) {
     throw badRequest('The cart has no billing address, set it with PUT billing-address');
   }

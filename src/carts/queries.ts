@@ -1,4 +1,4 @@
-import type { Queries } from '../db/database.ts';
+import type { Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import type { TaxType } from '../http/price.ts';
 import type { CouponFacts } from './facts.ts';
@@ -20,6 +20,10 @@ export interface StoredLine {
 export interface StoredCart {
   cartId: string;
   tokenHash: Buffer;
+  /** The app whose token made it; null: anybody, or the storefront. */
+  appId: string | null;
+  /** Set: a visitor has got a copy of it, and its token has ended. */
+  pickedUpAt: Date | null;
   createdAt: Date;
   changedAt: Date;
   version: number;
@@ -82,7 +86,8 @@ interface Terms {
 }
 
 const cartColumns = (productIds: readonly string[] = []) => sql`
-  cart.cart_id as "cartId", cart.token_hash as "tokenHash", cart.created_at as "createdAt",
+  cart.cart_id as "cartId", cart.token_hash as "tokenHash", cart.app_id as "appId",
+  cart.picked_up_at as "pickedUpAt", cart.created_at as "createdAt",
   cart.changed_at as "changedAt", cart.version, cart.currency, cart.locale, cart.tax_type as "taxType",
   cart.customer_id as "customerId", cart.lines, cart.coupon_line_item_id as "couponLineItemId",
   cart.coupon_code_key as "couponCodeKey", cart.billing_address::text as "billingAddress",
@@ -170,7 +175,7 @@ const matches = (
   shopId: string,
   { createdAfter, createdBefore, hasAddress }: CartFilter,
 ) => sql`
-  cart.shop_id = ${shopId} and cart.changed_at >= ${endedBefore(now)}
+  cart.shop_id = ${shopId} and cart.changed_at >= ${endedBefore(now)} and cart.picked_up_at is null
   and cart.created_at > coalesce(${createdAfter}::timestamptz, '-infinity')
   and cart.created_at < coalesce(${createdBefore}::timestamptz, 'infinity')
   and (${hasAddress}::boolean is null
@@ -224,11 +229,40 @@ export async function findIngredients(
 
 export function insertCart(db: Queries, shopId: string, cart: StoredCart) {
   return db.run(sql`
-    insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type,
-      customer_id, lines, product_ids)
-    values (${shopId}, ${cart.cartId}, ${cart.tokenHash}, ${cart.createdAt}, ${cart.changedAt}, ${cart.version},
-      ${cart.currency}, ${cart.locale}, ${cart.taxType}, ${cart.customerId}, ${JSON.stringify(cart.lines)},
+    insert into cart (shop_id, cart_id, token_hash, app_id, created_at, changed_at, version, currency, locale,
+      tax_type, customer_id, lines, product_ids)
+    values (${shopId}, ${cart.cartId}, ${cart.tokenHash}, ${cart.appId}, ${cart.createdAt}, ${cart.changedAt},
+      ${cart.version}, ${cart.currency}, ${cart.locale}, ${cart.taxType}, ${cart.customerId}, ${JSON.stringify(cart.lines)},
       ${productIdsOf(cart)})`);
+}
+
+/**
+ * Ends the token of a cart, for good; its version moves, so that a change which was made from a copy in memory is not
+ * written any more. 0: there is no such cart, or an app made it.
+ */
+export function endCartToken(tx: Transaction, shopId: string, cartId: string) {
+  return tx.run(sql`
+    update cart set picked_up_at = coalesce(picked_up_at, ${tx.now}), version = version + 1
+    where shop_id = ${shopId} and cart_id = ${cartId} and app_id is null`);
+}
+
+/** Everything that was chosen, under another id and token. It is a new cart: it lives as long as one. */
+export function copyCart(
+  tx: Transaction,
+  shopId: string,
+  cartId: string,
+  copy: { cartId: string; tokenHash: Buffer },
+) {
+  return tx.run(sql`
+    insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type,
+      customer_id, lines, product_ids, coupon_line_item_id, coupon_code_key, billing_address, shipping_address,
+      shipping_method_id, shipping_price, payment_method_id, payment_transaction_id, payment_status, payment_name,
+      payment_price)
+    select shop_id, ${copy.cartId}::uuid, ${copy.tokenHash}::bytea, ${tx.now}::timestamptz, ${tx.now}::timestamptz, 1,
+      currency, locale, tax_type, customer_id, lines, product_ids, coupon_line_item_id, coupon_code_key,
+      billing_address, shipping_address, shipping_method_id, shipping_price, payment_method_id,
+      payment_transaction_id, payment_status, payment_name, payment_price
+    from cart where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
 
 /** What may change in a cart. */

@@ -19,16 +19,25 @@ export interface Look {
   settings: Settings;
 }
 
+export interface CartTextOptions {
+  status?: Cart['status'];
+  /**
+   * With the token that opens the cart in the shop, and so lets read and change it: only for callers who have shown
+   * the token of the cart, and for the app that made it.
+   */
+  hasPickup: boolean;
+}
+
 /** The answer's text, key by key as in `Cart`: the addresses are JSON already. */
 export function cartText(
   cart: StoredCart,
   { content, totals }: PricedContent,
   look: Look,
-  status?: Cart['status'],
+  { status, hasPickup }: CartTextOptions,
 ): string {
   const { locale, settings } = look;
-  const token = pickupToken(cart, new Date(cart.changedAt.getTime() + LIFETIME));
-  const pickup = `?cart=${cart.cartId}&PickupToken=${encodeURIComponent(token)}`;
+  const token = hasPickup ? pickupToken(cart, new Date(cart.changedAt.getTime() + LIFETIME)) : '';
+  const pickup = hasPickup ? `?cart=${cart.cartId}&PickupToken=${encodeURIComponent(token)}` : '';
   const storefront = `${look.origin}/shop/${settings.shopId}`;
   // Limits are compared in the shop's tax model, so that is what they are said in.
   const { currency, taxType, shopTaxModel = taxType } = content;

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { hasScope } from '../http/callers.ts';
+import { hasScope, type Caller } from '../http/callers.ts';
 import { CART_TOKEN_HEADER } from '../http/cart-token.ts';
 import { parseMoment } from '../http/dates.ts';
 import { badRequest, conflict, invalid, missingScope } from '../http/errors.ts';
@@ -8,12 +8,12 @@ import type { Operations } from '../http/operation.ts';
 import { pagedText, paging } from '../http/paging.ts';
 import { Rendered } from '../http/rendered.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
-import { isId } from '../ids.ts';
+import { isId, isSecretOf } from '../ids.ts';
 import { shopSettings } from '../shop/settings.ts';
 import { openCart } from './change.ts';
 import { contentOf } from './content.ts';
 import { createCart } from './create.ts';
-import { countCarts, findCarts } from './queries.ts';
+import { countCarts, findCarts, type CartRow } from './queries.ts';
 import { cartText } from './render.ts';
 import { Cart, NewCart } from './schema.ts';
 
@@ -31,7 +31,8 @@ export function carts(api: Operations): void {
       path: '/carts',
       name: 'listCarts',
       summary: 'List carts',
-      description: 'Open carts, newest first. What has become an order is no cart any more.',
+      description:
+        'Open carts, newest first. What has become an order, or was picked up in the shop and continued as a copy, is no cart any more.',
       access: 'carts_read',
       query: Type.Object({
         locale: LocaleParameter,
@@ -47,7 +48,7 @@ export function carts(api: Operations): void {
       }),
       answer: Paged(Cart, 'carts'),
     },
-    async ({ db, shopId, query, origin }) => {
+    async ({ db, shopId, query, origin, caller, cartToken }) => {
       const page = pageOf(query);
       const { createdAfter, createdBefore, hasAddressData } = query;
       const filter = {
@@ -70,7 +71,17 @@ export function carts(api: Operations): void {
       return pagedText(
         page,
         results,
-        rows.map((row) => cartText(row, contentOf(row, settings, db.now), { locale, origin, settings })),
+        rows.map((row) =>
+          cartText(
+            row,
+            contentOf(row, settings, db.now),
+            { locale, origin, settings },
+            {
+              hasPickup:
+                isMaker(caller, row) || (cartToken !== undefined && isSecretOf(cartToken, row.tokenHash)),
+            },
+          ),
+        ),
       );
     },
   );
@@ -96,10 +107,10 @@ export function carts(api: Operations): void {
     async (call) => {
       const { body, caller } = call;
       const customerId = body.customerId ?? null;
-      if (customerId !== null) {
-        if (!hasScope(caller, 'carts_price_write')) throw missingScope('carts_price_write');
-        if (!isId(customerId)) throw invalid('UNKNOWN_VALUE', 'customerId');
-      }
+      // Both change what is paid: a group has prices of its own, and without tax it is less.
+      const isPriced = customerId !== null || body.taxType === 'NONE';
+      if (isPriced && !hasScope(caller, 'carts_price_write')) throw missingScope('carts_price_write');
+      if (customerId !== null && !isId(customerId)) throw invalid('UNKNOWN_VALUE', 'customerId');
       const { token, text } = await createCart(call);
       call.header(CART_TOKEN_HEADER, token);
       return new Rendered(text);
@@ -120,7 +131,12 @@ export function carts(api: Operations): void {
     async (call) => {
       const { cart, settings } = await openCart(call);
       const look = { locale: cart.locale, origin: call.origin, settings };
-      return new Rendered(cartText(cart, contentOf(cart, settings, call.db.now), look));
+      return new Rendered(cartText(cart, contentOf(cart, settings, call.db.now), look, { hasPickup: true }));
     },
   );
+}
+
+/** Whoever may read the carts of a shop may not open them in the shop, where they could be changed: its maker may. */
+function isMaker({ app }: Caller, { appId }: Pick<CartRow, 'appId'>): boolean {
+  return app !== undefined && app.appId === appId;
 }

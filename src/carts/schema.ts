@@ -190,14 +190,17 @@ export const Cart = Type.Object(
       },
       { title: 'minimumCart', description: 'The least that an order must be worth.' },
     ),
-    pickupToken: text('With it the storefront takes over the cart; it expires.', 'MWE1Zi4uLl8xNzk0NzAwMDAw'),
+    pickupToken: text(
+      'With it the storefront takes over the cart; it expires. Empty unless the caller has shown the token of the cart or made it as an app; then the two addresses hold no token either.',
+      'MWE1Zi4uLl8xNzk0NzAwMDAw',
+    ),
     creationDate: Timestamp,
     checkoutUrl: text(
-      'Where a visitor goes on to the checkout.',
+      'Where a visitor goes on to the checkout. The visitor gets a copy of a cart that no app has made, and the token of the cart ends.',
       'https://shop.example/shop/DemoShop/checkout',
     ),
     registerSessionUrl: text(
-      'Where a visitor takes over the cart.',
+      'Where a visitor takes over the cart, in the same way.',
       'https://shop.example/shop/DemoShop/cart',
     ),
     status: Type.Optional(
@@ -266,7 +269,8 @@ export const NewCart = Type.Object(
       Type.Unsafe<TaxType | null>({
         type: ['string', 'null'],
         enum: [...TAX_TYPES, null],
-        description: 'Terms of the prices; absent: those of the shop.',
+        description:
+          'How prices are shown, which does not change what is paid; absent: as in the shop. NONE is without any tax and needs the scope carts_price_write.',
         examples: ['GROSS'],
       }),
     ),

@@ -1,12 +1,15 @@
 import type { Database, Queries } from '../db/database.ts';
+import { newCartToken } from '../http/cart-token.ts';
 import { inStatementOrTransaction } from '../http/operation.ts';
+import { newId } from '../ids.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
 import type { Order } from '../orders/schema.ts';
 import { CartGone, changedCart, openCart, type CartCall, type Change, type OpenCart } from './change.ts';
 import { contentOf, type PricedContent } from './content.ts';
 import { createCart } from './create.ts';
 import { createOrder } from './order.ts';
-import type { Wanted } from './queries.ts';
+import { forgetCart } from './kept-carts.ts';
+import { copyCart, endCartToken, type Wanted } from './queries.ts';
 import { cartText } from './render.ts';
 import type { Cart, NewCart } from './schema.ts';
 
@@ -35,7 +38,8 @@ export async function shownCart(shopper: Shopper, cartId: string): Promise<Shown
   const open = await unlessGone(openCart(callOf(shopper, cartId, db)));
   if (!open) return undefined;
   const priced = contentOf(open.cart, open.settings, db.now);
-  const text = cartText(open.cart, priced, { locale, origin, settings: open.settings });
+  const look = { locale, origin, settings: open.settings };
+  const text = cartText(open.cart, priced, look, { hasPickup: false });
   return { ...open, priced, shown: JSON.parse(text) as Cart };
 }
 
@@ -52,18 +56,43 @@ export async function changeCart(
   return answer && (JSON.parse(answer.json) as Cart);
 }
 
-/** Nobody gets to see its token: the visitor's cookie stands for it. */
-export async function startCart(shopper: Shopper, body: NewCart): Promise<Cart> {
-  const { text } = await createCart({ ...shopper, body });
+/**
+ * Nobody gets to see its token: the visitor's cookie stands for it. `appId`: it takes the place of a cart that this app
+ * has made.
+ */
+export async function startCart(shopper: Shopper, body: NewCart, appId: string | null = null): Promise<Cart> {
+  const { text } = await createCart({ ...shopper, body, caller: undefined, appId });
   return JSON.parse(text) as Cart;
 }
 
-/** The id of the order, also when another click was faster; undefined: the cart has ended without one. */
-export async function orderCart(shopper: Shopper, cartId: string): Promise<string | undefined> {
+/**
+ * A cart of the visitor's own, with everything that was chosen in a cart that anybody could have made: whoever made it
+ * knows its token, and can neither read nor change the copy. The token of the original ends. Returns the id of the
+ * copy; undefined: the cart is gone.
+ */
+export async function pickUpCart({ db, shopId }: Shopper, cartId: string): Promise<string | undefined> {
+  const copy = { cartId: newId(db.now), tokenHash: newCartToken().hash };
+  const isCopied = await db.transaction(async (tx) => {
+    if ((await endCartToken(tx, shopId, cartId)) === 0) return false;
+    return (await copyCart(tx, shopId, cartId, copy)) === 1;
+  });
+  forgetCart(db, shopId, cartId);
+  return isCopied ? copy.cartId : undefined;
+}
+
+/**
+ * The id of the order, also when another click was faster; undefined: the cart has ended without one. `reviewed` is the
+ * digest of what the shopper has seen.
+ */
+export async function orderCart(
+  shopper: Shopper,
+  cartId: string,
+  reviewed: string,
+): Promise<string | undefined> {
   const { db, shopId } = shopper;
   const answer = await unlessGone(
     inStatementOrTransaction(db, (queries) =>
-      createOrder({ ...callOf(shopper, cartId, queries), entry: undefined }),
+      createOrder({ ...callOf(shopper, cartId, queries), entry: undefined, reviewed }),
     ),
   );
   if (answer) return (JSON.parse(answer.json) as Order).orderId;

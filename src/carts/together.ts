@@ -43,6 +43,7 @@ async function insertCarts(db: Queries, shopId: string, carts: readonly CartRow[
   const rows = carts.map((cart) => ({
     id: cart.cartId,
     token: `\\x${cart.tokenHash.toString('hex')}`,
+    app: cart.appId,
     created: cart.createdAt,
     changed: cart.changedAt,
     version: cart.version,
@@ -56,10 +57,10 @@ async function insertCarts(db: Queries, shopId: string, carts: readonly CartRow[
   }));
   const made = await db.many<{ cartId: string }>(sql`
     with old as materialized (${oldRefs(shopId, refs)})
-    insert into cart (shop_id, cart_id, token_hash, created_at, changed_at, version, currency, locale, tax_type,
-      lines, product_ids)
-    select ${shopId}, id, token, created, changed, version, currency, locale, tax, lines, products
-    from json_to_recordset(${JSON.stringify(rows)}) as given (id uuid, token bytea, created timestamptz,
+    insert into cart (shop_id, cart_id, token_hash, app_id, created_at, changed_at, version, currency, locale,
+      tax_type, lines, product_ids)
+    select ${shopId}, id, token, app, created, changed, version, currency, locale, tax, lines, products
+    from json_to_recordset(${JSON.stringify(rows)}) as given (id uuid, token bytea, app uuid, created timestamptz,
       changed timestamptz, version bigint, currency text, locale text, tax text, lines jsonb, products uuid[],
       settings bigint, goods int[])
     where ${isUnchanged(shopId)}

@@ -192,6 +192,8 @@ async function filledCart(
   const cart = {
     cartId,
     tokenHash,
+    appId: null,
+    pickedUpAt: null,
     createdAt: tx.now,
     changedAt: tx.now,
     version: 1,

@@ -50,7 +50,11 @@ export function changeCartOf(
 
 /** The header shows how much is in it. */
 export function rememberCart(visit: Visit, cart: Cart, ...happened: Happening[]): void {
-  visit.remember({ cart: { id: cart.cartId, count: countOf(cart) } });
+  const { cart: before } = visit.session;
+  const copyOf = before?.id === cart.cartId ? before.copyOf : undefined;
+  visit.remember({
+    cart: { id: cart.cartId, count: countOf(cart), ...(copyOf !== undefined && { copyOf }) },
+  });
   if (happened.length === 0) return;
   visit.remember({ happened: happenedWith(visit.session, ...happened) });
 }

@@ -1,4 +1,5 @@
 import type { Content } from '../carts/content.ts';
+import { reviewDigest } from '../carts/review-digest.ts';
 import type { ShownCart } from '../carts/shopping.ts';
 import type { Address } from '../customers/address.ts';
 import { addressLines } from '../documents/address-lines.ts';
@@ -32,7 +33,7 @@ export async function reviewPage(
       ${refusal && html`<div class="notice" role="alert"><p class="error">${refusal.message}</p></div>`}
       ${parties(visit, shown.shown, { hasLinks: true })} ${goods(visit, shown.shown, content)}
       <form method="post" action="${to(visit, '/checkout/order')}">
-        <input type="hidden" name="total" value="${content.grandTotal} ${content.currency}" />
+        <input type="hidden" name="reviewed" value="${reviewDigest(shown.cart, content)}" />
         ${legalTexts(visit)}
         <p><button class="button">${words.order}</button></p>
       </form>`,

@@ -34,7 +34,7 @@ const en = {
   terms: (link: Markup): Part[] => ['By ordering you accept our ', link, '.'],
   withdrawal: (link: Markup): Part[] => ['You can read about your right of withdrawal here: ', link, '.'],
   privacy: (link: Markup): Part[] => ['How we treat your data is said here: ', link, '.'],
-  changed: 'The prices have changed in the meantime. Please check them and order again.',
+  changed: 'Something has changed in the meantime. Please check everything and order again.',
   again: 'Your order could not be placed just now. Please try again.',
 };
 
@@ -75,7 +75,7 @@ export const checkoutWords = spoken<typeof en>({
     terms: (link) => ['Mit Ihrer Bestellung akzeptieren Sie: ', link, '.'],
     withdrawal: (link) => ['Über Ihr Widerrufsrecht informieren wir Sie hier: ', link, '.'],
     privacy: (link) => ['Wie wir mit Ihren Daten umgehen, lesen Sie hier: ', link, '.'],
-    changed: 'Die Preise haben sich inzwischen geändert. Bitte prüfen Sie sie und bestellen Sie erneut.',
+    changed: 'Inzwischen hat sich etwas geändert. Bitte prüfen Sie alle Angaben und bestellen Sie erneut.',
     again: 'Ihre Bestellung konnte gerade nicht aufgegeben werden. Bitte versuchen Sie es noch einmal.',
   },
   fr: {
@@ -112,7 +112,7 @@ export const checkoutWords = spoken<typeof en>({
     terms: (link) => ['En commandant, vous acceptez\u00a0: ', link, '.'],
     withdrawal: (link) => ['Votre droit de rétractation est expliqué ici\u00a0: ', link, '.'],
     privacy: (link) => ['Le traitement de vos données est expliqué ici\u00a0: ', link, '.'],
-    changed: 'Les prix ont changé entre-temps. Veuillez les vérifier et commander à nouveau.',
+    changed: 'Quelque chose a changé entre-temps. Veuillez tout vérifier et commander à nouveau.',
     again: 'Votre commande n’a pas pu être passée. Veuillez réessayer.',
   },
 });

@@ -69,7 +69,7 @@ async function methodsOf({ shopId }: Shop) {
   return row!;
 }
 
-const totalIn = (text: string) => /name="total" value="([^"]*)"/.exec(text)![1]!;
+const reviewedIn = (text: string) => /name="reviewed" value="([^"]*)"/.exec(text)![1]!;
 
 const countOrders = async (shopId = 'DemoShop') =>
   (await service.db.one<{ count: number }>(sql`
@@ -111,7 +111,7 @@ describe('the whole purchase', () => {
     );
 
     const before = await countOrders();
-    const done = await visitor.submit('/checkout/order', { total: totalIn(review.text) });
+    const done = await visitor.submit('/checkout/order', { reviewed: reviewedIn(review.text) });
     expect(done.place).toBe('/shop/DemoShop/confirmation');
     expect(await countOrders()).toBe(before + 1);
     const number = /ORD\d{6}\/\d+/.exec(done.text)![0];
@@ -159,7 +159,7 @@ describe('the whole purchase', () => {
       'Warenwert 49,90 € Recyclingbeitrag: Beacon Wasserkocher 1,7 l 0,50 € Versand: Standardversand 8,61 € ' +
         'Zahlung: Rechnung 1,50 € Gesamtsumme 60,51 €',
     );
-    const done = await visitor.submit(`/checkout/order${german}`, { total: totalIn(review.text) });
+    const done = await visitor.submit(`/checkout/order${german}`, { reviewed: reviewedIn(review.text) });
     expect(done.place).toBe('/shop/DemoShop/confirmation?locale=de_DE');
     expect(mainOf(done)).toContain('Vielen Dank für Ihre Bestellung');
     expect(mainOf(done)).toContain('Sie erhalten eine Rechnung.');
@@ -181,7 +181,7 @@ describe('the whole purchase', () => {
       paymentMethod: await paymentId(shop, 'quickpay'),
     });
     expect(mainOf(review)).not.toContain('Delivery address');
-    const done = await visitor.submit('/checkout/order', { total: totalIn(review.text) });
+    const done = await visitor.submit('/checkout/order', { reviewed: reviewedIn(review.text) });
     expect(mainOf(done)).toContain('You pay through QuickPay.');
     expect(mainOf(done)).toContain('Goods 9.99 € Total 9.99 € Includes 7% VAT 0.65 €');
   });
@@ -429,7 +429,7 @@ describe('ordering', () => {
       Array.from({ length: 20 }, async () => {
         const tab = givenVisitor(service, small.shopId);
         tab.useCookie(cookie);
-        const answer = await tab.post('/checkout/order', { total: totalIn(review.text) });
+        const answer = await tab.post('/checkout/order', { reviewed: reviewedIn(review.text) });
         return [answer.status, answer.headers.location, tab.session()['order']];
       }),
     );
@@ -438,8 +438,8 @@ describe('ordering', () => {
     expect(await countOrders(small.shopId)).toBe(1);
     // And a click on the old page, or a reload, once the session knows the order.
     visitor.useCookie(cookie);
-    await visitor.submit('/checkout/order', { total: totalIn(review.text) });
-    const again = await visitor.submit('/checkout/order', { total: totalIn(review.text) });
+    await visitor.submit('/checkout/order', { reviewed: reviewedIn(review.text) });
+    const again = await visitor.submit('/checkout/order', { reviewed: reviewedIn(review.text) });
     expect(again.place).toBe(`/shop/${small.shopId}/confirmation`);
     expect(await countOrders(small.shopId)).toBe(1);
     const stock = await service.db.one<{ stock: number }>(sql`
@@ -456,9 +456,9 @@ describe('ordering', () => {
     await add(second, productId);
     const review = await atReview(first, small);
     await atReview(second, small);
-    await first.submit('/checkout/order', { total: totalIn(review.text) });
+    await first.submit('/checkout/order', { reviewed: reviewedIn(review.text) });
     await changesNothing(service, async () => {
-      const page = await second.post('/checkout/order', { total: totalIn(review.text) });
+      const page = await second.post('/checkout/order', { reviewed: reviewedIn(review.text) });
       expect(page.headers.location).toBe(`/shop/${small.shopId}/cart`);
       expect(mainOf(await second.get('/cart'))).toContain('This product is sold out.');
     });
@@ -469,15 +469,15 @@ describe('ordering', () => {
     const small = await givenSmallShop(service);
     const productId = await givenProduct(small, { stock: 1 });
     const visitors = [givenVisitor(service, small.shopId), givenVisitor(service, small.shopId)];
-    const totals = await Promise.all(
+    const reviews = await Promise.all(
       visitors.map(async (visitor, index) => {
         await add(visitor, productId);
         const address = { ...ADA, 'billing.emailAddress': `someone${index}@mail.example` };
-        return totalIn((await atReview(visitor, small, address)).text);
+        return reviewedIn((await atReview(visitor, small, address)).text);
       }),
     );
     const answers = await Promise.all(
-      visitors.map((visitor, index) => visitor.post('/checkout/order', { total: totals[index]! })),
+      visitors.map((visitor, index) => visitor.post('/checkout/order', { reviewed: reviews[index]! })),
     );
     expect(await countOrders(small.shopId)).toBe(1);
     const late = answers.find(({ headers }) => headers.location !== `/shop/${small.shopId}/confirmation`)!;
@@ -501,11 +501,11 @@ describe('ordering', () => {
     const review = await atReview(visitor, small);
     await service.db.run(sql`update coupon set used = 1 where shop_id = ${small.shopId}`);
     await changesNothing(service, async () => {
-      const changed = await visitor.post('/checkout/order', { total: totalIn(review.text) });
+      const changed = await visitor.post('/checkout/order', { reviewed: reviewedIn(review.text) });
       // Without the coupon it costs more than the page said.
       expect(changed.status).toBe(409);
-      expect(mainOf(changed)).toContain('The prices have changed in the meantime.');
-      const page = await visitor.post('/checkout/order', { total: totalIn(changed.text) });
+      expect(mainOf(changed)).toContain('Something has changed in the meantime.');
+      const page = await visitor.post('/checkout/order', { reviewed: reviewedIn(changed.text) });
       expect(page.status).toBe(409);
       expect(mainOf(page)).toContain('Your order was not placed.');
       expect(mainOf(page)).toContain('Your coupon does not count at the moment: it has been used up.');
@@ -524,10 +524,10 @@ describe('ordering', () => {
       update product set prices = ${{ EUR: 1100 }}, version = version + 1
       where shop_id = ${small.shopId} and product_id = ${productId}`);
     await changesNothing(service, async () => {
-      for (const total of [totalIn(review.text), '', '1']) {
-        const page = await visitor.post('/checkout/order', { total });
+      for (const reviewed of [reviewedIn(review.text), '', '1']) {
+        const page = await visitor.post('/checkout/order', { reviewed });
         expect(page.status).toBe(409);
-        expect(mainOf(page)).toContain('The prices have changed in the meantime.');
+        expect(mainOf(page)).toContain('Something has changed in the meantime.');
         expect(mainOf(page)).toContain('Total 11.00 €');
       }
     });
@@ -540,7 +540,7 @@ describe('ordering', () => {
     const review = await atReview(visitor, small);
     await changeSettings(small, { minimumCart: { code: 'SumProduct', amount: 50 } });
     await changesNothing(service, async () => {
-      const answer = await visitor.post('/checkout/order', { total: totalIn(review.text) });
+      const answer = await visitor.post('/checkout/order', { reviewed: reviewedIn(review.text) });
       expect(answer.headers.location).toBe(`/shop/${small.shopId}/cart`);
       expect(mainOf(await visitor.get('/cart'))).toContain(
         'You can order from 50.00 €. 40.00 € is missing until then.',
@@ -553,15 +553,17 @@ describe('ordering', () => {
     await add(visitor, shop.ids['AP-100']!);
     const review = await atReview(visitor);
     await changesNothing(service, async () => {
-      const total = totalIn(review.text);
+      const reviewed = reviewedIn(review.text);
       const foreign = await visitor.post(
         '/checkout/order',
-        { total },
+        { reviewed },
         { origin: 'https://elsewhere.example' },
       );
       expect(foreign.status).toBe(403);
       const nobody = givenVisitor(service, 'DemoShop');
-      expect((await nobody.post('/checkout/order', { total })).headers.location).toBe('/shop/DemoShop/cart');
+      expect((await nobody.post('/checkout/order', { reviewed })).headers.location).toBe(
+        '/shop/DemoShop/cart',
+      );
     });
   });
 });
@@ -572,7 +574,7 @@ describe('the confirmation', () => {
     const visitor = givenVisitor(service, 'DemoShop');
     await add(visitor, shop.ids['AP-100']!);
     const review = await atReview(visitor);
-    const done = await visitor.submit('/checkout/order', { total: totalIn(review.text) });
+    const done = await visitor.submit('/checkout/order', { reviewed: reviewedIn(review.text) });
     expect(done.status).toBe(200);
     expect((await givenVisitor(service, 'DemoShop').get('/confirmation')).status).toBe(404);
     const other = givenVisitor(service, 'OtherShop');

@@ -1,5 +1,6 @@
 import { orderCart, speaking, type ShownCart } from '../carts/shopping.ts';
 import type { Change } from '../carts/change.ts';
+import { NotAsReviewed } from '../carts/order.ts';
 import { violatedConstraint } from '../db/failure.ts';
 import { HttpError, ValidationError } from '../http/errors.ts';
 import { cartPage } from './cart-page.ts';
@@ -66,22 +67,10 @@ export function checkout(pages: Pages): void {
     const { cart, order } = visit.session;
     if (!cart) return new Redirect(to(visit, order === undefined ? '/cart' : '/confirmation'));
     const shown = await cartOf(visit);
+    const reviewed = field('reviewed');
     // Gone: another click was faster, or it has ended.
-    if (!shown) return ordered(visit, cart.id);
-    return atStep(
-      visit,
-      '/checkout/review',
-      async (shown) => {
-        const words = checkoutWords(visit.locale);
-        const { grandTotal, currency } = shown.priced.content;
-        // Nobody pays another price than the one beside the button.
-        if (field('total') !== `${grandTotal} ${currency}`) {
-          return reviewPage(visit, shown, { status: 409, message: words.changed });
-        }
-        return placed(visit, shown);
-      },
-      shown,
-    );
+    if (!shown) return ordered(visit, cart.id, reviewed);
+    return atStep(visit, '/checkout/review', (shown) => placed(visit, shown, reviewed), shown);
   });
 }
 
@@ -116,13 +105,19 @@ async function changed(
 const RACES: readonly unknown[] = ['customer_number', 'customer_order_customer'];
 
 /** What the rules refuse is said on the page of the cart, where it can be changed. */
-async function placed(visit: Visit, { cart }: ShownCart): Promise<Page | Redirect> {
+async function placed(visit: Visit, { cart }: ShownCart, reviewed: string): Promise<Page | Redirect> {
   const { locale } = visit;
   try {
     // Somebody may have switched the language on the last page.
     if (cart.locale !== locale) await changeCartOf(visit, cart.cartId, speaking(locale));
-    return await ordered(visit, cart.cartId);
+    return await ordered(visit, cart.cartId, reviewed);
   } catch (error) {
+    // Nobody orders anything else than what stood above the button.
+    if (error instanceof NotAsReviewed) {
+      return atStep(visit, '/checkout/review', (now) =>
+        reviewPage(visit, now, { status: 409, message: checkoutWords(locale).changed }),
+      );
+    }
     const isRace = RACES.includes(violatedConstraint(error));
     if (!isRace && !(error instanceof HttpError && error.status < 500)) throw error;
     const shown = await cartOf(visit);
@@ -132,8 +127,8 @@ async function placed(visit: Visit, { cart }: ShownCart): Promise<Page | Redirec
 }
 
 /** The session lets go of the cart and holds the order, which the next page shows. */
-async function ordered(visit: Visit, cartId: string): Promise<Redirect> {
-  const order = await orderCart(shopperOf(visit), cartId);
+async function ordered(visit: Visit, cartId: string, reviewed: string): Promise<Redirect> {
+  const order = await orderCart(shopperOf(visit), cartId, reviewed);
   visit.remember({ cart: undefined });
   if (order === undefined) return new Redirect(to(visit, '/cart'), cartWords(visit.locale).gone);
   const isNew = visit.session.order !== order;

@@ -63,14 +63,18 @@ async function startedWith(visit: Visit, { cart }: ShownCart, currency: string):
   const { taxType, customerId, billingAddress, shippingAddress, shippingMethodId, paymentMethodId } = cart;
   const lineItems = cart.lines.map(({ productId, quantity }) => ({ productId, quantity: Number(quantity) }));
   try {
-    const { cartId } = await startCart(shopper, {
-      currency,
-      locale: visit.locale,
-      taxType,
-      customerId,
-      lineItems,
-      forceCreate: true,
-    });
+    const { cartId } = await startCart(
+      shopper,
+      {
+        currency,
+        locale: visit.locale,
+        taxType,
+        customerId,
+        lineItems,
+        forceCreate: true,
+      },
+      cart.appId,
+    );
     const chosen = { billingAddress, shippingAddress, shippingMethodId, paymentMethodId };
     return await changeCart(shopper, cartId, () => ({ changed: chosen }));
   } catch (error) {

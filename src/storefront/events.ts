@@ -71,12 +71,11 @@ async function addedProducts(visit: Visit, productIds: string[]): Promise<{ prod
 }
 
 /**
- * A cart as apps may see it. Who the visitor is, and what gives access to the cart, they learn only from visitors who
- * allow it.
+ * A cart as apps may see it. Who the visitor is, they learn only from visitors who allow it; what opens the cart, and
+ * so gives write access to it, never.
  */
 export function toldCart({ session }: Pick<Visit, 'session'>, cart: Cart): object {
-  if (session.consent === 'all') return cart;
-  const addresses = { billingAddress: null, shippingAddress: null };
+  const addresses = session.consent === 'all' ? {} : { billingAddress: null, shippingAddress: null };
   return { ...cart, ...addresses, pickupToken: null, checkoutUrl: null, registerSessionUrl: null };
 }
 

@@ -30,7 +30,7 @@ const FORMS: Record<string, string> = {
   '/checkout':
     'billing.country billing.format billing.emailAddress billing.lastName billing.zipCode elsewhere shipping.country',
   '/checkout/delivery': 'shippingMethod paymentMethod',
-  '/checkout/order': 'total',
+  '/checkout/order': 'reviewed',
   '/wishlist/add': 'productId',
   '/wishlist/remove': 'productId',
   '/newsletter': 'email name',

@@ -25,6 +25,8 @@ export interface PageDeps {
 
 /** What the address says beside its path; of a parameter that is repeated, all values. */
 export interface Asked {
+  /** The page itself is not wanted, only whether it is there: nothing may be written. */
+  isHead: boolean;
   params: Readonly<Record<string, string>>;
   /** The first value of a parameter. */
   query: (name: string) => string | undefined;
@@ -209,6 +211,7 @@ function askedOf(request: FastifyRequest): Asked {
   const query = request.query as Record<string, string | string[]>;
   const queries = (name: string) => [query[name] ?? []].flat();
   return {
+    isHead: request.method === 'HEAD',
     params: request.params as Record<string, string>,
     queries,
     query: (name) => queries(name)[0],

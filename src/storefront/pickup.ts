@@ -1,5 +1,5 @@
 import { isPickupToken } from '../carts/pickup-token.ts';
-import { shownCart, type ShownCart } from '../carts/shopping.ts';
+import { pickUpCart, shownCart, type ShownCart } from '../carts/shopping.ts';
 import { html } from '../http/html.ts';
 import { readingLocale } from '../http/locale.ts';
 import { isId } from '../ids.ts';
@@ -45,13 +45,15 @@ const pickupWords = spoken({
 });
 
 /**
- * A cart that was made through the API, by the link with its token: it becomes the visitor's. The visitor goes on to
- * the same page without the token, which is for nobody else's eyes. Nothing is written, so a program that looks into
- * links does no harm. undefined: the address names no cart.
+ * A cart that was made through the API, by the link with its token. The visitor goes on to the same page without the
+ * token, which is for nobody else's eyes. A cart that an app made becomes the visitor's, and the app keeps its access.
+ * Anybody could have made any other cart and still know its token, so the visitor gets a copy of it, and the token
+ * ends. The link stays good, because programs look into links too: each visitor gets a copy of the same cart, which
+ * nobody changes any more. undefined: the address names no cart.
  */
 export async function pickedUp(
   visit: Visit,
-  { query }: Asked,
+  { query, isHead }: Asked,
   path: '/cart' | '/checkout',
 ): Promise<Page | Redirect | undefined> {
   const cartId = query('cart')?.toUpperCase();
@@ -65,13 +67,33 @@ export async function pickedUp(
     const isOnlyLate = isPickupToken(token, shown.cart, new Date(0));
     return isOnlyLate ? refusedPage(visit, 410, words.ended) : refusedPage(visit, 403, words.wrong);
   }
-  return taken(visit, shown, path);
+  if (isHead) return new Redirect(to(visit, path));
+  if (shown.cart.appId !== null) return taken(visit, shown, path);
+  const copy = (await copyOf(visit, cartId)) ?? (await newCopyOf(visit, cartId));
+  return copy ? taken(visit, copy, path, cartId) : gonePage(visit, cartId, token);
 }
 
-function taken(visit: Visit, { cart, shown, settings }: ShownCart, path: string): Redirect {
+/** The copy that the visitor has got already, unless it is ordered or gone. */
+async function copyOf(visit: Visit, cartId: string): Promise<ShownCart | undefined> {
+  const { cart } = visit.session;
+  return cart?.copyOf === cartId ? shownCart(shopperOf(visit), cart.id) : undefined;
+}
+
+async function newCopyOf(visit: Visit, cartId: string): Promise<ShownCart | undefined> {
+  const copyId = await pickUpCart(shopperOf(visit), cartId);
+  return copyId === undefined ? undefined : shownCart(shopperOf(visit), copyId);
+}
+
+function taken(
+  visit: Visit,
+  { cart, shown, settings }: ShownCart,
+  path: string,
+  original?: string,
+): Redirect {
   const { session } = visit;
   const isReplaced = session.cart !== undefined && session.cart.id !== cart.cartId && session.cart.count > 0;
   rememberCart(visit, shown);
+  if (original !== undefined) visit.remember({ cart: { ...visit.session.cart!, copyOf: original } });
   if (settings.currencies.includes(cart.currency)) visit.remember({ currency: cart.currency });
   const locale = readingLocale(cart.locale, settings);
   const words = pickupWords(locale);

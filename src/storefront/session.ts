@@ -6,8 +6,11 @@ export interface Session {
   visitor?: string;
   /** How many products are on the list of wishes, so that a page need not count them. */
   wishes?: number;
-  /** The cart the visitor may see and change; `count` is what the header shows, without asking the database. */
-  cart?: { id: string; count: number };
+  /**
+   * The cart the visitor may see and change; `count` is what the header shows, without asking the database; `copyOf` is
+   * the cart that it was copied from when the visitor opened a link.
+   */
+  cart?: { id: string; count: number; copyOf?: string };
   /** The order the visitor placed last and may look at. */
   order?: string;
   currency?: string;

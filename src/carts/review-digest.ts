@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { Content } from './content.ts';
+import type { StoredCart } from './queries.ts';
+
+/**
+ * A fingerprint of everything that a shopper reviews before the order: the lines, where they go, how they are delivered
+ * and paid, and what it all comes to. The order form carries it, so that nothing else is ordered than what was shown.
+ * Texts count in all languages of the shop, because the language of a cart may be switched without changing the cart.
+ */
+export function reviewDigest(
+  { billingAddress, shippingAddress }: Pick<StoredCart, 'billingAddress' | 'shippingAddress'>,
+  content: Content,
+): string {
+  const { lines, coupon, shipping, payment } = content;
+  const reviewed = {
+    billingAddress,
+    shippingAddress,
+    lines: lines.map((line) => [
+      line.productId,
+      line.name,
+      line.variation,
+      line.quantity,
+      line.unitPrice,
+      line.quantityPrice,
+      line.amount,
+      line.deposit,
+      line.ecoParticipation,
+      line.taxClass.rate,
+    ]),
+    subTotal: content.subTotal,
+    basketDiscount: content.basketDiscount,
+    coupon: coupon && [coupon.couponCampaignId, coupon.amount],
+    shipping: shipping && [shipping.shippingMethodId, shipping.name, shipping.price],
+    payment: payment && [
+      payment.method && [payment.method.paymentMethodId, payment.method.name],
+      payment.name,
+      payment.price,
+    ],
+    taxes: content.taxes.map(({ rate, amount, tax }) => [rate, amount, tax]),
+    totalTax: content.totalTax,
+    grandTotal: content.grandTotal,
+    currency: content.currency,
+    taxType: content.taxType,
+  };
+  return createHash('sha256').update(JSON.stringify(reviewed, withSortedKeys)).digest('base64url');
+}
+
+/** Equal content is equal text, in whatever order its keys were read. */
+function withSortedKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)));
+}
