@@ -40,6 +40,7 @@ import { buildSerializer } from './http/serialisation.ts';
 import { compileBody, compileParameters } from './http/validation.ts';
 import { legal } from './legal/routes.ts';
 import { locales } from './locales/routes.ts';
+import { deleteOldMailDays } from './mails/daily-limit.ts';
 import { mediaRoutes } from './media/routes.ts';
 import { sweepMedia } from './media/sweep.ts';
 import { deleteOldRequests } from './newsletters/queries.ts';
@@ -52,6 +53,7 @@ import { managedGoods } from './orders/manage-goods.ts';
 import { managedLines } from './orders/manage-lines.ts';
 import { managedPayments } from './orders/manage-payments.ts';
 import { managedOrders } from './orders/manage.ts';
+import { releaseUnpaidOrders } from './orders/release-unpaid.ts';
 import { orders } from './orders/routes.ts';
 import { deleteEmptyDays } from './orders/tally.ts';
 import { privacy } from './privacy/routes.ts';
@@ -86,6 +88,7 @@ export interface AppDeps {
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+const RELEASED_AT_ONCE = 100;
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** The one constructor of the service; tests use the same. */
@@ -163,7 +166,7 @@ export async function buildApp({
   registerHealth(app, db, isMigrated);
   await registerOpenapi(app);
 
-  const api = operations(app, { config, db, callers, gate });
+  const api = operations(app, { config, db, callers, gate, limiter });
   shop(api);
   countries(api);
   couponCampaigns(api);
@@ -221,6 +224,8 @@ export async function buildApp({
       deleteOldEntries(db),
       deleteOldRequests(db),
       deleteOldWishes(db),
+      deleteOldMailDays(db),
+      releaseAllUnpaid(db),
       sweepMedia(db, config, log),
     ]).catch((error: unknown) => log.warn({ err: error }, 'the hourly sweep failed'));
   };
@@ -233,6 +238,11 @@ export async function buildApp({
     await limiter.flush();
   });
   return app;
+}
+
+/** In small steps, so that no other order of a shop waits for long. */
+async function releaseAllUnpaid(db: Database): Promise<void> {
+  while ((await releaseUnpaidOrders(db, RELEASED_AT_ONCE)) === RELEASED_AT_ONCE);
 }
 
 /** The contract's paths, and those beside it for the shop's own back office. */

@@ -69,6 +69,12 @@ export const Environment = Type.Object({
     default: 36000,
     description: 'Calls per hour and client address without a token, 0 = none.',
   }),
+  MEDIA_QUOTA_MB: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000_000,
+    default: 2048,
+    description: 'Megabytes that the images of one shop may take, all sizes together, 0 = any.',
+  }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
     default: 'info',
     description: 'How much is logged; info is one line per request.',

@@ -89,6 +89,7 @@ const paymentMethod = (index: number): fc.Arbitrary<PaymentMethod> =>
       money,
       money.map((amount) => 0 - amount),
     ),
+    releaseUnpaidAfterDays: fc.constant(null),
   });
 
 const shop: fc.Arbitrary<ShopRules> = fc

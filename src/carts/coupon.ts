@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
 import { couponKey } from '../coupon-campaigns/campaign.ts';
-import { badRequest, notFound } from '../http/errors.ts';
+import { notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
 import { newId } from '../ids.ts';
 import { changedCart, type Change } from './change.ts';
+import { couponLimit, UnknownCoupon } from './coupon-limit.ts';
 import { Cart, CouponForm } from './schema.ts';
 
 const facts = {
@@ -24,8 +25,10 @@ export function coupon(api: Operations): void {
       name: 'addCoupon',
       summary: 'Add coupon',
       description:
-        'A cart has one coupon: another one takes its place. A coupon that does not count for these goods stays with an amount of 0 and says why.',
+        'A cart has one coupon: another one takes its place. A coupon that does not count for these goods stays with an amount of 0 and says why. Unknown codes are limited, so that nobody finds one by guessing: 60 per hour and client address, and with an access token 20 per hour and cart; then 429 with Retry-After.',
       accepts: 'form',
+      failureLimit: ({ shopId, params, caller, address }) =>
+        couponLimit({ address, app: caller.app && { shopId, cartId: params['cartId']! } }),
       params: Type.Object({ cartId: Id }),
       body: CouponForm,
     },
@@ -55,7 +58,7 @@ export function coupon(api: Operations): void {
 /** The code must be wanted beside the cart. */
 export function addingCoupon(codeKey: string, now: Date): Change {
   return ({ cart }) => {
-    if (cart.coupon?.codeKey !== codeKey) throw badRequest('There is no coupon with this code');
+    if (cart.coupon?.codeKey !== codeKey) throw new UnknownCoupon();
     return { changed: { couponLineItemId: newId(now), couponCodeKey: codeKey } };
   };
 }

@@ -18,7 +18,7 @@ const facts = {
 const params = Type.Object({ cartId: Id });
 const lineParams = Type.Object({ cartId: Id, lineItemId: Id });
 const CORRECTED =
-  'The quantity is raised to the least order and the next step, and lowered to what is in stock: compare it with what was sent.';
+  'The quantity is raised to the least order and the next step, and lowered to what is in stock and to what one order may hold (maxOrder of the product): compare it with what was sent.';
 
 export function lineItems(api: Operations): void {
   api.change(

@@ -11,7 +11,7 @@ import {
 import { check, compileBody } from '../http/validation.ts';
 import { isId } from '../ids.ts';
 import { priceIn } from '../products/prices.ts';
-import { isForSale } from '../products/render.ts';
+import { isForSale, maxOrderOf } from '../products/render.ts';
 import { decimalOf } from '../products/requests.ts';
 import type { Settings } from '../shop/settings.ts';
 import { label, type Goods } from './goods.ts';
@@ -150,7 +150,12 @@ function checkForSale(product: Goods, { currency, settings, now }: Shelf): void 
 }
 
 function quantityOf(product: Goods, wanted: number, { settings }: Shelf, field: string): string {
-  const allowed = allowedQuantity(wanted, product.orderUnit, settings.sellBeyondStock ? null : product.stock);
+  const allowed = allowedQuantity(
+    wanted,
+    product.orderUnit,
+    settings.sellBeyondStock ? null : product.stock,
+    maxOrderOf(product.facts, settings),
+  );
   if (allowed === undefined) throw new SoldOut(label(product, settings));
   if (allowed > QUANTITY.most) throw invalid('OUT_OF_RANGE', field);
   return String(allowed);

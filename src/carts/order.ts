@@ -17,10 +17,11 @@ import { Order, STATES, type State } from '../orders/schema.ts';
 import type { Settings } from '../shop/settings.ts';
 import { openCart, openKeptCart, pricedCart, type CartCall, type OpenCart } from './change.ts';
 import { confirmation } from './confirmation.ts';
-import type { PricedContent } from './content.ts';
+import type { Content, PricedContent } from './content.ts';
 import { label } from './goods.ts';
 import { forgetCart } from './kept-carts.ts';
 import { rememberStock, sameGoodsButStock } from './kept-goods.ts';
+import { largestQuantity } from './quantity.ts';
 import { sameSettings, type CartRow } from './queries.ts';
 import { reviewDigest } from './review-digest.ts';
 
@@ -32,7 +33,7 @@ export function order(api: Operations): void {
       name: 'createOrder',
       summary: 'Create order',
       description:
-        'Takes the goods from the stock and closes the cart, which is gone from then on. A body is ignored. 409: there is not enough of a product any more, or the coupon is used up.',
+        'Takes the goods from the stock and closes the cart, which is gone from then on. A body is ignored. 409: there is not enough of a product any more, an order may not hold so much of it, or the coupon is used up.',
       tag: 'carts',
       labels: ['Base', 'Now'],
       access: { cartTokenAnd: 'orders_write' },
@@ -144,7 +145,7 @@ async function ordered(
 /** The order that this cart is to become; what is missing refuses it. */
 export function newOrder(
   { cart, settings }: OpenCart,
-  { content, totals }: PricedContent,
+  { content, totals, goods }: PricedContent,
   now: Date,
   appId: string | null,
 ): NewOrder {
@@ -169,6 +170,14 @@ export function newOrder(
   if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) {
     throw badRequest('There is no shipping method that all goods of the cart can be delivered by');
   }
+  // The limit may have come after the line.
+  for (const [index, { quantity }] of content.lines.entries()) {
+    const product = goods[index]!;
+    const most = largestQuantity(product.facts, settings);
+    if (most !== null && Number(quantity) > most) {
+      throw conflict(`No more than ${most} of ${label(product, settings)} can be ordered at once`);
+    }
+  }
   if (content.coupon?.problems.includes('ValidCouponCountReached')) throw conflict(USED_UP);
   return {
     orderId: newId(now),
@@ -188,8 +197,19 @@ export function newOrder(
     appId,
     couponCodeKey: content.coupon?.codeKey ?? null,
     beyondStock: settings.sellBeyondStock,
+    releaseAt: releaseTime(content, settings, now),
   };
 }
+
+/** When the order is cancelled if it is not paid, as its payment method says; null: never. */
+function releaseTime({ payment, grandTotal }: Content, { paymentMethods }: Settings, now: Date): Date | null {
+  const id = payment?.method?.paymentMethodId;
+  const days = paymentMethods.find(({ paymentMethodId }) => paymentMethodId === id)?.releaseUnpaidAfterDays;
+  // Nobody pays for an order that costs nothing.
+  return days && grandTotal > 0 ? new Date(now.getTime() + days * DAY) : null;
+}
+
+const DAY = 86_400_000;
 
 const USED_UP = 'The coupon is used up, delete it from the cart to order without it';
 

@@ -52,6 +52,24 @@ describe('lowered to what is there', () => {
   });
 });
 
+describe('lowered to what one order may hold', () => {
+  test.each([
+    // wanted, minimum, interval, stock, most, allowed
+    [5, 1, 1, null, 5, 5],
+    [6, 1, 1, null, 5, 5],
+    [6, 1, 1, 3, 5, 3],
+    [6, 1, 1, 30, 5, 5],
+    [20, 6, 6, null, 17, 12],
+    [1, 6, 6, null, 5, 6], // the least order can always be had
+    [9, 6, 6, 5, 5, undefined],
+    [3, 2, 0.5, null, 2.7, 2.5],
+    [3, 0.5, 0, null, 2.7, 2.7],
+  ])('%d of at least %d in steps of %d, with %d there and at most %d: %d', (...row) => {
+    const [wanted, minimum, interval, stock, most, allowed] = row;
+    expect(allowedQuantity(wanted, { minimum, interval }, stock, most)).toBe(allowed);
+  });
+});
+
 describe('whatever is wanted', () => {
   const MILLION = 1_000_000;
   const millionths = (amount: number) => Math.round(amount * MILLION);

@@ -41,6 +41,7 @@ const payment = (key: string, amount: number): PaymentMethod => ({
   providerName: null,
   additionalData: null,
   amount,
+  releaseUnpaidAfterDays: null,
 });
 
 const BY_WEIGHT = delivery('standard', 'weight', 700, { amountPerKg: 119 });

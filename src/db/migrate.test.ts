@@ -153,6 +153,41 @@ describe('0004_orders.sql', () => {
   });
 });
 
+describe('0011_brakes', () => {
+  test('counts the bytes of the images that are there already', async () => {
+    const db = (await givenDatabase())();
+    await migrate(db, () => {}, { before: '0011' });
+    await db.pool.query(`
+      insert into shop (shop_id, created_at, settings_version, name, slogan, email, country, default_locale, locales,
+        default_currency, currencies, exchange_rates, default_country, countries, tax_model, display_taxes,
+        delivery_threshold_is_active, tax_free_outside_eu, public_catalogue, sell_beyond_stock,
+        mandatory_address_fields, minimum_cart_code, basket_discounts, units)
+      select name, '2026-01-01', 1, '{}', '{}', 'a@b.example', 'DE', 'en_GB', '{en_GB}', 'EUR', '{EUR}', '{}', 'DE',
+        '{DE}', 'GROSS', true, false, true, true, false, '{}', 'SumProduct', '[]', '{}'
+      from (values ('Full'), ('Empty')) as shops (name)`);
+    const productId = '019A0000-0000-7000-8000-00000000000D';
+    await db.pool.query(
+      `insert into product (shop_id, product_id, product_number, kind, created_at, version, visible, facts)
+      values ('Full', $1, '1', 'regular', '2026-01-01', 1, true, '{}')`,
+      [productId],
+    );
+    await db.pool.query(
+      `insert into product_image (shop_id, product_id, name, position, image_key, sizes, created_at)
+      values ('Full', $1, 'a.png', 0, $1, '{"Large": {"bytes": 700}, "Small": {"bytes": 50}}', '2026-01-01'),
+        ('Full', $1, 'b.png', 1, gen_random_uuid(), '{"Large": {"bytes": 8}, "Small": null}', '2026-01-01')`,
+      [productId],
+    );
+    await migrate(db, () => {});
+    const { rows } = await db.pool.query(
+      "select shop_id, value from counter where name = 'mediaBytes' order by 1",
+    );
+    expect(rows).toEqual([
+      { shop_id: 'Empty', value: 0 },
+      { shop_id: 'Full', value: 758 },
+    ]);
+  });
+});
+
 describe('migrationStatus', () => {
   test('of an empty database: all are to come, and nothing is created by asking', async () => {
     const db = (await givenDatabase())();

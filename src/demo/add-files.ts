@@ -1,6 +1,8 @@
 import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import type { ImageSizes } from '../media/images.ts';
+import { addMedia, bytesOf } from '../media/quota.ts';
 import type { ProductFacts } from '../products/facts.ts';
 import { demoProducts } from './catalogue.ts';
 import { dataSheetFile, drawFiles, type DemoFiles } from './draw-files.ts';
@@ -53,7 +55,7 @@ function updateProducts(tx: Transaction, shopId: string, files: DemoFiles) {
 /** One size of the knife is missing, as it happens to pictures that were uploaded long ago. */
 const INCOMPLETE = { name: 'KN-100_2.png', missing: { MediumLarge: null } };
 
-function insertImages(tx: Transaction, shopId: string, { images }: DemoFiles) {
+async function insertImages(tx: Transaction, shopId: string, { images }: DemoFiles): Promise<void> {
   const rows = [...images].flatMap(([number, drawn]) =>
     drawn.map(({ name, imageKey, sizes }, position) => ({
       number,
@@ -63,13 +65,15 @@ function insertImages(tx: Transaction, shopId: string, { images }: DemoFiles) {
       sizes: name === INCOMPLETE.name ? { ...sizes, ...INCOMPLETE.missing } : sizes,
     })),
   );
-  return tx.run(sql`
+  const inserted = await tx.many<{ sizes: ImageSizes }>(sql`
     insert into product_image (shop_id, product_id, name, position, image_key, sizes, created_at)
     select ${shopId}, product.product_id, row.name, row.position, row."imageKey", row.sizes, ${tx.now}
     from jsonb_to_recordset(${JSON.stringify(rows)}) as row (number text, name text, position integer,
       "imageKey" uuid, sizes jsonb)
     join product on product.shop_id = ${shopId} and product.product_number = row.number
-    on conflict (shop_id, product_id, name) do nothing`);
+    on conflict (shop_id, product_id, name) do nothing
+    returning sizes`);
+  await addMedia(tx, shopId, bytesOf(inserted));
 }
 
 function updateCategories(tx: Transaction, shopId: string, { categoryImages }: DemoFiles) {

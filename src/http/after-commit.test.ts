@@ -26,7 +26,7 @@ beforeAll(async () => {
   app = Fastify();
   app.decorateRequest('caller');
   app.setErrorHandler(answerFailure);
-  const api = operations(app, { config, db, callers, gate: openGate({ config, callers, limiter }) });
+  const api = operations(app, { config, db, callers, gate: openGate({ config, callers, limiter }), limiter });
   const facts = { method: 'POST', summary: 'Try', tag: 'try', labels: [], access: 'public' } as const;
   const answer = Type.Object({ tries: Type.Integer() });
 

@@ -62,8 +62,8 @@ export const gone = (text: string) => new HttpError(410, text);
 
 export const tooLarge = (text: string) => new HttpError(413, text);
 
-export const tooManyRequests = (limit: number, secondsToWait: number) =>
-  new HttpError(429, `More than ${limit} calls in this hour, try again in ${secondsToWait} s`, {
+export const tooManyRequests = (limit: number, secondsToWait: number, what = 'calls') =>
+  new HttpError(429, `More than ${limit} ${what} in this hour, try again in ${secondsToWait} s`, {
     'retry-after': String(secondsToWait),
   });
 

@@ -13,7 +13,7 @@ import { methodNotAllowed, notFound, type HttpError } from './errors.ts';
 import type { Gate, Produces } from './gate.ts';
 import { checkKey, onceOnly, type Answer } from './idempotency.ts';
 import { originOf, shopUrl } from './links.ts';
-import { addressCaller } from './rate-limit.ts';
+import { addressCaller, limitFailures, type FailureLimit, type RateLimiter } from './rate-limit.ts';
 import { Rendered } from './rendered.ts';
 import { ErrorBody, Id } from './schemas.ts';
 import { needsCartToken, scopeOf, type Access } from './scopes.ts';
@@ -52,6 +52,13 @@ export interface OperationFacts {
   secretAnswer?: boolean;
   /** The handler writes the entry of the audit log itself, in the statement that does everything. */
   recordsItself?: boolean;
+  /** Of an operation that can be used for guessing: how often a caller may fail. Of `change` only. */
+  failureLimit?: (guess: {
+    shopId: string;
+    params: Record<string, string>;
+    caller: Caller;
+    address: string;
+  }) => FailureLimit;
   /** Headers of the answer beside those that all have: what they say, by name. */
   answerHeaders?: Readonly<Record<string, string>>;
 }
@@ -135,13 +142,14 @@ export interface Deps {
   db: Database;
   callers: CallerDirectory;
   gate: Gate;
+  limiter: RateLimiter;
 }
 
 const METHODS = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** What rooms register their operations with. */
 export function operations(app: FastifyInstance, deps: Deps) {
-  const { config, db, gate } = deps;
+  const { config, db, gate, limiter } = deps;
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   const methodsOf = new Map<string, Set<string>>();
 
@@ -170,6 +178,18 @@ export function operations(app: FastifyInstance, deps: Deps) {
       },
     };
     return { call, headers };
+  };
+
+  /** Outside of any transaction: to read a count takes a connection, and all of them could be waiting for one. */
+  const withFailureLimit = <Result>(
+    request: FastifyRequest,
+    { failureLimit }: OperationFacts,
+    work: () => Promise<Result>,
+  ): Promise<Result> => {
+    if (!failureLimit || config.RATE_LIMIT_ANONYMOUS === 0) return work();
+    const params = request.params as Record<string, string>;
+    const { caller, ip: address } = request;
+    return limitFailures(limiter, failureLimit({ shopId: params['shopId']!, params, caller, address }), work);
   };
 
   const register = (
@@ -336,15 +356,13 @@ export function operations(app: FastifyInstance, deps: Deps) {
           });
           return { status, headers, body: textOf(answer, reply) };
         };
-        if (key !== undefined) {
-          checkKey(key as string);
-          const { answer, replayed } = await db.transaction((tx) =>
-            onceOnly(tx, keyedRequest(request, key as string), () => work(tx)),
-          );
-          return send(reply, answer, replayed);
-        }
-        const answer = await inStatementOrTransaction(db, work);
-        return send(reply, answer, false);
+        if (key !== undefined) checkKey(key as string);
+        const { answer, replayed } = await withFailureLimit(request, operation, async () =>
+          key === undefined
+            ? { answer: await inStatementOrTransaction(db, work), replayed: false }
+            : db.transaction((tx) => onceOnly(tx, keyedRequest(request, key as string), () => work(tx))),
+        );
+        return send(reply, answer, replayed);
       });
     },
 

@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { tooManyRequests } from './errors.ts';
 
 const HOUR = 3_600_000;
 const MOST_IDLE = 10_000;
@@ -45,6 +46,12 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
     };
   };
 
+  /** Takes back one call that was counted in this hour. */
+  const uncount = (caller: string): void => {
+    const window = windows.get(caller);
+    if (window?.startsAt === hourOf(db.now)) window.fresh--;
+  };
+
   // The same text for every call of an hour.
   let reset = { startsAt: 0, text: '' };
   const resetText = (startsAt: number) => {
@@ -65,7 +72,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
   };
 
   const flush = async (): Promise<void> => {
-    const dirty = [...windows].filter(([, window]) => window.fresh > 0);
+    const dirty = [...windows].filter(([, window]) => window.fresh !== 0);
     forgetIdle();
     if (dirty.length === 0) return;
     const sent = dirty.map(([, window]) => window.fresh);
@@ -105,6 +112,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
 
   return {
     count,
+    uncount,
     load,
     /** Writes what is left; for the end of the process and for tests. */
     async flush() {
@@ -118,6 +126,48 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
 }
 
 export type RateLimiter = ReturnType<typeof rateLimiter>;
+
+/** Counts one call and refuses it with 429 when there were more than so many in this hour. */
+export async function countCall(
+  limiter: RateLimiter,
+  caller: string,
+  perHour: number,
+  what?: string,
+): Promise<void> {
+  let allowance: Allowance | undefined;
+  while (!(allowance = limiter.count(caller))) await limiter.load(caller);
+  if (allowance.used > perHour) throw tooManyRequests(perHour, allowance.secondsLeft, what);
+}
+
+/**
+ * Runs `work` unless it has failed so often in this hour. A try is counted before it is made, so that tries at the same
+ * moment can't pass the limit, and taken back unless it fails in the way that `isFailure` names.
+ */
+export async function limitFailures<Result>(
+  limiter: RateLimiter,
+  { caller, perHour, what, isFailure }: FailureLimit,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await countCall(limiter, caller, perHour, what);
+  let hasFailed = false;
+  try {
+    return await work();
+  } catch (error) {
+    hasFailed = isFailure(error);
+    throw error;
+  } finally {
+    if (!hasFailed) limiter.uncount(caller);
+  }
+}
+
+export interface FailureLimit {
+  /** Whose tries are counted: a key such as `coupon/address/192.0.2.1`. */
+  caller: string;
+  perHour: number;
+  /** What is counted, for the message. */
+  what: string;
+  isFailure: (error: unknown) => boolean;
+}
 
 /** The key of a token's calls holds its shop and hash, so that the last use can be written with them. */
 export const tokenCaller = (shopId: string, tokenHash: string) => `token/${shopId}/${tokenHash}`;

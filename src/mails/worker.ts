@@ -7,8 +7,10 @@ import { documentFile } from '../documents/file.ts';
 import { textIn } from '../http/locale.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { newsletterTokens, newsletterUrls, type NewsletterTokens } from '../newsletters/links.ts';
+import { recordUnsentEmail } from '../orders/history.ts';
 import { findSettings } from '../shop/settings.ts';
 import { fileDelivery, smtpDelivery, type Message } from './delivery.ts';
+import { countEmail, isLimited } from './daily-limit.ts';
 import { oneLine } from './letter.ts';
 import type { QueuedMail } from './queue.ts';
 import { renderedMail } from './templates.ts';
@@ -43,6 +45,11 @@ export function startMails({ db, config, log, origin, pause }: MailDeps): { stop
       // The mails of a shop that was deleted end with it.
       const settings = await findSettings(db, shopId);
       if (!settings) return;
+      if (isLimited(mail) && !(await countEmail(db, { ...mail, id }, settings.dailyEmailsPerRecipient))) {
+        if (template === 'order') await recordUnsentEmail(db, shopId, mail.facts.orderId, { mailId: id });
+        log.warn({ mail: id, template, shop: shopId }, 'email not sent: its address has had enough today');
+        return;
+      }
       const attachments = await attachmentsOf(db, mail);
       if (!attachments) return;
       tokens ??= newsletterTokens(await installationKey(config));

@@ -3,6 +3,7 @@ import type { Sharp, SharpOptions } from 'sharp';
 import type { Config } from '../config.ts';
 import { badRequest, HttpError } from '../http/errors.ts';
 import { newId } from '../ids.ts';
+import { createFairQueue } from './fair-queue.ts';
 import { iconEntries } from './icon.ts';
 import { imageName, type ImageKind } from './image-name.ts';
 import { CLASSES, CLASSIFIERS, type Classifier, type ImageFile, type ImageSizes } from './images.ts';
@@ -44,7 +45,9 @@ export async function storeImage(
 ): Promise<StoredImage> {
   const { kind, fileOf } = imageName(name);
   await checkSignature(source, kind);
-  const pictures = await inTurn(() => (kind === 'ico' ? iconPictures(source) : scaledPictures(source, kind)));
+  const pictures = await inTurn(shopId, async () =>
+    kind === 'ico' ? iconPictures(source) : scaledPictures(source, kind),
+  );
   const imageKey = newId(new Date());
   const files = CLASSIFIERS.flatMap((classifier) => {
     const picture = pictures[classifier];
@@ -85,14 +88,11 @@ async function firstBytes(path: string): Promise<Buffer> {
   }
 }
 
-let last: Promise<unknown> = Promise.resolve();
-
-/** One picture at a time: it takes a core and up to 200 MB, and the other core answers requests. */
-function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  const mine = last.then(work);
-  last = mine.catch(() => {});
-  return mine;
-}
+/**
+ * One picture at a time in the whole process: it takes a core and up to 200 MB, and the other core answers requests. An
+ * upload that waits holds a connection and a file of at most 10 MB.
+ */
+const inTurn = createFairQueue({ atOnce: 1, waitingPerShop: 32, waitingInAll: 512 });
 
 let loading: Promise<(source: Buffer | string, options?: SharpOptions) => Sharp> | undefined;
 

@@ -12,6 +12,7 @@ export type OrderChanges = Partial<
   >
 >;
 
+/** An order that is paid in another way than it was placed with waits for its payment for ever. */
 const SETTERS: { [Key in keyof Required<OrderChanges>]: (value: Required<OrderChanges>[Key]) => Sql } = {
   orderNumber: (value) => sql`order_number = ${value}`,
   customerId: (value) => sql`customer_id = ${value}`,
@@ -22,7 +23,9 @@ const SETTERS: { [Key in keyof Required<OrderChanges>]: (value: Required<OrderCh
   shippingAddress: (value) => sql`shipping_address = ${value}`,
   content: (value) => sql`
     content = ${value}, grand_total = ${value.grandTotal}, total_before_tax = ${value.totalBeforeTax},
-    total_tax = ${value.totalTax}, net_revenue = ${netRevenue(value)}`,
+    total_tax = ${value.totalTax}, net_revenue = ${netRevenue(value)},
+    release_at = case when coalesce(content #>> '{payment,method,paymentMethodId}', '')
+      = ${value.payment?.method?.paymentMethodId ?? ''} then release_at end`,
   viewedOn: (at) => sql`viewed_at = ${at}`,
   rejectedOn: (at) => sql`rejected_at = ${at}`,
   inProcessOn: (at) => sql`in_process_at = ${at}`,

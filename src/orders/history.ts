@@ -21,6 +21,7 @@ export const EVENTS = [
   'returned',
   'document finalised',
   'patched',
+  'email not sent',
   'erased',
 ] as const;
 export type EventKind = (typeof EVENTS)[number];
@@ -44,6 +45,24 @@ export async function recordEvent(
   await tx.run(sql`
     insert into order_event (shop_id, order_id, event_id, at, app_id, kind, details)
     values (${shopId}, ${orderId}, ${newId(tx.now)}, ${tx.now}, ${appId}, ${kind}, ${details})`);
+}
+
+/**
+ * The confirmation of an order was held back, because its address got too many emails that day. The event has the id of
+ * the email, so that a job that runs twice leaves one entry.
+ */
+export async function recordUnsentEmail(
+  db: Queries,
+  shopId: string,
+  orderId: string,
+  { mailId }: { mailId: string },
+): Promise<void> {
+  await db.run(sql`
+    insert into order_event (shop_id, order_id, event_id, at, app_id, kind, details)
+    select shop_id, order_id, ${mailId}::uuid, ${db.now}::timestamptz, null, 'email not sent',
+      '{"email": "order", "cause": "daily limit of the address"}'
+    from customer_order where shop_id = ${shopId} and order_id = ${orderId}
+    on conflict (shop_id, order_id, event_id) do nothing`);
 }
 
 /** Oldest first. */

@@ -147,8 +147,8 @@ export function record(
 
 /** Takes goods from the stock or gives them back, and tells those who have waited for them. */
 export async function moveGoods(
-  { tx, shopId }: OrderCall,
-  { order, settings }: OpenOrder,
+  { tx, shopId }: Pick<OrderCall, 'tx' | 'shopId'>,
+  { order, settings }: Pick<OpenOrder, 'order' | 'settings'>,
   moves: readonly StockMove[],
   lines: Content['lines'] = order.content.lines,
 ): Promise<void> {

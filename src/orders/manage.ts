@@ -1,23 +1,15 @@
 import { Type } from 'typebox';
 import { toMilliseconds } from '../http/dates.ts';
-import { conflict, notFound } from '../http/errors.ts';
+import { notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { shopSettings } from '../shop/settings.ts';
+import { cancelOrder } from './cancel.ts';
 import { changeOrder } from './change.ts';
 import { findEvents } from './history.ts';
-import {
-  appIdOf,
-  facts,
-  managedOrder,
-  moveGoods,
-  openOrder,
-  record,
-  refuseCancelled,
-  restOf,
-} from './manage-change.ts';
-import { findPlacing, giveBackCoupon } from './manage-queries.ts';
+import { appIdOf, facts, managedOrder, openOrder, record, refuseCancelled } from './manage-change.ts';
+import { findPlacing } from './manage-queries.ts';
 import { Cancellation, HistoryEntry, ManagedOrderAnswer } from './manage-schema.ts';
 import { findManagedOrder } from './queries.ts';
 
@@ -157,31 +149,9 @@ export function managedOrders(api: Operations): void {
     async (call) => {
       const { tx, shopId, body } = call;
       const open = await openOrder(call);
-      const { order, dealings, settings } = open;
-      refuseCancelled(order);
-      const { lines, coupon } = order.content;
-      const rest = restOf(order.content, dealings.shipments);
-      if (lines.length > 0 && rest.length === 0) {
-        throw conflict('All of the order was sent, record a return instead');
-      }
-      const productOf = new Map(lines.map(({ lineItemId, productId }) => [lineItemId, productId]));
-      await moveGoods(
-        call,
-        open,
-        rest.map(({ lineItemId, quantity }) => ({
-          productId: productOf.get(lineItemId)!,
-          quantity: Number(quantity),
-        })),
-      );
-      if (coupon && coupon.codeKey !== null) await giveBackCoupon(tx, shopId, coupon.codeKey);
-      const cancelled = await changeOrder(tx, shopId, order, {
-        cancelledAt: tx.now,
-        rejectedOn: order.rejectedOn ?? tx.now,
-        editingAppId: null,
-        editingSince: null,
-      });
-      await record(call, open, 'cancelled', { reason: body.reason ?? null, givenBack: rest });
-      return managedOrder(tx, call, cancelled, settings);
+      refuseCancelled(open.order);
+      const cancelled = await cancelOrder(tx, shopId, open, body.reason ?? null);
+      return managedOrder(tx, call, cancelled, open.settings);
     },
   );
 }

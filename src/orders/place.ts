@@ -32,6 +32,8 @@ export interface NewOrder {
   couponCodeKey: string | null;
   /** Sell what is not there. */
   beyondStock: boolean;
+  /** When it is cancelled unless something was paid; null: never. */
+  releaseAt: Date | null;
 }
 
 /** What became of it. Without a number nothing was placed, and nothing else has changed. */
@@ -158,11 +160,11 @@ export async function placeOrder(
     ), placed as (
       insert into customer_order (shop_id, order_id, order_number, cart_id, cart_token_hash, created_at, customer_id,
         app_id, locale, currency, tax_model, grand_total, total_before_tax, total_tax, net_revenue, billing_address,
-        shipping_address, content)
+        shipping_address, content, release_at)
       select ${shopId}, ${order.orderId}, number.order_number, ${order.cartId}, ${order.cartTokenHash}, ${order.createdAt},
         buyer.customer_id, ${order.appId}, ${order.locale}, ${content.currency}, ${order.taxModel},
         ${content.grandTotal}, ${content.totalBeforeTax}, ${content.totalTax}, ${netRevenue(content)},
-        ${order.billingAddress}::json, ${order.shippingAddress}::json, ${content}::jsonb
+        ${order.billingAddress}::json, ${order.shippingAddress}::json, ${content}::jsonb, ${order.releaseAt}::timestamptz
       from number cross join buyer
       returning order_number
     ), lines as (

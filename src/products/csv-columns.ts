@@ -164,6 +164,14 @@ export function moreColumnsOf(settings: Settings): Column[] {
       currencyPrices('ecoParticipationPrices', currency),
     ]),
     [
+      'MaxOrder',
+      {
+        cell: ({ facts }) => numberText(facts.maxOrder),
+        apply: (product, cell) =>
+          setFact(product, 'maxOrder', cell === '' ? undefined : numberOf(cell, 0.000001)),
+      },
+    ],
+    [
       'EnergyLabel',
       {
         cell: ({ facts: { energyLabel: label } }) =>

@@ -319,8 +319,9 @@ describe('the import', () => {
 
   test('takes what no patch can write', async () => {
     await given({ productNumber: 'TC-1', name: 'Tide Clock', price: 10 });
-    const header = 'Alias;SpecialOffer;IsProductNumberVisible;EcoParticipationPrices/EUR/gross;EnergyLabel\n';
-    const row = 'TC-1;1;0;0.50;B,D A https://cdn.example/label.png\n';
+    const header =
+      'Alias;SpecialOffer;IsProductNumberVisible;EcoParticipationPrices/EUR/gross;EnergyLabel;MaxOrder\n';
+    const row = 'TC-1;1;0;0.50;B,D A https://cdn.example/label.png;7.5\n';
     const product = async () =>
       (await call('POST', '/products/find', { productNumber: 'TC-1' })).body.items[0];
     const before = await product();
@@ -328,20 +329,21 @@ describe('the import', () => {
     expect(await product()).toMatchObject({
       specialOffer: true,
       isProductNumberVisible: false,
+      maxOrder: 7.5,
       energyLabelsString: 'B,D',
       energyLabelsMaxEfficiencyString: 'A',
       energyLabelSourceFile: 'https://cdn.example/label.png',
       priceInfo: { ecoParticipationPrice: { amount: 0.5 }, priceWithDeposits: { amount: 10.5 } },
     });
     expect(await imported(header + row)).toMatchObject({ unchanged: 1 });
-    expect(await imported(`${header}TC-1;2;;;\n`)).toMatchObject({
+    expect(await imported(`${header}TC-1;2;;;;\n`)).toMatchObject({
       problems: [{ line: 2, text: 'SpecialOffer is neither 0 nor 1' }],
     });
     // A label without its file is none.
-    expect(await imported(`${header}TC-1;1;0;0.50;B,D A\n`)).toMatchObject({
+    expect(await imported(`${header}TC-1;1;0;0.50;B,D A;\n`)).toMatchObject({
       problems: [{ line: 2, text: 'EnergyLabel is not such as B,D A https://shop.example/label.png' }],
     });
-    expect(await imported(`${header}TC-1;;;;\n`)).toMatchObject({ changed: 1 });
+    expect(await imported(`${header}TC-1;;;;;\n`)).toMatchObject({ changed: 1 });
     expect(await product()).toEqual(before);
   });
 

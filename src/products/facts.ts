@@ -77,6 +77,8 @@ export interface ProductFacts {
   /** What a base price is said for: 100 g of a content of 250 g. */
   reference?: { amount: number; unit: UnitKey; content: number };
   orderUnit?: { priceQuantity: number; unit: UnitKey; minimum: number; interval: number };
+  /** The largest quantity in an order; missing: the shop's. */
+  maxOrder?: number;
   videos?: { type: 'YouTube' | 'Vimeo'; source: string }[];
   dataSheet?: { fileName: string; url: string };
   /** `classes`: one class, or the best and the worst: `B,D`. */

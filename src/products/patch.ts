@@ -324,6 +324,16 @@ const paths: Record<string, ProductPath> = {
       setFact(product, 'shippingMethodIds', ids && ids.length > 0 ? [...new Set(ids)] : undefined);
     },
   ),
+  '/maxOrder': path(
+    ADD_REMOVE,
+    Decimal('Largest amount of an order, in place of that of the shop.', 10),
+    (product, value, { field }) =>
+      setFact(
+        product,
+        'maxOrder',
+        value === undefined ? undefined : decimalOf(value, `${field}.value`, QUANTITY),
+      ),
+  ),
   '/orderUnitInfo': path(
     ['add'],
     Type.Object({

@@ -2,6 +2,7 @@ import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import type { Localised } from '../http/locale.ts';
 import type { ImageSizes } from '../media/images.ts';
+import type { StoredImage } from '../media/store-image.ts';
 import type { Prices, ProductFacts, ProductKind } from './facts.ts';
 import type { VariationOffer } from './prices.ts';
 
@@ -181,12 +182,16 @@ export function deleteProduct(tx: Transaction, shopId: string, productId: string
   return tx.run(sql`delete from product where shop_id = ${shopId} and product_id = ${productId}`);
 }
 
-/** The folders of the images of a product and of its variations. */
-export async function findImageKeys(tx: Transaction, shopId: string, productId: string): Promise<string[]> {
-  const rows = await tx.many<{ imageKey: string }>(sql`
-    select upper(image.image_key::text) as "imageKey"
+export function lockVariations(tx: Transaction, shopId: string, masterId: string) {
+  return tx.run(sql`
+    select from product where shop_id = ${shopId} and master_id = ${masterId} order by product_id for update`);
+}
+
+/** The images of a product and of its variations. */
+export function findImages(tx: Transaction, shopId: string, productId: string): Promise<StoredImage[]> {
+  return tx.many<StoredImage>(sql`
+    select upper(image.image_key::text) as "imageKey", image.sizes
     from product
     join product_image image on image.shop_id = product.shop_id and image.product_id = product.product_id
     where product.shop_id = ${shopId} and ${productId} in (product.product_id, product.master_id)`);
-  return rows.map(({ imageKey }) => imageKey);
 }

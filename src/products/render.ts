@@ -42,6 +42,7 @@ export function renderProduct(row: ProductRow, settings: Settings, view: View, n
   const isMaster = row.kind === 'master';
   const availability = isMaster ? null : availabilityOf(row.stock, row.minStock);
   const { reference = { amount: 1, unit: 'piece', content: 1 }, orderUnit = ORDER_UNIT } = facts;
+  const maxOrder = maxOrderOf(facts, settings);
   const prices = priceInfoOf(row, facts, settings, view);
   const tiers = view.variant === 'search' ? {} : tierPrices(facts, settings, view);
   const product: Product = {
@@ -95,6 +96,7 @@ export function renderProduct(row: ProductRow, settings: Settings, view: View, n
     orderUnit: unitNames(orderUnit.unit, locale, settings).long,
     minOrder: orderUnit.minimum,
     intervalOrder: orderUnit.interval,
+    ...(maxOrder === null ? {} : { maxOrder }),
     productCode: facts.productCode ?? null,
     manufacturer: facts.manufacturer ?? null,
     upc: facts.upc ?? null,
@@ -119,6 +121,14 @@ export const ORDER_UNIT: NonNullable<ProductFacts['orderUnit']> = {
   minimum: 1,
   interval: 1,
 };
+
+/** The largest quantity in an order: the product's own, else the shop's; null: any. */
+export function maxOrderOf(
+  { maxOrder }: Pick<ProductFacts, 'maxOrder'>,
+  { maxPerOrder }: Pick<Settings, 'maxPerOrder'>,
+): number | null {
+  return maxOrder ?? maxPerOrder;
+}
 
 type Named = Pick<ProductRow, 'facts' | 'productNumber' | 'master'>;
 

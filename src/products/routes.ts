@@ -8,6 +8,7 @@ import { pagedBytes, paging } from '../http/paging.ts';
 import { Rendered } from '../http/rendered.ts';
 import { CurrencyParameter, Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId, newId } from '../ids.ts';
+import { addMedia, bytesOf } from '../media/quota.ts';
 import { removeFolders } from '../media/storage.ts';
 import { searchPage } from '../search/queries.ts';
 import { parseQuery } from '../search/query.ts';
@@ -20,11 +21,12 @@ import { recordPrices } from './price-history.ts';
 import {
   deleteProduct,
   findByNumber,
-  findImageKeys,
+  findImages,
   findRef,
   findRefs,
   insertProduct,
   lockProduct,
+  lockVariations,
   moveVersion,
   type StoredProduct,
 } from './queries.ts';
@@ -272,13 +274,17 @@ export function products(api: Operations): void {
     async ({ tx, shopId, params, afterCommit }) => {
       const product = await lockProduct(tx, shopId, params.productId);
       if (!product) throw notFound();
-      const imageKeys = await findImageKeys(tx, shopId, product.productId);
+      // Nobody adds an image to a variation after they were counted.
+      await lockVariations(tx, shopId, product.productId);
+      const images = await findImages(tx, shopId, product.productId);
       await removeFromListing(tx, shopId, [product.productId]);
       await deleteProduct(tx, shopId, product.productId);
       if (product.masterId !== null) {
         await moveVersion(tx, shopId, product.masterId);
         await refreshListing(tx, shopId, [product.masterId]);
       }
+      await addMedia(tx, shopId, -bytesOf(images));
+      const imageKeys = images.map(({ imageKey }) => imageKey);
       afterCommit(() => removeFolders(api.config, shopId, imageKeys));
     },
   );

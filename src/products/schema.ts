@@ -205,6 +205,7 @@ export const Product = Type.Object(
     orderUnit: Type.String({ description: 'Long name of the unit of orders.', examples: ['piece(s)'] }),
     minOrder: number('Smallest amount of an order.', 1),
     intervalOrder: number('Step of the amount.', 1),
+    maxOrder: Type.Optional(number('Largest amount of an order; absent: any.', 10)),
     productCode: text('EAN, UPC, ISBN or the like.', '4012345678901'),
     manufacturer: text('Manufacturer.', 'Beacon'),
     upc: text('UPC.', '012345678905'),

@@ -7,6 +7,7 @@ import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
 import type { Upload } from '../http/upload.ts';
 import { CLASSIFIERS, imageUrl, type ImageSizes } from '../media/images.ts';
+import { addMedia, bytesOf, refuseFullMedia, takeMedia } from '../media/quota.ts';
 import { ImageInfo } from '../media/schema.ts';
 import { removeFolders } from '../media/storage.ts';
 import { storeImage, type StoredImage } from '../media/store-image.ts';
@@ -69,7 +70,7 @@ export function slideshow(api: Operations): void {
       name: 'addImage',
       summary: 'Add image',
       description:
-        'The first image of a product becomes its main image. An image is never replaced: a name that is taken is a 400. A body over 10 MB is a 413.',
+        'The first image of a product becomes its main image. An image is never replaced: a name that is taken is a 400. A body over 10 MB is a 413, as is an image that the shop has no space left for. 429: too many images of the shop wait to be scaled.',
       access: 'products_write',
       params,
       accepts: 'multipart',
@@ -79,7 +80,10 @@ export function slideshow(api: Operations): void {
       constraints: { product_image_pkey: nameTaken },
       prepare: async ({ db, shopId, params, body: { image }, isKeyed }) => {
         // Before the costly part; it is the transaction that decides.
-        if (!isKeyed) await refuseEarly(db, shopId, params.productId, image.name);
+        if (!isKeyed) {
+          await refuseEarly(db, shopId, params.productId, image.name);
+          await refuseFullMedia(db, config, shopId);
+        }
         const prepared = await storeImage(config, shopId, image.path, image.name);
         return { prepared, discard: () => removeFolders(config, shopId, [prepared.imageKey]) };
       },
@@ -89,6 +93,7 @@ export function slideshow(api: Operations): void {
       await insertImage(tx, shopId, params.productId, image.name, prepared);
       await updateMainImage(tx, shopId, params.productId);
       await touchProducts(tx, shopId, [params.productId]);
+      await takeMedia(tx, config, shopId, bytesOf([prepared]));
       return toImageInfo({ name: image.name, ...prepared }, origin, shopId);
     },
   );
@@ -111,6 +116,7 @@ export function slideshow(api: Operations): void {
       if (!deleted) throw notFound();
       await updateMainImage(tx, shopId, params.productId);
       await touchProducts(tx, shopId, [params.productId]);
+      await addMedia(tx, shopId, -bytesOf([deleted]));
       afterCommit(() => removeFolders(config, shopId, [deleted.imageKey]));
     },
   );
@@ -227,9 +233,9 @@ function insertImage(
 }
 
 function deleteImage(tx: Transaction, shopId: string, productId: string, name: string) {
-  return tx.one<{ imageKey: string }>(sql`
+  return tx.one<StoredImage>(sql`
     delete from product_image where shop_id = ${shopId} and product_id = ${productId} and name = ${name}
-    returning image_key as "imageKey"`);
+    returning image_key as "imageKey", sizes`);
 }
 
 /** If the main image is none of the images, the first one becomes it. */

@@ -13,6 +13,8 @@ const COUNTERS = {
   CreditNote: 1000,
   category: 1,
   attribute: 0,
+  /** Of the images of its products; see media/quota.ts. */
+  mediaBytes: 0,
 } as const;
 
 /**

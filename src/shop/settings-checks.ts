@@ -215,6 +215,10 @@ function* discountProblems({ basketDiscounts = [] }: SettingsFile, frame: Frame)
 
 function* otherProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
   yield* amountProblems(['minimumCart', 'amount'], file.minimumCart?.amount, frame);
+  const { maxPerOrder } = file;
+  if (maxPerOrder && Number(maxPerOrder.toFixed(6)) !== maxPerOrder) {
+    yield { path: ['maxPerOrder'], text: `is ${maxPerOrder}, expected at most 6 decimals` };
+  }
   for (const [unit, names] of Object.entries(file.units ?? {})) {
     yield* textProblems(['units', unit], names, frame);
   }

@@ -85,6 +85,7 @@ function documentWith(settings: Settings, texts: (localised: Localised) => Texts
         provider: stored.providerName ?? undefined,
         price: amount(stored.amount),
         additionalData: stored.additionalData ?? undefined,
+        releaseUnpaidAfterDays: stored.releaseUnpaidAfterDays ?? undefined,
       }),
     ),
     minimumCart: given({
@@ -114,6 +115,8 @@ function documentWith(settings: Settings, texts: (localised: Localised) => Texts
     showFromPrices: settings.showFromPrices,
     publicCatalogue: settings.publicCatalogue,
     sellBeyondStock: settings.sellBeyondStock,
+    maxPerOrder: settings.maxPerOrder,
+    dailyEmailsPerRecipient: settings.dailyEmailsPerRecipient,
     mandatoryAddressFields: settings.mandatoryAddressFields as NonNullable<
       SettingsFile['mandatoryAddressFields']
     >,
@@ -197,6 +200,7 @@ export function settingsWith(current: Settings, file: SettingsFile, newId: () =>
       providerName: entry.provider ?? null,
       additionalData: isEmpty(entry.additionalData) ? null : entry.additionalData!,
       amount: minor(entry.price ?? 0),
+      releaseUnpaidAfterDays: entry.releaseUnpaidAfterDays ?? null,
     }));
   }
   if (file.minimumCart) {
@@ -238,6 +242,10 @@ export function settingsWith(current: Settings, file: SettingsFile, newId: () =>
   if (file.showFromPrices !== undefined) next.showFromPrices = file.showFromPrices;
   if (file.publicCatalogue !== undefined) next.publicCatalogue = file.publicCatalogue;
   if (file.sellBeyondStock !== undefined) next.sellBeyondStock = file.sellBeyondStock;
+  if (file.maxPerOrder !== undefined) next.maxPerOrder = file.maxPerOrder;
+  if (file.dailyEmailsPerRecipient !== undefined) {
+    next.dailyEmailsPerRecipient = file.dailyEmailsPerRecipient;
+  }
   if (file.mandatoryAddressFields) next.mandatoryAddressFields = file.mandatoryAddressFields;
   if (file.invoicing) {
     const { vatId, bank, notes } = file.invoicing;

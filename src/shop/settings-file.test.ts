@@ -100,6 +100,8 @@ describe('a new shop', () => {
       showFromPrices: true,
       publicCatalogue: true,
       sellBeyondStock: false,
+      maxPerOrder: null,
+      dailyEmailsPerRecipient: 20,
       mandatoryAddressFields: [],
       invoicing: {},
       mails: {},
@@ -182,7 +184,10 @@ describe('apply', () => {
           ],
         },
       ],
-      paymentMethods: [{ key: 'card', name: 'Card' }, advance],
+      paymentMethods: [
+        { key: 'card', name: 'Card' },
+        { ...advance, releaseUnpaidAfterDays: 14 },
+      ],
       minimumCart: { amount: 5 },
       basketDiscounts: [{ from: 100, percent: 10 }],
       units: { piece: { de_DE: { long: 'Stück', short: 'St.' } } },
@@ -190,6 +195,8 @@ describe('apply', () => {
       crossSellingTitle: { en_GB: 'Goes well with', de_DE: 'Passt dazu' },
       showFromPrices: false,
       sellBeyondStock: true,
+      maxPerOrder: 2.5,
+      dailyEmailsPerRecipient: 5,
     });
 
     expect(changes).toEqual([
@@ -211,6 +218,7 @@ describe('apply', () => {
       '~ shippingMethods.value.tiers[from 50].price: 3.9 -> 0',
       '+ shippingMethods.value.tiers[from 80.5]',
       '- paymentMethods.invoice',
+      '+ paymentMethods.advance.releaseUnpaidAfterDays: 14',
       '~ paymentMethods in another order: advance, card -> card, advance',
       '+ minimumCart.amount: 5',
       '- basketDiscounts[from 100].absolute: 10',
@@ -223,6 +231,8 @@ describe('apply', () => {
       '+ crossSellingTitle.de_DE: "Passt dazu"',
       '~ showFromPrices: true -> false',
       '~ sellBeyondStock: false -> true',
+      '+ maxPerOrder: 2.5',
+      '~ dailyEmailsPerRecipient: 20 -> 5',
     ]);
   });
 
@@ -560,12 +570,14 @@ describe('apply', () => {
         units: { piece: { fr_FR: { long: 'pièce' } } },
         taxClasses: [{ ...standard, rates: { AT: 20 } }],
         paymentMethods: [{ ...advance, price: 0.005 }],
+        maxPerOrder: 1.234_567_8,
       }),
     ).toEqual([
       'name.de_DE: is not a locale of the shop, expected one of en_GB',
       'name: en_GB is missing: the text in the default locale',
       "taxClasses[0].rates: DE is missing: the rate in the shop's own country (0 when there is none)",
       'paymentMethods[0].price: is 0.005, expected at most 2 decimals, as EUR has',
+      'maxPerOrder: is 1.2345678, expected at most 6 decimals',
       'units.piece.fr_FR: is not a locale of the shop, expected one of en_GB',
     ]);
     expect(
@@ -1210,6 +1222,7 @@ describe('every valid document', () => {
             price: fc
               .tuple(amount, fc.boolean())
               .map(([value, isDiscount]) => (isDiscount && value ? -value : value)),
+            releaseUnpaidAfterDays: optional(fc.integer({ min: 1, max: 365 })),
             additionalData: optional(
               fc.dictionary(key, fc.string({ unit: 'grapheme' }), { minKeys: 1, maxKeys: 3 }),
             ),
@@ -1243,6 +1256,11 @@ describe('every valid document', () => {
         showFromPrices: fc.boolean(),
         publicCatalogue: fc.boolean(),
         sellBeyondStock: fc.boolean(),
+        maxPerOrder: fc.option(
+          fc.integer({ min: 1, max: 10_000_000 }).map((tenths) => tenths / 10),
+          { nil: null },
+        ),
+        dailyEmailsPerRecipient: fc.integer({ min: 1, max: 1_000 }),
         mandatoryAddressFields: fc.subarray(ADDRESS_FIELDS),
         invoicing: fc.record({
           company: optional(line),

@@ -271,6 +271,15 @@ const PaymentMethod = Section({
       },
     ),
   ),
+  releaseUnpaidAfterDays: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 365,
+      description:
+        'For methods that are paid in advance: an order of which nothing was paid, sent or invoiced after so many days is cancelled, and its goods go back into the stock. Holds for orders that are placed from now on. Absent: orders wait for their payment for ever, as they should with an invoice or on delivery.',
+      examples: [14],
+    }),
+  ),
 });
 
 const MinimumCart = Section(
@@ -671,6 +680,26 @@ export const SettingsFile = Section(
     ),
     sellBeyondStock: Type.Optional(
       Type.Boolean({ description: 'Orders are taken when the stock does not suffice.', examples: [false] }),
+    ),
+    maxPerOrder: Type.Optional(
+      Nullable(
+        Type.Number({
+          exclusiveMinimum: 0,
+          maximum: 1_000_000,
+          description:
+            'The largest quantity of one product in an order, at most 6 decimals; each variation counts for itself. A larger quantity in a cart is lowered to it. A product may have another one of its own (maxOrder). null: any quantity.',
+          examples: [10],
+        }),
+      ),
+    ),
+    dailyEmailsPerRecipient: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        description:
+          "How many emails that anybody can cause (order confirmations, newsletter confirmations, a product is back) one address gets in a day (UTC), so that nobody can flood a stranger's mailbox. What is above is not sent; the order stands, and its history says so. A new shop has 20.",
+        examples: [20],
+      }),
     ),
     mandatoryAddressFields: Type.Optional(
       List(Type.Enum(ADDRESS_FIELDS, { description: 'Field of an address.', examples: ['phoneNumber'] }), {

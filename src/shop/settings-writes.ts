@@ -37,7 +37,8 @@ function updateShop(tx: Transaction, shop: Settings) {
       no_taxes_message = ${shop.noTaxesMessage},
       delivery_threshold_is_active = ${shop.deliveryThresholdIsActive},
       tax_free_outside_eu = ${shop.taxFreeOutsideEu}, public_catalogue = ${shop.publicCatalogue},
-      sell_beyond_stock = ${shop.sellBeyondStock},
+      sell_beyond_stock = ${shop.sellBeyondStock}, max_per_order = ${shop.maxPerOrder},
+      daily_emails_per_recipient = ${shop.dailyEmailsPerRecipient},
       mandatory_address_fields = ${shop.mandatoryAddressFields},
       minimum_cart_code = ${shop.minimumCartCode}, minimum_cart_amount = ${shop.minimumCartAmount},
       basket_discounts = ${JSON.stringify(shop.basketDiscounts)}, units = ${shop.units},
@@ -120,13 +121,16 @@ async function replacePaymentMethods(tx: Transaction, current: Settings, next: S
   // In a record from JSON, null for a jsonb column is SQL's null, as the column wants it.
   await tx.run(sql`
     insert into payment_method (shop_id, payment_method_id, key, name, provider_name, additional_data, position,
-      amount)
-    select ${shopId}, "paymentMethodId", key, name, "providerName", "additionalData", position, amount
+      amount, release_unpaid_after_days)
+    select ${shopId}, "paymentMethodId", key, name, "providerName", "additionalData", position, amount,
+      "releaseUnpaidAfterDays"
     from jsonb_to_recordset(${positioned(paymentMethods)}) as entry ("paymentMethodId" uuid, key text,
-      name jsonb, "providerName" text, "additionalData" jsonb, position integer, amount bigint)
+      name jsonb, "providerName" text, "additionalData" jsonb, position integer, amount bigint,
+      "releaseUnpaidAfterDays" integer)
     on conflict (shop_id, payment_method_id) do update
     set name = excluded.name, provider_name = excluded.provider_name,
-      additional_data = excluded.additional_data, position = excluded.position, amount = excluded.amount`);
+      additional_data = excluded.additional_data, position = excluded.position, amount = excluded.amount,
+      release_unpaid_after_days = excluded.release_unpaid_after_days`);
 }
 
 /** The subscribers of a campaign that goes are deleted with it (foreign key). */

@@ -27,6 +27,10 @@ export interface Settings {
   taxFreeOutsideEu: boolean;
   publicCatalogue: boolean;
   sellBeyondStock: boolean;
+  /** The largest quantity of a product in an order, unless the product has its own; null: any. */
+  maxPerOrder: number | null;
+  /** Automatic emails to one address and day that somebody without a token can cause. */
+  dailyEmailsPerRecipient: number;
   mandatoryAddressFields: string[];
   minimumCartCode: MinimumCartCode;
   minimumCartAmount: number | null;
@@ -136,6 +140,8 @@ export interface PaymentMethod {
   providerName: string | null;
   additionalData: Record<string, string> | null;
   amount: number;
+  /** Orders that are not paid within so many days are cancelled; null: never. */
+  releaseUnpaidAfterDays: number | null;
 }
 
 export interface NewsletterCampaign {
@@ -229,6 +235,7 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
       display_taxes as "displayTaxes", no_taxes_message as "noTaxesMessage",
       delivery_threshold_is_active as "deliveryThresholdIsActive", tax_free_outside_eu as "taxFreeOutsideEu",
       public_catalogue as "publicCatalogue", sell_beyond_stock as "sellBeyondStock",
+      max_per_order::float8 as "maxPerOrder", daily_emails_per_recipient as "dailyEmailsPerRecipient",
       mandatory_address_fields as "mandatoryAddressFields", minimum_cart_code as "minimumCartCode",
       minimum_cart_amount as "minimumCartAmount", basket_discounts as "basketDiscounts", units,
       cross_selling_title as "crossSellingTitle", show_from_prices as "showFromPrices", invoicing,
@@ -252,8 +259,8 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
       (
         select coalesce(json_agg(json_build_object(
           'paymentMethodId', upper(payment_method_id::text), 'key', key, 'name', name,
-          'providerName', provider_name, 'additionalData', additional_data, 'amount', amount)
-          order by position), '[]')
+          'providerName', provider_name, 'additionalData', additional_data, 'amount', amount,
+          'releaseUnpaidAfterDays', release_unpaid_after_days) order by position), '[]')
         from payment_method where payment_method.shop_id = shop.shop_id
       ) as "paymentMethods",
       (

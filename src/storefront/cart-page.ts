@@ -1,7 +1,8 @@
+import { largestQuantity } from '../carts/quantity.ts';
 import type { ShownCart } from '../carts/shopping.ts';
 import { html, type Markup } from '../http/html.ts';
 import { formatMoney } from '../money.ts';
-import { obstacleTo, stockShortOf, type Obstacle } from './cart-shown.ts';
+import { obstacleTo, quantityLimitOf, stockShortOf, type Obstacle } from './cart-shown.ts';
 import { amountText, linePicture, lineText, summary, type Line } from './cart-summary.ts';
 import { cartWords } from './cart-words.ts';
 import { happenedEvents, toldCart } from './events.ts';
@@ -78,7 +79,10 @@ function lineOf(
   const path = `/cart/lines/${line.lineItemId}`;
   const id = `quantity-${index}`;
   const message =
-    refusal?.line?.lineItemId === line.lineItemId ? refusal.line.message : shortage(visit, shown, index);
+    refusal?.line?.lineItemId === line.lineItemId
+      ? refusal.line.message
+      : quantityProblem(visit, shown, index);
+  const most = largestQuantity(shown.priced.goods[index]!.facts, shown.settings);
   return html`<li>
     ${linePicture(line)}
     <div class="what">${lineText(visit, line)}</div>
@@ -92,6 +96,7 @@ function lineOf(
         type="number"
         required
         min="${line.minOrder}"
+        ${most !== null && html`max="${most}"`}
         step="${line.intervalOrder === '0' ? 'any' : line.intervalOrder}"
         value="${line.quantity.amount}"
         data-submit
@@ -107,12 +112,15 @@ function lineOf(
   </li>`;
 }
 
-function shortage(visit: Visit, shown: ShownCart, index: number): string | undefined {
+/** Why so much of a line can't be ordered. */
+function quantityProblem(visit: Visit, shown: ShownCart, index: number): string | undefined {
   const words = cartWords(visit.locale);
-  const left = stockShortOf(index, shown);
-  if (left === undefined) return undefined;
   const { orderUnitShort } = shown.shown.lineItemContainer.productLineItems[index]!;
-  return left === 0 ? words.soldOut : words.onlyLeft(amountText(visit, left, orderUnitShort));
+  const left = stockShortOf(index, shown);
+  if (left === 0) return words.soldOut;
+  if (left !== undefined) return words.onlyLeft(amountText(visit, left, orderUnitShort));
+  const most = quantityLimitOf(index, shown);
+  return most === undefined ? undefined : words.atMost(amountText(visit, most, orderUnitShort));
 }
 
 /** The next discount on the whole cart. */
@@ -183,7 +191,7 @@ function obstacleText(visit: Visit, { priced }: ShownCart, obstacle: Obstacle): 
       return words.minimum(money(priced.totals.minimum.amount!), money(priced.totals.missingToMinimum));
     case 'delivery':
       return words.undeliverable;
-    case 'stock':
+    case 'quantity':
       return words.fixFirst;
   }
 }

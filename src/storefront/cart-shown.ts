@@ -1,4 +1,5 @@
 import type { Change } from '../carts/change.ts';
+import { largestQuantity } from '../carts/quantity.ts';
 import type { Wanted } from '../carts/queries.ts';
 import { changeCart, shownCart, type Shopper, type ShownCart } from '../carts/shopping.ts';
 import type { Cart } from '../carts/schema.ts';
@@ -75,7 +76,7 @@ function countOf({ lineItemContainer }: Cart): number {
 }
 
 /** Why a cart can't be ordered, whatever is filled in. */
-export type Obstacle = 'empty' | 'minimum' | 'stock' | 'delivery';
+export type Obstacle = 'empty' | 'minimum' | 'quantity' | 'delivery';
 
 export function obstacleTo({ priced, settings }: ShownCart): Obstacle | undefined {
   const { totals, content } = priced;
@@ -83,9 +84,11 @@ export function obstacleTo({ priced, settings }: ShownCart): Obstacle | undefine
   if (content.lines.length === 0) return 'empty';
   if (!minimum.isReached) return 'minimum';
   if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) return 'delivery';
-  return content.lines.some((_line, index) => stockShortOf(index, { priced, settings }) !== undefined)
-    ? 'stock'
-    : undefined;
+  const shown = { priced, settings };
+  const isRefused = content.lines.some(
+    (_line, index) => stockShortOf(index, shown) !== undefined || quantityLimitOf(index, shown) !== undefined,
+  );
+  return isRefused ? 'quantity' : undefined;
 }
 
 /** What is there of the product of this line, if that is less than is wanted. */
@@ -96,4 +99,13 @@ export function stockShortOf(
   const { stock } = priced.goods[index]!;
   if (settings.sellBeyondStock || stock === null) return undefined;
   return stock < Number(priced.content.lines[index]!.quantity) ? Math.max(0, stock) : undefined;
+}
+
+/** What an order may hold of the product of this line, if that is less than is wanted. */
+export function quantityLimitOf(
+  index: number,
+  { priced, settings }: Pick<ShownCart, 'priced' | 'settings'>,
+): number | undefined {
+  const most = largestQuantity(priced.goods[index]!.facts, settings);
+  return most !== null && most < Number(priced.content.lines[index]!.quantity) ? most : undefined;
 }

@@ -1,5 +1,6 @@
 import { startCart } from '../carts/shopping.ts';
 import { CartGone, type Change } from '../carts/change.ts';
+import { couponLimit, UnknownCoupon } from '../carts/coupon-limit.ts';
 import { addingCoupon, withoutCoupon } from '../carts/coupon.ts';
 import { adding, changingQuantity, takingOut } from '../carts/line-items.ts';
 import { SoldOut } from '../carts/lines.ts';
@@ -15,9 +16,6 @@ import { Redirect, type Page } from './page.ts';
 import type { Pages } from './pages.ts';
 import { pickedUp } from './pickup.ts';
 import { to, type Visit } from './visit.ts';
-
-/** Nobody types more coupons than this; whoever guesses does. */
-const MOST_CODES = 100;
 
 /** The cart, and the forms that change it. */
 export function cart(pages: Pages): void {
@@ -80,7 +78,7 @@ export function cart(pages: Pages): void {
     removed(visit, params['lineItemId']!.toUpperCase()),
   );
 
-  pages.take('/cart/coupon', { perHour: MOST_CODES }, async (visit, { field }) => {
+  pages.take('/cart/coupon', {}, async (visit, { field, limitFailures }) => {
     const code = field('code');
     const codeKey = couponKey(code);
     const words = cartWords(visit.locale);
@@ -88,9 +86,12 @@ export function cart(pages: Pages): void {
       cartPage(visit, await cartOf(visit), { status: 400, coupon: { code, message } });
     if (codeKey === '') return refused(words.noCode);
     try {
-      return await changed(visit, addingCoupon(codeKey, visit.db.now), updated(visit), { codeKey });
+      return await limitFailures(
+        (address) => couponLimit({ address }),
+        () => changed(visit, addingCoupon(codeKey, visit.db.now), updated(visit), { codeKey }),
+      );
     } catch (error) {
-      if (!isRefusal(error)) throw error;
+      if (!(error instanceof UnknownCoupon)) throw error;
       return refused(words.unknownCode);
     }
   });

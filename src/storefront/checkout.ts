@@ -17,6 +17,9 @@ import { pickedUp } from './pickup.ts';
 import type { Happening } from './session.ts';
 import { to, type Visit } from './visit.ts';
 
+/** Per hour and client address: nobody buys so often, and whoever does takes the stock away from others. */
+const MOST_ORDERS = 60;
+
 /** From the cart to the order, in three pages. */
 export function checkout(pages: Pages): void {
   pages.show(
@@ -63,7 +66,7 @@ export function checkout(pages: Pages): void {
     atStep(visit, '/checkout/review', (shown) => reviewPage(visit, shown)),
   );
 
-  pages.take('/checkout/order', {}, async (visit, { field }) => {
+  pages.take('/checkout/order', { perHour: MOST_ORDERS }, async (visit, { field }) => {
     const { cart, order } = visit.session;
     if (!cart) return new Redirect(to(visit, order === undefined ? '/cart' : '/confirmation'));
     const shown = await cartOf(visit);

@@ -2,11 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { forbidden, isRefusal, notFound, tooManyRequests } from '../http/errors.ts';
+import { forbidden, isRefusal, notFound } from '../http/errors.ts';
 import { originOf } from '../http/links.ts';
 import { readingCurrency, readingLocale } from '../http/locale.ts';
 import { Nullable } from '../http/schemas.ts';
-import { addressCaller, type RateLimiter } from '../http/rate-limit.ts';
+import {
+  addressCaller,
+  countCall,
+  limitFailures,
+  type FailureLimit,
+  type RateLimiter,
+} from '../http/rate-limit.ts';
 import { findSettings, keptSettings } from '../shop/settings.ts';
 import { closedPage } from './error-page.ts';
 import { frameOf, NO_FRAME } from './frame.ts';
@@ -38,6 +44,11 @@ export interface Sent extends Asked {
   field: (name: string) => string;
   /** A path of this shop that the form was sent from; the front page when the browser does not say. */
   cameFrom: string;
+  /** Runs what may fail only so often in an hour; beyond that it is refused with 429. */
+  limitFailures: <Result>(
+    limit: (address: string) => FailureLimit,
+    work: () => Promise<Result>,
+  ) => Promise<Result>;
 }
 
 type Answer = Page | Redirect;
@@ -113,11 +124,13 @@ export function storefrontPages(app: FastifyInstance, deps: PageDeps) {
 
   const countForm = async (request: FastifyRequest, kind: string, perHour: number) => {
     if (config.RATE_LIMIT_ANONYMOUS === 0) return;
-    const caller = `form/${kind}/${addressCaller(request.ip)}`;
-    let allowance;
-    while (!(allowance = limiter.count(caller))) await limiter.load(caller);
-    if (allowance.used > perHour) throw tooManyRequests(perHour, allowance.secondsLeft);
+    await countCall(limiter, `form/${kind}/${addressCaller(request.ip)}`, perHour);
   };
+
+  const failureLimiter =
+    ({ ip }: FastifyRequest): Sent['limitFailures'] =>
+    (limit, work) =>
+      config.RATE_LIMIT_ANONYMOUS === 0 ? work() : limitFailures(limiter, limit(ip), work);
 
   return {
     /** A page that is read. */
@@ -161,7 +174,12 @@ export function storefrontPages(app: FastifyInstance, deps: PageDeps) {
           requireOwnForm(request, visit.origin);
           await countForm(request, path, perHour);
           const before = visit.session;
-          return answer(reply, visit, before, await handler(visit, sentOf(request, visit)));
+          return answer(
+            reply,
+            visit,
+            before,
+            await handler(visit, { ...sentOf(request, visit), limitFailures: failureLimiter(request) }),
+          );
         },
       );
     },
@@ -218,7 +236,7 @@ function askedOf(request: FastifyRequest): Asked {
   };
 }
 
-function sentOf(request: FastifyRequest, visit: Visit): Sent {
+function sentOf(request: FastifyRequest, visit: Visit): Omit<Sent, 'limitFailures'> {
   const body = (request.body ?? {}) as Record<string, unknown>;
   return {
     ...askedOf(request),

@@ -309,8 +309,10 @@ function buyForm(visit: Visit, product: Product): Markup | false {
   if (!product.forSale) return html`<p>${words.notForSale}</p>`;
   if (!canBeBought(visit, product)) return false;
   const isPlain = minOrder === 1 && intervalOrder === 1;
-  const { stocklevel } = product;
+  const { stocklevel, maxOrder = Infinity } = product;
   const isPlenty = stocklevel === null || stocklevel > PLENTY || settings.sellBeyondStock;
+  // The least order can always be had.
+  const most = Math.min(isPlenty ? Infinity : stocklevel, Math.max(minOrder, maxOrder));
   return html`<form class="buy" method="post" action="${to(visit, '/cart/add')}" data-cart-add>
     <input type="hidden" name="productId" value="${productId}" />
     <div class="field">
@@ -322,7 +324,7 @@ function buyForm(visit: Visit, product: Product): Markup | false {
         inputmode="decimal"
         value="${minOrder}"
         min="${minOrder}"
-        ${!isPlenty && html`max="${stocklevel}"`}
+        ${most < Infinity && html`max="${most}"`}
         step="${intervalOrder === 0 ? 'any' : intervalOrder}"
         required
         ${!isPlain && html`aria-describedby="quantity.rule"`}

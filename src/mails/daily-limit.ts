@@ -1,0 +1,41 @@
+import type { Queries } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { secretHash, timeOfId } from '../ids.ts';
+import type { QueuedMail } from './queue.ts';
+
+const DAY = 86_400_000;
+
+/**
+ * Whether anybody can cause this email to any address, by ordering with it or by typing it into a form. What a merchant
+ * causes (an invoice, a shipment, a refund) is always sent: strangers could use up the limit of a customer before.
+ */
+export function isLimited({ template }: Pick<QueuedMail, 'template'>): boolean {
+  return template === 'order' || template === 'newsletter' || template === 'availability';
+}
+
+/**
+ * Counts an email against the day on which it was queued; false: its recipient has had enough that day. An email that
+ * was counted before stays allowed, so that a retry neither counts twice nor is refused.
+ */
+export async function countEmail(
+  db: Queries,
+  { id, shopId, to }: Pick<QueuedMail, 'shopId' | 'to'> & { id: string },
+  perDay: number,
+): Promise<boolean> {
+  const recipient = secretHash(`${shopId}/${to.toLowerCase()}`);
+  const counted = await db.run(sql`
+    insert into mail_day (shop_id, recipient_hash, day, mail_ids)
+    values (${shopId}, ${recipient}, ${dayOf(timeOfId(id))}, array[${id}]::uuid[])
+    on conflict (shop_id, recipient_hash, day) do update
+    set mail_ids = case when mail_day.mail_ids @> excluded.mail_ids then mail_day.mail_ids
+      else mail_day.mail_ids || excluded.mail_ids end
+    where mail_day.mail_ids @> excluded.mail_ids or cardinality(mail_day.mail_ids) < ${perDay}`);
+  return counted > 0;
+}
+
+/** An email is tried for about a day; afterwards nobody asks for its day any more. */
+export function deleteOldMailDays(db: Queries): Promise<number> {
+  return db.run(sql`delete from mail_day where day < ${dayOf(new Date(db.now.getTime() - 2 * DAY))}`);
+}
+
+const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);

@@ -1,0 +1,48 @@
+import type { Transaction } from '../db/database.ts';
+import { conflict } from '../http/errors.ts';
+import { changeOrder } from './change.ts';
+import { recordEvent } from './history.ts';
+import { moveGoods, restOf, type OpenOrder } from './manage-change.ts';
+import { giveBackCoupon } from './manage-queries.ts';
+import type { ManagedOrder } from './queries.ts';
+
+/**
+ * Cancels an order that this transaction has locked and that is not cancelled yet: what was not sent goes back into the
+ * stock, and the use of the coupon is given back. Whoever does it (`appId`; null: the shop itself) and why is in the
+ * history. Returns the order as it is then.
+ */
+export async function cancelOrder(
+  tx: Transaction,
+  shopId: string,
+  open: Omit<OpenOrder, 'appId'> & { appId: string | null },
+  reason: string | null,
+): Promise<ManagedOrder> {
+  const { order, dealings, appId } = open;
+  const { lines, coupon } = order.content;
+  const rest = restOf(order.content, dealings.shipments);
+  if (lines.length > 0 && rest.length === 0) {
+    throw conflict('All of the order was sent, record a return instead');
+  }
+  const productOf = new Map(lines.map(({ lineItemId, productId }) => [lineItemId, productId]));
+  await moveGoods(
+    { tx, shopId },
+    open,
+    rest.map(({ lineItemId, quantity }) => ({
+      productId: productOf.get(lineItemId)!,
+      quantity: Number(quantity),
+    })),
+  );
+  if (coupon && coupon.codeKey !== null) await giveBackCoupon(tx, shopId, coupon.codeKey);
+  const cancelled = await changeOrder(tx, shopId, order, {
+    cancelledAt: tx.now,
+    rejectedOn: order.rejectedOn ?? tx.now,
+    editingAppId: null,
+    editingSince: null,
+  });
+  await recordEvent(tx, shopId, order.orderId, {
+    appId,
+    kind: 'cancelled',
+    details: { reason, givenBack: rest },
+  });
+  return cancelled;
+}
