@@ -1,10 +1,18 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: 'test/global-setup.ts',
+    reporters: ['default', './test/summary-reporter.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Every file has its own database and its own service, so the files of a worker can share the modules. Loading
+    // and warming up the whole application for each file took as long as the tests themselves.
+    isolate: false,
+    // One less than there are cores is usual, but a worker often waits for PostgreSQL or for a process it has started.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    unstubEnvs: true,
   },
 });
