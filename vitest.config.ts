@@ -6,8 +6,9 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: 'test/global-setup.ts',
     reporters: ['default', './test/summary-reporter.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Generous, because the workers share the cores with PostgreSQL, browsers and processes of the tests.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // Every file has its own database and its own service, so the files of a worker can share the modules. Loading
     // and warming up the whole application for each file took as long as the tests themselves.
     isolate: false,
