@@ -89,10 +89,10 @@ function macPlaces(home: string | undefined): string[] {
 function onPath(
   searched: string | undefined,
   commands: readonly string[],
-  { delimiter, join }: path.PlatformPath,
+  paths: path.PlatformPath,
 ): string[] {
-  const folders = (searched ?? '').split(delimiter).filter((folder) => folder !== '');
-  return commands.flatMap((command) => folders.map((folder) => join(folder, command)));
+  const folders = (searched ?? '').split(paths.delimiter).filter((folder) => folder !== '');
+  return commands.flatMap((command) => folders.map((folder) => paths.join(folder, command)));
 }
 
 /** The browser of the machine this runs on. */
