@@ -1,10 +1,19 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: 'test/global-setup.ts',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    reporters: ['default', './test/summary-reporter.ts'],
+    // Generous, because the workers share the cores with PostgreSQL, browsers and processes of the tests.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    // Every file has its own database and its own service, so the files of a worker can share the modules. Loading
+    // and warming up the whole application for each file took as long as the tests themselves.
+    isolate: false,
+    // One less than there are cores is usual, but a worker often waits for PostgreSQL or for a process it has started.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    unstubEnvs: true,
   },
 });

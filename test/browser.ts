@@ -1,8 +1,9 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { openBrowser } from './chromium.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { isBrowserRequired, openBrowser } from './chromium.ts';
 import { startDemo } from './demo.ts';
+import { findOwnBrowser, NO_BROWSER } from './find-browser.ts';
 import type { Service } from './service.ts';
 
 export interface Visitor {
@@ -22,14 +23,20 @@ export interface Browsing {
   open(visitor?: Visitor): Promise<Page>;
 }
 
-/** For the tests of a file: a demo service that listens, and a browser. Making its pictures takes some seconds. */
+/**
+ * For the tests of a file: a demo service that listens, and a browser. Making its pictures takes some seconds.
+ * On a machine without a browser the tests are skipped, unless the run must be complete.
+ */
 export function browsing({ hasImages } = { hasImages: false }): Browsing {
   const problems: string[] = [];
   const contexts: BrowserContext[] = [];
   let browser: Browser | undefined;
   let service: Service | undefined;
   let origin: string;
+  const isSkipped = !isBrowserRequired && findOwnBrowser() === undefined;
+  beforeEach((test) => test.skip(isSkipped, NO_BROWSER));
   beforeAll(async () => {
+    if (isSkipped) return;
     browser = await openBrowser();
     service = await startDemo({ RATE_LIMIT_ANONYMOUS: '0' }, undefined, { hasImages });
     origin = await service.app.listen({ host: '127.0.0.1', port: 0 });

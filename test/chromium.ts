@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type LaunchOptions } from 'playwright-core';
+import { findOwnBrowser, HOW_TO_GET_A_BROWSER, NO_BROWSER, PACKAGE } from './find-browser.ts';
 
 /** What keeps it from calling home. As root its sandbox does not start. */
 const FLAGS = [
@@ -16,28 +17,22 @@ const FLAGS = [
   ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
 ];
 
-/** KONTOR_BROWSER if it is set; on Linux the browser that npm installed; elsewhere the Chrome of the machine. */
+/** Whether the tests that need a browser can be skipped: not where a run without them must not pass for a whole one. */
+export const isBrowserRequired = !['', '0', 'false'].includes(process.env['CI'] ?? '');
+
+/** Starts the browser that `findBrowser` finds. */
 export async function openBrowser(): Promise<Browser> {
-  const own = process.env['KONTOR_BROWSER'];
-  const hasPackage = process.platform === 'linux' && process.arch === 'x64';
-  const found: LaunchOptions = own
-    ? { executablePath: own }
-    : hasPackage
-      ? await unpackedBrowser()
-      : { channel: 'chrome' };
-  try {
-    return await chromium.launch({ args: FLAGS, ...found });
-  } catch (error) {
-    if (hasPackage && !own) throw error;
-    throw new Error('The tests need a browser: install Chrome, or set KONTOR_BROWSER to the path of one', {
-      cause: error,
-    });
+  const found = findOwnBrowser();
+  if (!found) throw new Error(`${NO_BROWSER}: ${HOW_TO_GET_A_BROWSER}`);
+  if (found.from === 'KONTOR_BROWSER' && !existsSync(found.path)) {
+    throw new Error(`KONTOR_BROWSER names ${found.path}, which does not exist`);
   }
+  const program: LaunchOptions =
+    found.from === 'package' ? await unpackedBrowser() : { executablePath: found.path };
+  return chromium.launch({ args: FLAGS, ...program });
 }
 
-const MODULES = fileURLToPath(new URL('../node_modules', import.meta.url));
-const CACHE = path.join(MODULES, '.cache/kontor');
-const PACKAGE = path.join(MODULES, '@sparticuz/chromium');
+const CACHE = fileURLToPath(new URL('../node_modules/.cache/kontor', import.meta.url));
 
 /** The package holds the browser compressed, with the libraries that a bare machine lacks. */
 async function unpackedBrowser(): Promise<LaunchOptions> {

@@ -1,4 +1,6 @@
+import type { QueryConfig } from 'pg';
 import { expect } from 'vitest';
+import type { Database } from '../src/db/database.ts';
 import { addDemoFiles } from '../src/demo/add-files.ts';
 import { createDemoShops, insertDemoShop } from '../src/demo/demo-shop.ts';
 import { givenToken } from './builders.ts';
@@ -35,22 +37,22 @@ export async function givenOtherShop(service: Service): Promise<Shop> {
  * nothing was written, not even the same again. What a refused call may move is left out: its own count, and when a
  * token was last used. So are days without orders, which the service tidies up by itself.
  */
-export async function fingerprint({ db }: Service): Promise<Record<string, string>> {
-  const { rows } = await db.pool.query<{ name: string; print: string }>(
-    prints(await tablesOf(db), (name) => (name === 'order_day' ? 'where orders <> 0' : '')),
-  );
-  return Object.fromEntries(rows.map(({ name, print }) => [name, print]));
+export async function fingerprint({ db }: Service): Promise<Fingerprint> {
+  const { all } = await statementsOf(db);
+  return printsOf(db, { name: 'fingerprint', text: all });
 }
 
 /** The same of what belongs to one shop. */
-export async function shopFingerprint({ db }: Service, shopId: string): Promise<Record<string, string>> {
-  const { rows } = await db.pool.query<{ name: string; print: string }>(
-    prints(
-      (await tablesOf(db)).filter(({ isOfShop }) => isOfShop),
-      (name) => `where shop_id = $1 ${name === 'order_day' ? 'and orders <> 0' : ''}`,
-    ),
-    [shopId],
-  );
+export async function shopFingerprint({ db }: Service, shopId: string): Promise<Fingerprint> {
+  const { ofShop } = await statementsOf(db);
+  return printsOf(db, { name: 'shop_fingerprint', text: ofShop, values: [shopId] });
+}
+
+/** By table. */
+type Fingerprint = Record<string, string>;
+
+async function printsOf(db: Database, statement: QueryConfig): Promise<Fingerprint> {
+  const { rows } = await db.pool.query<{ name: string; print: string }>(statement);
   return Object.fromEntries(rows.map(({ name, print }) => [name, print]));
 }
 
@@ -59,7 +61,27 @@ interface Table {
   isOfShop: boolean;
 }
 
-async function tablesOf(db: Service['db']): Promise<Table[]> {
+/**
+ * The sweeps take thousands of fingerprints, and finding the tables and planning the statement takes seven times as
+ * long as running it. So the tables of a database are looked up once, and each connection prepares the statement.
+ */
+const statements = new WeakMap<Database, Promise<{ all: string; ofShop: string }>>();
+
+function statementsOf(db: Database): Promise<{ all: string; ofShop: string }> {
+  const known = statements.get(db);
+  if (known) return known;
+  const made = tablesOf(db).then((tables) => ({
+    all: prints(tables, (name) => (name === 'order_day' ? 'where orders <> 0' : '')),
+    ofShop: prints(
+      tables.filter(({ isOfShop }) => isOfShop),
+      (name) => `where shop_id = $1 ${name === 'order_day' ? 'and orders <> 0' : ''}`,
+    ),
+  }));
+  statements.set(db, made);
+  return made;
+}
+
+async function tablesOf(db: Database): Promise<Table[]> {
   const { rows } = await db.pool.query<Table>(`
     select tablename as name, exists (
       select from information_schema.columns

@@ -427,9 +427,28 @@ describe('a command', () => {
     const folder = await newFolder();
     const command = await started(attachEmbedded(folder, fast));
     const pid = await postmasterOf(folder);
-    // Longer than a service waits for another service.
     const service = started(startEmbedded(folder, fast));
-    await expect(Promise.race([service, sleep(4_000, 'waits')])).resolves.toBe('waits');
+    /** When the service last asked whether the folder is free; undefined before it first asks and after it gives up. */
+    const askedAt = async () => {
+      const [session] = await query<{ askedAt: string }>(
+        command.connection,
+        `select query_start::text as "askedAt" from pg_stat_activity
+         where application_name = 'kontor serve ${process.pid}'`,
+      );
+      return session?.askedAt;
+    };
+    await waitUntil(async () => (await askedAt()) !== undefined);
+    // Longer than a service waits for another service.
+    const realNow = Date.now;
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + 4_000);
+    // Of the next two questions the second follows a look at the clock that came after the jump.
+    for (const _ of ['first', 'second']) {
+      const before = await askedAt();
+      await waitUntil(async () => (await askedAt()) !== before);
+      expect(await askedAt()).toBeDefined();
+    }
+    clock.mockRestore();
+    await expect(Promise.race([service, Promise.resolve('waits')])).resolves.toBe('waits');
     await command.stop();
     const { connection } = await service;
     expect(await postmasterOf(folder)).toBe(pid);
