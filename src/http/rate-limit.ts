@@ -45,6 +45,12 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
     };
   };
 
+  /** Takes one call back that turned out to be another caller's. */
+  const uncount = (caller: string): void => {
+    const window = windows.get(caller);
+    if (window?.startsAt === hourOf(db.now)) window.fresh--;
+  };
+
   // The same text for every call of an hour.
   let reset = { startsAt: 0, text: '' };
   const resetText = (startsAt: number) => {
@@ -65,7 +71,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
   };
 
   const flush = async (): Promise<void> => {
-    const dirty = [...windows].filter(([, window]) => window.fresh > 0);
+    const dirty = [...windows].filter(([, window]) => window.fresh !== 0);
     forgetIdle();
     if (dirty.length === 0) return;
     const sent = dirty.map(([, window]) => window.fresh);
@@ -105,6 +111,7 @@ export function rateLimiter(db: Database, onFailure: (error: unknown) => void) {
 
   return {
     count,
+    uncount,
     load,
     /** Writes what is left; for the end of the process and for tests. */
     async flush() {
