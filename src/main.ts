@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { isPrivate, type Config } from './config.ts';
-import { openDataFolder } from './data-folder.ts';
+import { openDataFolder } from './db/data-folder.ts';
 import { openDatabase, type Database } from './db/database.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';

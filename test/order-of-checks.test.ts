@@ -46,7 +46,7 @@ async function refused({ method, path, search }: ValidCall, options: CallOptions
   return { status: answer.status, text: answer.body.message as string };
 }
 
-function without<Key extends keyof CallOptions>(options: CallOptions, key: Key): CallOptions {
+function without(options: CallOptions, key: keyof CallOptions): CallOptions {
   const { [key]: _left, ...rest } = options;
   return rest;
 }

@@ -3,7 +3,7 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Config } from '../config.ts';
-import { openDataFolder } from '../data-folder.ts';
+import { openDataFolder } from '../db/data-folder.ts';
 
 /**
  * App secrets sign what the service sends to an app, so they must be readable again. They are kept sealed with a

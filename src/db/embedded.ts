@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, PoolConfig } from 'pg';
-import { openDataFolder } from '../data-folder.ts';
+import { openDataFolder } from './data-folder.ts';
 import { serverAccount } from './embedded-account.ts';
 import { packageFolder, usableBinaries } from './embedded-binaries.ts';
 import { pgdataFolder, SYSTEM_FOLDER } from './embedded-folders.ts';

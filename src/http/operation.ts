@@ -177,21 +177,19 @@ export function operations(app: FastifyInstance, deps: Deps) {
    * The contract checks the cart token before Accept and the body. The handlers compare it with the cart that they read
    * anyway; only when a request is refused for another reason, the cart is asked first whether it may be used at all.
    */
-  const answerCartFailure = async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-    const { status } = refusalOf(error, request);
+  const answerCartFailure = (failure: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const { status } = refusalOf(failure, request);
+    if (status !== 400 && status !== 406 && status !== 413) return answerFailure(failure, request, reply);
+    checkCartOf(request).then(
+      () => answerFailure(failure, request, reply),
+      (earlier: Error) => answerFailure(earlier, request, reply),
+    );
+  };
+
+  const checkCartOf = async (request: FastifyRequest): Promise<void> => {
     const { shopId, cartId } = request.params as { shopId: string; cartId: string };
-    let first: Error = error;
-    if (status === 400 || status === 406 || status === 413) {
-      try {
-        if (!isId(cartId)) throw notFound();
-        const cartToken = cartTokenOf(request);
-        await checkCart({ db, shopId, params: { cartId }, cartToken, origin: '' });
-      } catch (failure) {
-        first = failure as Error;
-      }
-    }
-    answerFailure(first, request, reply);
-    return reply;
+    if (!isId(cartId)) throw notFound();
+    await checkCart({ db, shopId, params: { cartId }, cartToken: cartTokenOf(request), origin: '' });
   };
 
   const callOf = (request: FastifyRequest, idNames: readonly string[]) => {

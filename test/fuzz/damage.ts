@@ -100,8 +100,25 @@ const TEXTS: readonly string[] = [
 ];
 
 const NUMBERS: readonly unknown[] = [
-  0, -0, -1, 1, 0.1, 1.005, -1.5, 1e-7, 1e-400, 1e21, 1e308, -1e308, 2_147_483_647, 2_147_483_648,
-  9_007_199_254_740_993, 100, 1_000_000, 1e12, 99_999_999_999.99,
+  0,
+  -0,
+  -1,
+  1,
+  0.1,
+  1.005,
+  -1.5,
+  1e-7,
+  Number.MIN_VALUE,
+  1e21,
+  1e308,
+  -1e308,
+  2_147_483_647,
+  2_147_483_648,
+  Number.MAX_SAFE_INTEGER + 1,
+  100,
+  1_000_000,
+  1e12,
+  99_999_999_999.99,
 ];
 
 const BYTES: readonly Buffer[] = [
@@ -296,7 +313,7 @@ function damagedBody(
   const choice = random.next();
   if (choice < 0.05)
     return random.pick([undefined, '', 'null', '[]', '{}', '"x"', '0', 'true', '[[]]', '[null]', '{"":0}']);
-  const isJson = String(headers['content-type'] ?? 'application/json').includes('json');
+  const isJson = (headers['content-type'] ?? 'application/json').includes('json');
   if (choice < 0.75 && isJson && typeof body === 'string') {
     const parsed = parsedOrUndefined(body);
     if (parsed !== undefined) return damagedJson(random, parsed, vocabulary);

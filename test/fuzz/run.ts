@@ -42,6 +42,8 @@ export interface FuzzReport {
 const SLOWEST = 2_000;
 /** A shop grows by what succeeds; lists of a full one would be measured instead of damage. */
 const REQUESTS_PER_SHOP = 20_000;
+/** What fails in a shop that is newer than this is a mistake. */
+const LEAST_PER_SHOP = 500;
 /** The same valid call is damaged so many times, because making one takes several statements. */
 const USES = 25;
 const MOST_FINDINGS = 50;
@@ -68,20 +70,29 @@ export async function fuzz(service: Service, options: FuzzOptions): Promise<Fuzz
     slowest: { ms: 0, operation: '' },
   };
   let begun = 0;
-  const isFull = () => isStopped() || report.findings.length >= MOST_FINDINGS;
+  const isOver = () => begun >= requests || isStopped() || report.findings.length >= MOST_FINDINGS;
   const found = (finding: Finding | undefined) => {
     if (!finding) return;
     report.findings.push(finding);
     onFinding?.(finding);
   };
-  for (let round = 0; begun < requests && !isFull(); round++) {
+  for (let round = 0; !isOver(); round++) {
     const stage = await newStage(service, `Fuzz${round}`);
-    const end = Math.min(requests, begun + REQUESTS_PER_SHOP);
+    const first = begun;
+    let isWornOut = false;
+    const isShopOver = () => isWornOut || begun - first >= REQUESTS_PER_SHOP || isOver();
     const slow: Sent[] = [];
     const lane = async () => {
-      while (begun < end && !isFull()) {
+      while (!isShopOver()) {
         // Each request has random numbers of its own, so that it does not matter which lane is faster.
-        const sent = await stage.next(seeded(seed ^ Math.imul(++begun, 0x9e3779b1)));
+        const sent = await stage
+          .next(seeded(seed ^ Math.imul(++begun, 0x9e3779b1)))
+          .catch((error: unknown) => {
+            // A damaged request may have deleted what valid calls need; a new shop has it all again.
+            if (begun - first < LEAST_PER_SHOP) throw error;
+            isWornOut = true;
+          });
+        if (!sent) return;
         const answered = await send(service.app, sent);
         count(report, sent, answered);
         onProgress?.(1);
@@ -183,7 +194,7 @@ function findingOf(sent: Sent, answered: Answered): Finding | undefined {
 
 export function injected({ method, path, query, headers, body }: FuzzRequest): InjectOptions {
   return {
-    method: method as 'GET',
+    method,
     url: query === '' ? path : `${path}?${query}`,
     headers,
     ...(body === undefined ? {} : { payload: body }),

@@ -75,7 +75,7 @@ describe('a proxy that is not in TRUST_PROXY', () => {
   test.each([{ PUBLIC_URL: 'https://shop.example' }, { TRUST_PROXY: '192.0.2.1' }, {}])(
     'with %j is logged once, and its headers are ignored',
     async (environment) => {
-      const service = await start({ RATE_LIMIT_ANONYMOUS: '1000', ...environment } as Record<string, string>);
+      const service = await start({ RATE_LIMIT_ANONYMOUS: '1000', ...environment });
       const warn = vi.spyOn(service.app.log, 'warn');
       const left: number[] = [];
       for (const client of ['192.0.2.7', '192.0.2.8']) {

@@ -41,7 +41,7 @@ test('a private service shows them to this machine alone', async () => {
 test.each([{ HOST: '0.0.0.0' }, { PUBLIC_URL: 'https://shops.example' }, { TRUST_PROXY: '127.0.0.1' }])(
   'with %j and nothing else they are switched off, also for a proxy on this machine',
   async (environment) => {
-    const service = await start(environment as Record<string, string>);
+    const service = await start(environment);
     expect(await read(service)).toBe(404);
     expect(await read(service, { authorization: 'Bearer ' })).toBe(404);
     expect(areMetricsServed(service.config)).toBe(false);
