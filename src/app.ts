@@ -11,6 +11,7 @@ import { apps } from './apps/routes.ts';
 import { deleteOldEntries } from './audit/queries.ts';
 import { audit } from './audit/routes.ts';
 import { addresses } from './carts/addresses.ts';
+import { openCart } from './carts/change.ts';
 import { coupon } from './carts/coupon.ts';
 import { lineItems } from './carts/line-items.ts';
 import { order } from './carts/order.ts';
@@ -30,8 +31,10 @@ import { documents } from './documents/routes.ts';
 import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from './http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
 import { callerDirectory } from './http/callers.ts';
+import { demoTokenCheck } from './http/demo-tokens.ts';
 import { errorBody, unavailable } from './http/errors.ts';
 import { answerFailure } from './http/failures.ts';
+import { proxyWarning } from './http/forwarded.ts';
 import { openGate } from './http/gate.ts';
 import { deleteOldAnswers } from './http/idempotency.ts';
 import { operations } from './http/operation.ts';
@@ -131,7 +134,9 @@ export async function buildApp({
 
   const callers = callerDirectory(db);
   const limiter = rateLimiter(db, (error) => log.warn({ err: error }, 'rate limits could not be shared'));
-  const gate = openGate({ config, callers, limiter });
+  const isRefusedDemoToken = demoTokenCheck(config);
+  const warnOfProxy = proxyWarning();
+  const gate = openGate({ config, callers, limiter, isRefusedDemoToken });
 
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
     httpPart === 'body' ? compileBody(schema) : compileParameters(schema),
@@ -148,8 +153,9 @@ export async function buildApp({
   app.decorateRequest('caller');
   app.addHook('onRequest', (request, reply, done) => {
     setHeaders(request, reply);
+    warnOfProxy(request);
     // A path that leads nowhere ends here, before its body is read.
-    if (request.is404) gate.turnAway(request, reply).catch(done);
+    if (request.is404) gate.rejectUnknownRoute(request, reply).catch(done);
     else if (!isMigrated() && isApi(request.url)) done(unavailable());
     else done();
   });
@@ -162,11 +168,19 @@ export async function buildApp({
     done();
   });
 
-  registerMetrics(app, db);
+  registerMetrics(app, { config, db });
   registerHealth(app, db, isMigrated);
   await registerOpenapi(app);
 
-  const api = operations(app, { config, db, callers, gate, limiter });
+  const api = operations(app, {
+    config,
+    db,
+    callers,
+    gate,
+    limiter,
+    isRefusedDemoToken,
+    checkCart: openCart,
+  });
   shop(api);
   countries(api);
   couponCampaigns(api);

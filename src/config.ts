@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { Ajv } from 'ajv';
 import { Type, type Static } from 'typebox';
 
@@ -75,6 +76,20 @@ export const Environment = Type.Object({
     default: 2048,
     description: 'Megabytes that the images of one shop may take, all sizes together, 0 = any.',
   }),
+  METRICS_PORT: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65535,
+      description: 'A port of its own for /metrics, which is then nowhere else. Absent: PORT.',
+    }),
+  ),
+  METRICS_TOKEN: Type.Optional(
+    Type.String({
+      minLength: 16,
+      pattern: '^[A-Za-z0-9._~+/=-]+$',
+      description: 'Bearer token that /metrics asks for. Absent: only this machine may read it.',
+    }),
+  ),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
     default: 'info',
     description: 'How much is logged; info is one line per request.',
@@ -88,7 +103,7 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-const SECRETS: readonly string[] = ['KONTOR_SECRET', 'DATABASE_URL', 'SMTP_URL'];
+const SECRETS: readonly string[] = ['KONTOR_SECRET', 'DATABASE_URL', 'SMTP_URL', 'METRICS_TOKEN'];
 
 const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false });
 
@@ -107,4 +122,20 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     return `${name} ${message}${shown}: ${description}`;
   });
   throw new ConfigError([...new Set(problems)].join('\n'));
+}
+
+/** Only programs on this machine can call: no other address, and no proxy in front. */
+export function isPrivate({ HOST, PUBLIC_URL, TRUST_PROXY }: Config): boolean {
+  return isLoopback(HOST) && PUBLIC_URL === undefined && TRUST_PROXY === undefined;
+}
+
+/**
+ * Whether a host name (without a port) or an address is this machine's own. Browsers and resolvers take every name
+ * below localhost for the machine itself; a name such as 127.example.com is anybody's.
+ */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase();
+  if (name === 'localhost' || name.endsWith('.localhost') || name === '::1' || name === '[::1]') return true;
+  const address = name.startsWith('::ffff:') ? name.slice('::ffff:'.length) : name;
+  return address.startsWith('127.') && isIPv4(address);
 }

@@ -2,13 +2,15 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
-import type { Config } from './config.ts';
+import { isPrivate, type Config } from './config.ts';
+import { openDataFolder } from './db/data-folder.ts';
 import { openDatabase, type Database } from './db/database.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { completeDemoShop } from './demo/add-files.ts';
-import { createDemoShops, isPrivate, type DemoAccess } from './demo/demo-shop.ts';
+import { createDemoShops, hasDemoTokens, type DemoAccess } from './demo/demo-shop.ts';
+import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
 import { createQueues } from './jobs/queue.ts';
 import { startMails } from './mails/worker.ts';
 import { createLog } from './operation/log.ts';
@@ -32,9 +34,13 @@ export async function serve(config: Config): Promise<void> {
           // What it has to say later is that PostgreSQL ended by itself.
           log: (line) => (ready ? log.warn(line) : log.info(line)),
         })
-      : undefined;
+      : openDataFolder(config.KONTOR_DATA).then(() => undefined);
   // PostgreSQL starts while all the rooms are loaded.
-  const [embedded, { buildApp }] = await Promise.all([starting, import('./app.ts')]);
+  const [embedded, { buildApp }, { areMetricsServed, metricsServer }] = await Promise.all([
+    starting,
+    import('./app.ts'),
+    import('./operation/metrics.ts'),
+  ]);
   const db = openDatabase({
     connection: embedded?.connection ?? { connectionString: config.DATABASE_URL },
     poolSize: config.DATABASE_POOL,
@@ -42,12 +48,14 @@ export async function serve(config: Config): Promise<void> {
   });
   try {
     const app = await buildApp({ config, db, log, isMigrated: () => ready });
+    const metrics = config.METRICS_PORT === undefined ? undefined : metricsServer(app, config);
     let mails: ReturnType<typeof startMails> | undefined;
     try {
       // First, so that nothing is said before the line about a database that can't be reached.
       await db.one(sql`select 1`);
       // Before the migrations, so that /health answers and /ready says no while a long one runs.
-      const address = await listen(app, config);
+      const address = await listen(app, config, 'PORT');
+      if (metrics) await listen(metrics, config, 'METRICS_PORT');
       await migrate(db, (line) => log.info(line));
       await createQueues(db);
       mails = startMails({ db, config, log, origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? address });
@@ -56,6 +64,10 @@ export async function serve(config: Config): Promise<void> {
       if (config.DATABASE_URL !== undefined && config.KONTOR_SECRET === undefined) {
         log.info('KONTOR_SECRET is not set: processes that do not share KONTOR_DATA do not know our cookies');
       }
+      if (!areMetricsServed(config)) {
+        log.info('/metrics is switched off: set METRICS_TOKEN or METRICS_PORT to let Prometheus read it');
+      }
+      if (!isPrivate(config) && (await hasDemoTokens(db))) log.warn(DEMO_TOKENS_REFUSED);
       // From now on it answers; who waits for the lines below finds the pictures of the demo shop too.
       await completeDemoShop(db, config).catch((error: unknown) =>
         log.error({ err: error }, 'the pictures of the demo shop could not be drawn'),
@@ -69,7 +81,7 @@ export async function serve(config: Config): Promise<void> {
       log.info('stopping');
     } finally {
       signals.onNext(() => app.server.closeAllConnections());
-      await Promise.all([closeInTime(app), mails?.stop()]);
+      await Promise.all([closeInTime(app), metrics?.close(), mails?.stop()]);
     }
   } finally {
     await db.close();
@@ -101,21 +113,28 @@ function bufferedLines() {
   };
 }
 
-async function listen(app: FastifyInstance, { HOST, PORT }: Config): Promise<string> {
+async function listen(
+  app: FastifyInstance,
+  config: Config,
+  variable: 'PORT' | 'METRICS_PORT',
+): Promise<string> {
+  const { HOST } = config;
+  const wanted = config[variable]!;
   try {
-    await app.listen({ host: HOST, port: PORT });
+    await app.listen({ host: HOST, port: wanted });
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === 'EADDRINUSE') {
       throw new StartProblem(
-        `Port ${PORT} is in use. Set PORT to another one, e.g. PORT=${PORT + 1} npm start`,
+        `Port ${wanted} is in use. Set ${variable} to another one, e.g. ${variable}=${wanted + 1} npm start`,
         { cause: error },
       );
     }
     if (code === 'EACCES') {
-      throw new StartProblem(`Port ${PORT} may not be opened by this user. Set PORT to one above 1023.`, {
-        cause: error,
-      });
+      throw new StartProblem(
+        `Port ${wanted} may not be opened by this user. Set ${variable} to one above 1023.`,
+        { cause: error },
+      );
     }
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
       throw new StartProblem(`HOST=${HOST} is not an address of this machine.`, { cause: error });

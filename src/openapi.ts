@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { ErrorBody } from './http/schemas.ts';
-import { ANONYMOUS_SCOPES, needsCartToken, scopeOf, type Access } from './http/scopes.ts';
+import { ANONYMOUS_SCOPES, needsCartToken, scopesOf, type Access, type Scope } from './http/scopes.ts';
 import {
   withNamedParts,
   type DocumentedOperation,
@@ -89,7 +89,8 @@ function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, 
 
 function describedOperation(operation: DocumentedOperation, facts: Facts): DocumentedOperation {
   const { operationId, tags, parameters = [], requestBody, responses } = operation;
-  const scope = scopeOf(facts.access);
+  const scopes = scopesOf(facts.access);
+  const needsScope = scopes.length > 0;
   const needsCart = needsCartToken(facts.access);
   const own = parameters.filter((parameter) => 'name' in parameter).map(tidyParameter);
   const taken = [
@@ -105,15 +106,15 @@ function describedOperation(operation: DocumentedOperation, facts: Facts): Docum
     description: [facts.description, accessText(facts)].filter((text) => text !== undefined).join('\n\n'),
     tags,
     'x-labels': facts.labels,
-    'x-scope': scope ?? 'none',
+    'x-scope': scopesText(scopes),
     security: securityOf(facts.access),
     parameters: taken,
     ...(requestBody && { requestBody }),
     responses: {
       ...successOf(responses, facts),
       '400': refusal('BadRequest'),
-      ...(scope && { '401': refusal('Unauthorised') }),
-      ...((scope || needsCart) && { '403': refusal('Forbidden') }),
+      ...(needsScope && { '401': refusal('Unauthorised') }),
+      ...((needsScope || needsCart) && { '403': refusal('Forbidden') }),
       '404': refusal('NotFound'),
       ...(facts.writes && { '409': refusal('Conflict') }),
       ...(needsCart && { '410': refusal('Gone') }),
@@ -138,10 +139,10 @@ function tidyParameter({ name, in: place, required, description, schema, ...rest
 }
 
 function accessText({ access, labels }: Facts): string {
-  const scope = scopeOf(access);
+  const scopes = scopesOf(access);
   const needs = [
-    `Scope: ${scope ?? 'none'}.`,
-    ...(scope && ANONYMOUS_SCOPES.has(scope)
+    `Scope: ${scopesText(scopes)}.`,
+    ...(isAnonymous(scopes)
       ? ['Without a token it shows what shoppers see, unless the shop has turned that off.']
       : []),
     ...(needsCartToken(access) ? ['Needs the token of the cart.'] : []),
@@ -151,9 +152,18 @@ function accessText({ access, labels }: Facts): string {
 }
 
 function securityOf(access: Access): Record<string, string[]>[] {
-  const scope = scopeOf(access);
-  if (!scope) return [];
-  return ANONYMOUS_SCOPES.has(scope) ? [{ token: [] }, {}] : [{ token: [] }];
+  const scopes = scopesOf(access);
+  if (scopes.length === 0) return [];
+  return isAnonymous(scopes) ? [{ token: [] }, {}] : [{ token: [] }];
+}
+
+/** Shoppers may do it without a token. */
+function isAnonymous(scopes: readonly Scope[]): boolean {
+  return scopes.length > 0 && scopes.every((scope) => ANONYMOUS_SCOPES.has(scope));
+}
+
+function scopesText(scopes: readonly Scope[]): string {
+  return scopes.length === 0 ? 'none' : scopes.join(' and ');
 }
 
 function successOf(responses: DocumentedOperation['responses'], { produces, answerHeaders = {} }: Facts) {

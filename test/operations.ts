@@ -39,12 +39,15 @@ export interface Operation {
   name: string;
   method: string;
   path: string;
-  scope: Scope | 'public';
+  /** Each of them is needed; none: anybody may call. */
+  scopes: readonly Scope[];
   /** It needs the token of the cart that its path names, beside the scope if there is one. */
   cartToken: boolean;
   labels: readonly Label[];
   status: 200 | 201 | 204;
   writes: boolean;
+  /** It reads, and leaves an entry in the audit log. */
+  auditedRead: boolean;
   /** The answer holds a secret, so it is not kept for an Idempotency-Key. */
   secret: boolean;
   /** The query parameters it knows. */
@@ -74,19 +77,20 @@ export interface Operation {
   streamed: boolean;
 }
 
-type Facts = Partial<Omit<Operation, 'name' | 'method' | 'path' | 'scope'>>;
+type Facts = Partial<Omit<Operation, 'name' | 'method' | 'path' | 'scopes'>>;
 
-function operation(name: string, scope: Scope | 'public', facts: Facts): Operation {
+function operation(name: string, access: Scope | 'public' | readonly Scope[], facts: Facts): Operation {
   const [method, path] = name.split(' ') as [string, string];
   return {
     name,
     method,
     path: path === '/' ? '' : path,
-    scope,
+    scopes: access === 'public' ? [] : typeof access === 'string' ? [access] : access,
     cartToken: path.startsWith('/carts/'),
     labels: ['Base', 'Now'],
     status: 200,
     writes: method !== 'GET',
+    auditedRead: false,
     secret: false,
     query: [],
     largestPage: 100,
@@ -1739,13 +1743,14 @@ export const OPERATIONS: readonly Operation[] = [
     ),
   }),
 
-  operation('GET /manage/customers/{customerId}/export', 'customers_read', {
+  operation('GET /manage/customers/{customerId}/export', ['customers_read', 'orders_read'], {
+    auditedRead: true,
     labels: [],
     streamed: true,
     params: { customerId: passingCustomer },
     answer: personExport,
   }),
-  operation('POST /manage/customers/{customerId}/erase', 'customers_write', {
+  operation('POST /manage/customers/{customerId}/erase', ['customers_write', 'orders_write'], {
     labels: [],
     query: ['force'],
     params: { customerId: passingCustomer },

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
+import { recordEntry } from '../http/audit-entry.ts';
 import { badRequest, forbidden } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
-import { isId, isSecretOf, newSecret, secretHash } from '../ids.ts';
+import { isId, isSecretOf, newId, newSecret, secretHash } from '../ids.ts';
 import { deleteTokensOf, insertToken, lockApp, takeCode } from './queries.ts';
 
 const TokenRequest = Type.Object(
@@ -46,7 +47,7 @@ export function apps(api: Operations): void {
       name: 'createAccessToken',
       summary: 'Create access token',
       description:
-        'The last step of installing an app: a code is exchanged for a token with the scopes of the app. A code works once, within ten minutes. An earlier token of the app ends.',
+        'The last step of installing an app: a code is exchanged for a token with the scopes of the app. A code works once, within ten minutes. An earlier token of the app ends. The exchange is in the audit log.',
       tag: 'token',
       labels: [],
       access: 'public',
@@ -70,6 +71,16 @@ export function apps(api: Operations): void {
         tokenHash: secretHash(token),
         appId: app.appId,
         scopes: app.scopes,
+      });
+      // The caller is nobody yet, so that the log has to be told for whom the token is. It never holds the token.
+      await recordEntry(tx, {
+        shopId,
+        entryId: newId(tx.now),
+        at: tx.now,
+        appId: app.appId,
+        method: 'POST',
+        route: '/rs/shops/:shopId/token',
+        object: { appId: app.appId.toUpperCase() },
       });
       afterCommit(() => api.callers.forget(shopId));
       header('cache-control', 'no-store');

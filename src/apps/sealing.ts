@@ -1,8 +1,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt } from 'node:crypto';
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Config } from '../config.ts';
+import { openDataFolder } from '../db/data-folder.ts';
 
 /**
  * App secrets sign what the service sends to an app, so they must be readable again. They are kept sealed with a
@@ -72,7 +73,7 @@ async function storedKey(folder: string): Promise<Buffer> {
 
 /** A link appears with its whole content or not at all, and only the first of several processes gets to set it. */
 async function createKey(folder: string, file: string): Promise<string> {
-  await mkdir(folder, { recursive: true });
+  await openDataFolder(folder);
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
     await writeFile(draft, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });

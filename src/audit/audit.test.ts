@@ -17,7 +17,7 @@ import { deleteOldEntries } from './queries.ts';
 type Body = Answer['body'];
 const DAY = 86_400_000;
 
-describe('every write', () => {
+describe('every write, and every export of a person', () => {
   let service: Service;
   let shop: Shop;
   beforeAll(async () => {
@@ -31,8 +31,12 @@ describe('every write', () => {
     return body as { results: number; items: Body[] };
   };
 
-  const audited = OPERATIONS.filter(({ writes, scope }) => writes && scope !== 'public');
-  const unseen = OPERATIONS.filter(({ writes, scope }) => !writes || scope === 'public');
+  const audited = OPERATIONS.filter(
+    ({ writes, auditedRead, scopes }) => (writes || auditedRead) && scopes.length > 0,
+  );
+  const unseen = OPERATIONS.filter(
+    (operation) => !audited.includes(operation) && operation.name !== 'POST /token',
+  );
 
   test.each(audited)('$name leaves one entry', async (operation) => {
     const call = await validCall(operation, shop);
@@ -101,7 +105,7 @@ describe('every write', () => {
     expect((await newest()).results).toBe(before.results);
   });
 
-  test.each(audited.filter(({ secret }) => !secret))(
+  test.each(audited.filter(({ secret, writes }) => writes && !secret))(
     '$name adds none when its answer is replayed',
     async (operation) => {
       const call = await validCall(operation, shop);
@@ -124,6 +128,26 @@ describe('every write', () => {
     const answer = await service.call(call.method, call.path + call.search, call.options);
     expect(answer.status).toBe(operation.status);
     expect((await newest()).results).toBe(before.results);
+  });
+
+  test('a token that is issued leaves one, of the app that it is for and without the token', async () => {
+    const call = await validCall(
+      OPERATIONS.find(({ name }) => name === 'POST /token')!,
+      shop,
+    );
+    const before = await newest();
+    const { body } = await service.call(call.method, call.path, call.options);
+    const { results, items } = await newest();
+    expect(results).toBe(before.results + 1);
+    const { app, method, route, object } = items[0];
+    expect({ method, route, object }).toEqual({
+      method: 'POST',
+      route: '/rs/shops/:shopId/token',
+      object: { appId: app.appId },
+    });
+    expect(JSON.stringify(items)).not.toContain(body.access_token);
+    expect((await service.call(call.method, call.path, call.options)).status).toBe(400);
+    expect((await newest()).results).toBe(results);
   });
 
   test('what fails on the way leaves none', async () => {

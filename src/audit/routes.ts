@@ -18,7 +18,7 @@ const AuditEntry = Type.Object(
       ),
     ),
     method: Type.String({
-      description: 'POST, PUT, PATCH or DELETE; COMMAND on the command line.',
+      description: 'POST, PUT, PATCH or DELETE; GET of an export; COMMAND on the command line.',
       examples: ['PATCH'],
     }),
     route: Type.String({
@@ -46,7 +46,8 @@ export function audit(api: Operations): void {
       name: 'listAuditEntries',
       summary: 'List audit entries',
       description:
-        'Every write that used a scope, newest first: which app, when, where and on what, never what was sent. ' +
+        'Every write that used a scope, every token that was issued and every person that was exported, newest first: ' +
+        'which app, when, where and on what, never what was sent. ' +
         'What a shopper does to a cart is not in it. Entries are kept for 400 days. There is no scope of its own ' +
         'for it: whoever may change orders may see who has changed what.',
       tag: 'audit',

@@ -19,7 +19,7 @@ export const customerCommands: Command[] = [
     arguments: ['SHOP', 'ID'],
     summary: 'Print all that is held about a person, as JSON.',
     details:
-      'ID is the id or the number of the customer. What was found beside orders is found by the mail addresses of\nthe customer and the orders.',
+      'ID is the id or the number of the customer. What was found beside orders is found by the mail addresses of\nthe customer and the orders. Every export is in the audit log.',
     options: { output: { type: 'string', value: 'FILE', summary: 'Write to this file instead.' } },
     run: ({ config, arguments: [shopId, id], options }) =>
       withShop(config, shopId!, async (db) => {
@@ -27,6 +27,9 @@ export const customerCommands: Command[] = [
         const orders = await countOrdersOf(db, shopId!, person.customerId);
         const progress = orders > MANY_ORDERS ? startProgress('orders', orders) : undefined;
         const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://${config.HOST}:${config.PORT}`;
+        await db.transaction((tx) =>
+          recordCommand(tx, shopId!, 'customer export', { customerId: person.customerId }),
+        );
         const text = personText(db, shopId!, person, origin, progress?.advance);
         await (options['output'] === undefined ? toStdout(text) : toFile(text, String(options['output'])));
         progress?.end();

@@ -18,19 +18,6 @@ import { type Account, canEnter, errorCode, statIfThere } from './embedded-accou
 /** Where root keeps what the account of PostgreSQL must reach and cannot reach at its usual place. */
 export const SYSTEM_FOLDER = '/var/lib/kontor';
 
-/** Creates the folder if needed; its real path, so that one folder has one name however it was reached. */
-export async function realDataFolder(dataFolder: string): Promise<string> {
-  try {
-    await mkdir(dataFolder, { recursive: true });
-    return await realpath(dataFolder);
-  } catch (error) {
-    throw new Error(
-      `The data folder ${path.resolve(dataFolder)} cannot be used (${errorCode(error)}): choose another one with KONTOR_DATA.`,
-      { cause: error },
-    );
-  }
-}
-
 /**
  * The folder of PostgreSQL: `postgres` in the data folder, or where a link of that name leads.
  * The link is what keeps a moved folder found, even after the obstacle that moved it has gone.
@@ -46,19 +33,17 @@ export async function pgdataFolder(
   const present = await presentFolder(usual);
   if (present !== undefined) {
     await refuseStrangers(present);
-    if (!(await canEnter(path.dirname(present), account))) {
+    const parent = path.dirname(present);
+    if (!(await canEnter(parent, account)) && !(account && (await letPass(parent, account)))) {
       throw new Error(
-        `PostgreSQL runs as ${account?.name}, who may not enter ${path.dirname(present)}: let that user pass (chmod o+x on the folder and its parents), start Kontor as another user, or set DATABASE_URL.`,
+        `PostgreSQL runs as ${account?.name}, who may not enter ${parent}: let that user pass (chmod o+x on the folder and its parents), start Kontor as another user, or set DATABASE_URL.`,
       );
     }
     if (present !== usual) log(`The database of ${dataFolder} is in ${present}.`);
     return present;
   }
   if (await canEnter(dataFolder, account)) return usual;
-  if (account && (await letPass(dataFolder, account))) {
-    log(`Gave the group of ${account.name} passage through ${dataFolder}: PostgreSQL cannot run as root.`);
-    return usual;
-  }
+  if (account && (await letPass(dataFolder, account))) return usual;
   await mkdir(systemFolder, { recursive: true, mode: 0o755 });
   log(`PostgreSQL runs as ${account?.name}, who may not enter ${dataFolder}: the database is in ${moved}.`);
   return moved;
@@ -84,10 +69,14 @@ async function presentFolder(usual: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** A folder closed to all but root opens for the one group that needs it, and for nobody else. */
+/**
+ * A folder closed to all but root opens for the one group that needs it, and for nobody else: PostgreSQL cannot run as
+ * root, and must be able to pass (0710); it still can't list what else is there.
+ */
 async function letPass(folder: string, account: Account): Promise<boolean> {
   const stats = await stat(folder);
-  if (stats.mode & 0o070 || !(await canEnter(path.dirname(folder), account))) return false;
+  // A group that may do more than pass was chosen by somebody.
+  if (stats.mode & 0o060 || !(await canEnter(path.dirname(folder), account))) return false;
   await chown(folder, stats.uid, account.gid);
   await chmod(folder, (stats.mode & 0o777) | 0o010);
   return canEnter(folder, account);

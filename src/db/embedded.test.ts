@@ -476,15 +476,30 @@ describe.runIf(asRoot && onLinux)('as root', () => {
     const folder = await newFolder();
     await started(startEmbedded(folder, fast));
     const said = await otherProcess(folder, 'attachEmbedded', await accountOfNobody()).says;
-    expect(said.message).toMatch(/postgres belongs to another user \(uid \d+\): start Kontor as that user/);
+    expect(said.message).toMatch(/^The data folder .* cannot be used \(EACCES\): start Kontor as the user /);
+    await chmod(folder, 0o755);
+    const inside = await otherProcess(folder, 'attachEmbedded', await accountOfNobody()).says;
+    expect(inside.message).toMatch(/postgres belongs to another user \(uid \d+\): start Kontor as that user/);
   });
 
   test('opens a closed data folder for the group of that user alone', async () => {
     const folder = await newFolder();
     await chmod(folder, 0o700);
-    const lines: string[] = [];
-    await started(startEmbedded(folder, { ...fast, log: (line) => lines.push(line) }));
-    expect(lines[0]).toMatch(/^Gave the group of \w+ passage through /);
+    await started(startEmbedded(folder, fast));
+    const { uid, gid, mode } = await stat(folder);
+    const account = await serverAccount('/nonexistent');
+    expect({ uid, gid, mode: mode & 0o777 }).toEqual({ uid: 0, gid: account!.gid, mode: 0o710 });
+  });
+
+  test('closes a data folder of an older version to all but that group, and finds its database again', async () => {
+    const folder = await newFolder();
+    const first = await startEmbedded(folder, fast);
+    await query(first.connection, 'create table kept as select 7 as n');
+    await first.stop();
+    await chown(folder, 0, 0);
+    await chmod(folder, 0o755);
+    const second = await started(startEmbedded(folder, fast));
+    expect(await query(second.connection, 'select n from kept')).toEqual([{ n: 7 }]);
     expect((await stat(folder)).mode & 0o777).toBe(0o710);
   });
 

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, PoolConfig } from 'pg';
+import { openDataFolder } from './data-folder.ts';
 import { serverAccount } from './embedded-account.ts';
 import { packageFolder, usableBinaries } from './embedded-binaries.ts';
-import { pgdataFolder, realDataFolder, SYSTEM_FOLDER } from './embedded-folders.ts';
+import { pgdataFolder, SYSTEM_FOLDER } from './embedded-folders.ts';
 import { type Cluster, initialise } from './embedded-init.ts';
 import { connectionTo, connectOrLaunch, type Session, stopPostmaster } from './embedded-postmaster.ts';
 
@@ -52,7 +53,7 @@ export async function attachEmbedded(dataFolder: string, options: EmbeddedOption
 
 async function openCluster(dataFolder: string, { log, settings = {} }: EmbeddedOptions): Promise<Cluster> {
   const installed = packageFolder();
-  const folder = await realDataFolder(dataFolder);
+  const folder = await openDataFolder(dataFolder);
   const account = await serverAccount(`${folder}/postgres`);
   const pgdata = await pgdataFolder(folder, account, log);
   const copyHomes = account ? [SYSTEM_FOLDER, folder] : [folder];

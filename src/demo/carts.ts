@@ -2,12 +2,19 @@ import { ADDRESS_FIELDS } from '../customers/address.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { newCartToken } from '../http/cart-token.ts';
+import type { DemoCartToken } from '../http/demo-tokens.ts';
 import { newId, secretHash } from '../ids.ts';
 
 const DAY = 86_400_000;
 
 /** One cart that somebody has just begun, one that got as far as a coupon that does not count, one forgotten. */
-const carts = [
+const carts: {
+  token: DemoCartToken;
+  age: number;
+  goods?: { productNumber: string; quantity: string };
+  coupon?: string;
+  address?: Record<string, string>;
+}[] = [
   { token: 'demo-cart-a', age: 0, goods: { productNumber: 'CB-101', quantity: '2' } },
   {
     token: 'demo-cart-b',

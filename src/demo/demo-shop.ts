@@ -1,9 +1,10 @@
 import { ensureApp, insertToken } from '../apps/queries.ts';
-import type { Config } from '../config.ts';
+import { isPrivate, type Config } from '../config.ts';
 import { toAddress } from '../customers/address.ts';
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database, Queries, Transaction } from '../db/database.ts';
 import { violatedConstraint } from '../db/failure.ts';
 import { sql } from '../db/sql.ts';
+import { DEMO_TOKENS, type DemoToken } from '../http/demo-tokens.ts';
 import { tokenCaller } from '../http/rate-limit.ts';
 import { SCOPES, type Scope } from '../http/scopes.ts';
 import { newId, newSecret, secretHash } from '../ids.ts';
@@ -20,7 +21,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /** The apps of the demo shop; where nobody but this machine can call, their tokens have names one can remember. */
-const apps: { name: string; scopes: readonly Scope[]; token: string }[] = [
+const apps: { name: string; scopes: readonly Scope[]; token: DemoToken }[] = [
   { name: 'all-access', scopes: SCOPES, token: 'demo-all' },
   { name: 'reader', scopes: ['products_read', 'orders_read', 'customers_read'], token: 'demo-read' },
   { name: 'widgets', scopes: ['scripttags_read', 'scripttags_write'], token: 'demo-widgets' },
@@ -74,13 +75,12 @@ export async function createDemoShops(db: Database, config: Config): Promise<Dem
   }
 }
 
-/** Only programs on this machine can call: no other address, and no proxy in front. */
-export function isPrivate({ HOST, PUBLIC_URL, TRUST_PROXY }: Config): boolean {
-  return isLoopback(HOST) && PUBLIC_URL === undefined && TRUST_PROXY === undefined;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
+/** Whether the demo shop of a first start is still there with the tokens that everybody knows. */
+export async function hasDemoTokens(db: Queries): Promise<boolean> {
+  const row = await db.one<{ count: number }>(sql`
+    select count(*) as count from token
+    where shop_id = ${'DemoShop'} and token_hash = any(${DEMO_TOKENS.map(secretHash)}::bytea[])`);
+  return row!.count > 0;
 }
 
 /** All of its rows in one transaction; returns the token that may do all. Its pictures are `addDemoFiles`. */

@@ -7,6 +7,7 @@ import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { finaliseDocument } from '../documents/finalise.ts';
 import { newCartToken } from '../http/cart-token.ts';
+import type { DemoCartToken } from '../http/demo-tokens.ts';
 import { newId, secretHash } from '../ids.ts';
 import { toDecimal } from '../money.ts';
 import { changeOrder, type OrderChanges } from '../orders/change.ts';
@@ -143,7 +144,10 @@ export async function insertDemoOrders(
     update counter set value = ${FIRST_CREDIT_NOTE - 1} where shop_id = ${shopId} and name = 'CreditNote'`);
   for (const order of orders) {
     const then = { ...tx, now: new Date(tx.now.getTime() - order.age * DAY) };
-    const tokenHash = order.age === 0 && knownTokens ? secretHash('demo-cart-d') : newCartToken().hash;
+    const tokenHash =
+      order.age === 0 && knownTokens
+        ? secretHash('demo-cart-d' satisfies DemoCartToken)
+        : newCartToken().hash;
     const address = people.get(order.customer)!;
     const cart = await filledCart(then, shopId, order, { address, stock, tokenHash, settings });
     const orderId = await placed(then, shopId, order, cart, settings);

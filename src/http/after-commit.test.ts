@@ -26,7 +26,10 @@ beforeAll(async () => {
   app = Fastify();
   app.decorateRequest('caller');
   app.setErrorHandler(answerFailure);
-  const api = operations(app, { config, db, callers, gate: openGate({ config, callers, limiter }), limiter });
+  const isRefusedDemoToken = () => false;
+  const gate = openGate({ config, callers, limiter, isRefusedDemoToken });
+  const checkCart = async () => undefined;
+  const api = operations(app, { config, db, callers, gate, limiter, isRefusedDemoToken, checkCart });
   const facts = { method: 'POST', summary: 'Try', tag: 'try', labels: [], access: 'public' } as const;
   const answer = Type.Object({ tries: Type.Integer() });
 

@@ -1,9 +1,9 @@
-import type { Queries, Transaction } from '../db/database.ts';
+import type { Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 
 /**
- * The audit log: every write that used a right which the merchant has given to an app, with what it was about and
- * never with what was sent. A shopper's changes of a cart need no such right and are not in it. An entry is written
+ * The audit log: every write that used a right which the merchant has given to an app, every token that was issued and
+ * every person that was exported, with what it was about and never with what was sent. A shopper's changes of a cart need no such right and are not in it. An entry is written
  * together with what it tells of, so that there is neither one without the other.
  */
 export interface Entry {
@@ -29,7 +29,7 @@ export function insertEntry({ shopId, entryId, at, appId, method, route, object 
     where ${when}`;
 }
 
-export async function recordEntry(tx: Transaction, entry: Entry): Promise<void> {
+export async function recordEntry(tx: Queries, entry: Entry): Promise<void> {
   await tx.run(insertEntry(entry, sql`true`));
 }
 

@@ -12,7 +12,9 @@ export function newCartToken(): { token: string; hash: Buffer } {
 
 /** The one who holds the token owns the cart. */
 export function requireCartToken(sent: string | undefined, hash: Buffer): void {
-  if (sent === undefined || !isSecretOf(sent, hash)) {
-    throw forbidden('Missing or wrong cart token, send it in the header X-ePages-Cart-Token');
-  }
+  if (sent === undefined || !isSecretOf(sent, hash)) throw wrongCartToken();
+}
+
+export function wrongCartToken() {
+  return forbidden('Missing or wrong cart token, send it in the header X-ePages-Cart-Token');
 }

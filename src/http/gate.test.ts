@@ -139,13 +139,13 @@ describe('a revoked token', () => {
   test('is refused at once where it was revoked', async () => {
     const token = await givenToken(service, 'Alpha');
     const callers = callerDirectory(service.db);
-    expect((await callers.find('Alpha', token))?.app?.scopes).toContain('orders_read');
+    expect((await callers.find('Alpha', token)).caller?.app?.scopes).toContain('orders_read');
     expect(callers.recall('Alpha', token)).toBeDefined();
 
     await service.db.transaction((tx) => revokeToken(tx, 'Alpha', token));
     callers.forget('Alpha');
     expect(callers.recall('Alpha', token)).toBeUndefined();
-    expect((await callers.find('Alpha', token))?.app).toBeUndefined();
+    expect((await callers.find('Alpha', token)).caller?.app).toBeUndefined();
   });
 
   test('forgetting one shop leaves the others alone', async () => {
@@ -253,7 +253,19 @@ describe('the rate limit', () => {
     expect(allowance(await read('/Nowhere', '192.0.2.1'))).toEqual([429, 0]);
 
     expect(allowance(await read('/Nowhere', '192.0.2.2'))).toEqual([404, 1]);
-    expect(allowance(await read('/Alpha/customers', '192.0.2.1', `Bearer ${token}`))).toEqual([200, 2]);
+    expect(allowance(await read('/Alpha/customers', '192.0.2.3', `Bearer ${token}`))).toEqual([200, 2]);
+    expect(allowance(await read('/Alpha/customers', '192.0.2.1', `Bearer ${token}`))).toEqual([200, 1]);
+  });
+
+  test('a token counts against its own limit alone, also when it is looked up', async () => {
+    const { service, token } = await startWithShop(limits);
+    const read = (caller: { token?: string }) =>
+      service.call('GET', '/Alpha/countries', { ...caller, address: '192.0.2.1' });
+    expect(allowance(await read({ token }))).toEqual([200, 2]);
+    expect(allowance(await read({}))).toEqual([200, 1]);
+    expect(allowance(await read({}))).toEqual([200, 0]);
+    expect(allowance(await read({}))).toEqual([429, 0]);
+    expect(allowance(await read({ token }))).toEqual([200, 1]);
   });
 
   test('an IPv6 host is its /64', async () => {

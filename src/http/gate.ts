@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { hasScope, type Caller, type CallerDirectory } from './callers.ts';
+import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
+import type { DemoTokenCheck } from './demo-tokens.ts';
 import {
   badRequest,
   missingScope,
@@ -10,7 +12,7 @@ import {
   unauthorised,
 } from './errors.ts';
 import { addressCaller, type Allowance, type RateLimiter } from './rate-limit.ts';
-import { ANONYMOUS_SCOPES, scopeOf, type Access } from './scopes.ts';
+import { ANONYMOUS_SCOPES, needsCartToken, scopesOf, type Access } from './scopes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -32,11 +34,17 @@ const PRODUCED: Record<Produces, readonly string[]> = {
 };
 
 /**
- * Every call below /rs and /manage passes here before its body is read: who is it, how often did it call, can it be
- * answered in the asked form, may it do this. Callers that were seen lately pass without waiting.
+ * Every call below /rs and /manage passes here before its body is read, in the order of the contract: how often did it
+ * call, is there such a shop, may the caller do this, is there a cart token where one is needed, can it be answered in
+ * the asked form. Callers that are in the cache pass without waiting.
  */
-export function openGate(deps: { config: Config; callers: CallerDirectory; limiter: RateLimiter }) {
-  const { config, callers, limiter } = deps;
+export function openGate(deps: {
+  config: Config;
+  callers: CallerDirectory;
+  limiter: RateLimiter;
+  isRefusedDemoToken: DemoTokenCheck;
+}) {
+  const { config, callers, limiter, isRefusedDemoToken } = deps;
 
   const limitOf = (caller: Caller | undefined) =>
     caller?.app ? config.RATE_LIMIT : config.RATE_LIMIT_ANONYMOUS;
@@ -44,37 +52,76 @@ export function openGate(deps: { config: Config; callers: CallerDirectory; limit
   const rateKey = (caller: Caller | undefined, request: FastifyRequest) =>
     caller?.app?.rateKey ?? addressCaller(request.ip);
 
-  /** The slow way: both the caller and its count may have to be asked of the database. */
-  const meet = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
-    const caller = callers.recall(shopId, token) ?? (await callers.find(shopId, token));
-    const limit = limitOf(caller);
-    const key = rateKey(caller, request);
+  /** Counts the call, also when the database must be asked first what was counted before. */
+  const count = async (key: string): Promise<Allowance> => {
     let allowance: Allowance | undefined;
     while (!(allowance = limiter.count(key))) await limiter.load(key);
-    showAllowance(reply, limit, allowance);
+    return allowance;
+  };
+
+  /**
+   * Asks the database who calls. The address pays for the question before it is asked, or guessing tokens would cost a
+   * select each, without limit; it gets the call back when the token is known, which has a limit of its own. From an
+   * address that is over its limit only tokens are looked up that this process has seen before.
+   */
+  const findCaller = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
+    const address = addressCaller(request.ip);
+    const limit = config.RATE_LIMIT_ANONYMOUS;
+    const allowance = await count(address);
+    if (limit > 0 && allowance.used > limit && !(token !== undefined && callers.wasFound(shopId, token))) {
+      showAllowance(reply, limit, allowance);
+    }
+    const { caller } = await callers.find(shopId, token);
+    if (caller?.app) {
+      limiter.uncount(address);
+      showAllowance(reply, config.RATE_LIMIT, await count(caller.app.rateKey));
+    } else {
+      showAllowance(reply, limit, allowance);
+    }
+    return caller;
+  };
+
+  /** The slow way: the caller, its count or both are not in memory. */
+  const loadCaller = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
+    const found = callers.recall(shopId, token);
+    if (!found) {
+      const caller = await findCaller(request, reply, shopId, token);
+      if (!caller) throw notFound();
+      return caller;
+    }
+    const { caller } = found;
+    showAllowance(reply, limitOf(caller), await count(rateKey(caller, request)));
     if (!caller) throw notFound();
     return caller;
   };
 
   /** The fast way: undefined when something must be asked first. */
-  const recognise = (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
-    const caller = callers.recall(shopId, token);
-    if (!caller) return undefined;
-    const limit = limitOf(caller);
-    const allowance = limiter.count(rateKey(caller, request));
+  const cachedCaller = (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
+    const found = callers.recall(shopId, token);
+    if (!found) return undefined;
+    const allowance = limiter.count(rateKey(found.caller, request));
     if (!allowance) return undefined;
-    showAllowance(reply, limit, allowance);
-    return caller;
+    showAllowance(reply, limitOf(found.caller), allowance);
+    if (!found.caller) throw notFound();
+    return found.caller;
   };
+
+  /** The token to look up: one that is refused counts as none, so that it is not even asked for. */
+  const lookedUp = (request: FastifyRequest, token: string | undefined) =>
+    token !== undefined && isRefusedDemoToken(token, request) ? undefined : token;
 
   /** Fastify's onRequest hook of a route. */
   const guard = (access: Access, produces: Produces) => {
-    const scope = scopeOf(access);
-    const enter = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
-      request.caller = caller;
-      checkAccept(request.headers.accept, produces);
-      if (!scope || hasScope(caller, scope)) return;
-      if (caller.app) throw missingScope(scope);
+    const scopes = scopesOf(access);
+    const isAnonymous = scopes.length > 0 && scopes.every((scope) => ANONYMOUS_SCOPES.has(scope));
+    const needsCart = needsCartToken(access);
+
+    const checkScopes = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
+      if (scopes.length === 0) return;
+      if (caller.app) {
+        for (const scope of scopes) if (!hasScope(caller, scope)) throw missingScope(scope);
+        return;
+      }
       if (request.headers.authorization !== undefined) {
         throw unauthorised(
           token === undefined
@@ -82,20 +129,30 @@ export function openGate(deps: { config: Config; callers: CallerDirectory; limit
             : 'The token is unknown in this shop',
         );
       }
-      if (!(caller.publicCatalogue && ANONYMOUS_SCOPES.has(scope))) throw unauthorised('A token is needed');
+      if (!(caller.publicCatalogue && isAnonymous)) throw unauthorised('A token is needed');
     };
+
+    const enter = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
+      request.caller = caller;
+      checkScopes(request, caller, token);
+      // Whether it is the right one, the cart says; without any, nothing else is worth a look.
+      if (needsCart && !request.headers[CART_TOKEN_HEADER]) throw wrongCartToken();
+      checkAccept(request.headers.accept, produces);
+    };
+
     return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
       const { shopId } = request.params as { shopId: string };
       const token = bearerOf(request);
       try {
         if (!SHOP_ID.test(shopId)) throw notFound();
         if (request.url.includes('%00')) throw badRequest('The address holds a NUL character');
-        const caller = recognise(request, reply, shopId, token);
+        const asked = lookedUp(request, token);
+        const caller = cachedCaller(request, reply, shopId, asked);
         if (caller) enter(request, caller, token);
         else {
-          meet(request, reply, shopId, token)
-            .then((met) => {
-              enter(request, met, token);
+          loadCaller(request, reply, shopId, asked)
+            .then((loaded) => {
+              enter(request, loaded, token);
               done();
             })
             .catch(done);
@@ -110,13 +167,15 @@ export function openGate(deps: { config: Config; callers: CallerDirectory; limit
   };
 
   /** A path below /rs that leads nowhere still counts as a call. */
-  const turnAway = async (request: FastifyRequest, reply: FastifyReply) => {
+  const rejectUnknownRoute = async (request: FastifyRequest, reply: FastifyReply) => {
     const shopId = SHOP_PATH.exec(request.url)?.[1];
-    if (shopId !== undefined && SHOP_ID.test(shopId)) await meet(request, reply, shopId, bearerOf(request));
+    if (shopId !== undefined && SHOP_ID.test(shopId)) {
+      await loadCaller(request, reply, shopId, lookedUp(request, bearerOf(request)));
+    }
     throw notFound();
   };
 
-  return { guard, turnAway };
+  return { guard, rejectUnknownRoute };
 }
 
 export type Gate = ReturnType<typeof openGate>;

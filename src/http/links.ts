@@ -11,7 +11,9 @@ export function originOf(request: FastifyRequest, publicUrl: string | undefined)
   if (publicUrl !== undefined) return publicUrl;
   const host = request.host || 'localhost';
   if (!HOST.test(host)) throw badRequest('The Host header is not a host name');
-  return `${request.protocol}://${host}`;
+  // X-Forwarded-Proto is text that somebody has sent: nothing but these two may become the scheme of a link.
+  const scheme = request.protocol.toLowerCase() === 'https' ? 'https' : 'http';
+  return `${scheme}://${host}`;
 }
 
 export function shopUrl(origin: string, shopId: string): string {

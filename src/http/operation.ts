@@ -1,5 +1,12 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify';
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HTTPMethods,
+  RouteOptions,
+} from 'fastify';
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { recordEntry, recording, type Entry } from './audit-entry.ts';
 import type { Config } from '../config.ts';
@@ -9,14 +16,16 @@ import { isId, newId } from '../ids.ts';
 import { ACCEPTED_TYPES, JSON_TYPES, type BodyKind } from './body.ts';
 import type { Caller, CallerDirectory } from './callers.ts';
 import { CART_TOKEN_HEADER } from './cart-token.ts';
+import type { DemoTokenCheck } from './demo-tokens.ts';
 import { methodNotAllowed, notFound, type HttpError } from './errors.ts';
+import { answerFailure, refusalOf } from './failures.ts';
 import type { Gate, Produces } from './gate.ts';
 import { checkKey, onceOnly, type Answer } from './idempotency.ts';
 import { originOf, shopUrl } from './links.ts';
 import { addressCaller, limitFailures, type FailureLimit, type RateLimiter } from './rate-limit.ts';
 import { Rendered } from './rendered.ts';
 import { ErrorBody, Id } from './schemas.ts';
-import { needsCartToken, scopeOf, type Access } from './scopes.ts';
+import { needsCartToken, scopesOf, type Access } from './scopes.ts';
 import { registerUploadParser, withUpload } from './upload.ts';
 import { compileParameters } from './validation.ts';
 
@@ -59,6 +68,8 @@ export interface OperationFacts {
     caller: Caller;
     address: string;
   }) => FailureLimit;
+  /** It only reads, but what it gives away is worth an entry in the audit log. */
+  isReadAudited?: boolean;
   /** Headers of the answer beside those that all have: what they say, by name. */
   answerHeaders?: Readonly<Record<string, string>>;
 }
@@ -143,15 +154,51 @@ export interface Deps {
   callers: CallerDirectory;
   gate: Gate;
   limiter: RateLimiter;
+  isRefusedDemoToken: DemoTokenCheck;
+  /** Throws unless there is such an open cart and the token is its own: 404, 403 or 410. */
+  checkCart: (call: CartCheck) => Promise<unknown>;
+}
+
+/** What the carts need to know to say whether a request may use one. */
+export interface CartCheck {
+  db: Queries;
+  shopId: string;
+  params: { cartId: string };
+  cartToken: string | undefined;
+  origin: string;
 }
 
 const METHODS = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** What rooms register their operations with. */
 export function operations(app: FastifyInstance, deps: Deps) {
-  const { config, db, gate, limiter } = deps;
+  const { config, db, gate, limiter, isRefusedDemoToken, checkCart } = deps;
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   const methodsOf = new Map<string, Set<string>>();
+
+  const cartTokenOf = (request: FastifyRequest): string | undefined => {
+    const token = request.headers[CART_TOKEN_HEADER] as string | undefined;
+    return token !== undefined && isRefusedDemoToken(token, request) ? undefined : token;
+  };
+
+  /**
+   * The contract checks the cart token before Accept and the body. The handlers compare it with the cart that they read
+   * anyway; only when a request is refused for another reason, the cart is asked first whether it may be used at all.
+   */
+  const answerCartFailure = (failure: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const { status } = refusalOf(failure, request);
+    if (status !== 400 && status !== 406 && status !== 413) return answerFailure(failure, request, reply);
+    checkCartOf(request).then(
+      () => answerFailure(failure, request, reply),
+      (earlier: Error) => answerFailure(earlier, request, reply),
+    );
+  };
+
+  const checkCartOf = async (request: FastifyRequest): Promise<void> => {
+    const { shopId, cartId } = request.params as { shopId: string; cartId: string };
+    if (!isId(cartId)) throw notFound();
+    await checkCart({ db, shopId, params: { cartId }, cartToken: cartTokenOf(request), origin: '' });
+  };
 
   const callOf = (request: FastifyRequest, idNames: readonly string[]) => {
     const params = request.params as Record<string, string>;
@@ -171,7 +218,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       caller: request.caller,
       link: (path) => base + path,
       origin,
-      cartToken: request.headers[CART_TOKEN_HEADER] as string | undefined,
+      cartToken: cartTokenOf(request),
       entry: undefined,
       header: (name, value) => {
         headers[name] = value;
@@ -215,7 +262,8 @@ export function operations(app: FastifyInstance, deps: Deps) {
         ...(operation.produces === 'csv' ? { produces: ['text/csv'] } : {}),
         ...(body ? { consumes: bodyTypes(method, operation.accepts) } : {}),
         params: Type.Object({ shopId: ShopId, ...params?.properties }),
-        ...(query ? { querystring: query } : {}),
+        // Also where there are none, because a handler sees only the parameters that are declared.
+        querystring: query ?? Type.Object({}),
         ...(body ? { body } : {}),
         response: {
           [status ?? 200]: answer ?? Type.Null({ description: 'Done; the answer has no body.' }),
@@ -223,6 +271,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
         },
       },
       handler: handle,
+      ...(needsCartToken(operation.access) && { errorHandler: answerCartFailure }),
     };
     if (operation.accepts !== 'multipart') {
       app.route(route);
@@ -254,6 +303,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       register(operation, false, async (request, reply) => {
         const { call, headers } = callOf(request, idNames);
         const answer = await handler(Object.assign(call, { db }));
+        if (operation.isReadAudited) await recordEntry(db, entryOf(request, call, db.now));
         reply.headers(headers);
         if (answer instanceof Rendered) {
           if (answer.tag !== undefined && operation.method === 'GET') reply.header('etag', `"${answer.tag}"`);
@@ -283,7 +333,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
     ): void {
       const idNames = idNamesOf(operation.params);
       const status = operation.status ?? 200;
-      const isAudited = scopeOf(operation.access) !== undefined;
+      const isAudited = scopesOf(operation.access).length > 0;
       register(operation, true, async (request, reply) => {
         reply.code(status);
         const key = operation.secretAnswer ? undefined : request.headers['idempotency-key'];
@@ -342,7 +392,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
     ): void {
       const idNames = idNamesOf(operation.params);
       const status = operation.status ?? 200;
-      const isAudited = scopeOf(operation.access) !== undefined;
+      const isAudited = scopesOf(operation.access).length > 0;
       register(operation, true, async (request, reply) => {
         reply.code(status);
         const key = operation.secretAnswer ? undefined : request.headers['idempotency-key'];

@@ -29,15 +29,22 @@ export const ANONYMOUS_SCOPES: ReadonlySet<Scope> = new Set(['products_read', 'l
 
 /**
  * What a route demands of its caller. `public`: nothing. `cart token`: the header X-ePages-Cart-Token, which the
- * carts compare with the cart they have locked; some of them demand a scope as well.
+ * carts compare with the cart they have locked; some of them demand a scope as well. `allOf`: each of the scopes.
  */
-export type Access = 'public' | 'cart token' | Scope | { cartTokenAnd: Scope };
+export type Access =
+  | 'public'
+  | 'cart token'
+  | Scope
+  | { cartTokenAnd: Scope }
+  | { allOf: readonly [Scope, Scope, ...Scope[]] };
 
 export function needsCartToken(access: Access): boolean {
-  return access === 'cart token' || typeof access === 'object';
+  return access === 'cart token' || (typeof access === 'object' && 'cartTokenAnd' in access);
 }
 
-export function scopeOf(access: Access): Scope | undefined {
-  if (access === 'public' || access === 'cart token') return undefined;
-  return typeof access === 'string' ? access : access.cartTokenAnd;
+/** All of them are needed; none for what is public. */
+export function scopesOf(access: Access): readonly Scope[] {
+  if (access === 'public' || access === 'cart token') return [];
+  if (typeof access === 'string') return [access];
+  return 'allOf' in access ? access.allOf : [access.cartTokenAnd];
 }

@@ -16,8 +16,12 @@ const options = {
  */
 const bodyAjv = new Ajv({ ...options, strictNumbers: true });
 
-/** Parameters come as text: "10" is a number, "true" a boolean. */
-const parameterAjv = new Ajv({ ...options, coerceTypes: true });
+/**
+ * Parameters come as text: "10" is a number, "true" a boolean. One that comes twice is a list, which is refused where it
+ * is declared as anything else. What is not declared is taken away: no handler may ever see it, because nothing has
+ * checked it.
+ */
+const parameterAjv = new Ajv({ ...options, coerceTypes: true, removeAdditional: 'all' });
 
 export interface Validate {
   (value: unknown): boolean;

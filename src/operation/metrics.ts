@@ -1,9 +1,30 @@
-import type { FastifyInstance, FastifyReply, onResponseHookHandler } from 'fastify';
+import Fastify, {
+  LogController,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type onResponseHookHandler,
+} from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { isPrivate, type Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import { COMMON_HEADERS } from '../http/answer-headers.ts';
+import { notFound, unauthorised } from '../http/errors.ts';
+import { answerFailure } from '../http/failures.ts';
+import { isFromThisMachine } from '../http/forwarded.ts';
+import { isSecretOf, secretHash } from '../ids.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    metrics: Registry;
+  }
+}
 
 /** Requests by route and status, the pool of connections, the event loop and the process, for Prometheus. */
-export function registerMetrics(app: FastifyInstance, db: Database): void {
+export function registerMetrics(
+  app: FastifyInstance,
+  { config, db }: { config: Config; db: Database },
+): void {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const duration = new Histogram({
@@ -56,7 +77,57 @@ export function registerMetrics(app: FastifyInstance, db: Database): void {
     done();
   });
 
-  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
-  );
+  app.decorate('metrics', registry);
+  if (config.METRICS_PORT === undefined) serveMetrics(app, registry, config);
+}
+
+/** With METRICS_PORT: the server that shows them there and nothing else; it has still to listen. */
+export function metricsServer({ metrics, log }: FastifyInstance, config: Config): FastifyInstance {
+  const server = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    forceCloseConnections: true,
+  });
+  server.addHook('onRequest', async (_request, reply) => void reply.headers(COMMON_HEADERS));
+  server.setErrorHandler(answerFailure);
+  server.setNotFoundHandler(notFoundHere);
+  serveMetrics(server, metrics, config);
+  return server;
+}
+
+function notFoundHere(): never {
+  throw notFound();
+}
+
+/** Whether anybody can read them: they say how much a shop sells, so that nobody may by default. */
+export function areMetricsServed(config: Config): boolean {
+  return config.METRICS_PORT !== undefined || config.METRICS_TOKEN !== undefined || isPrivate(config);
+}
+
+function serveMetrics(app: FastifyInstance, registry: Registry, config: Config): void {
+  const check = metricsCheck(config);
+  app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
+    check(request);
+    return reply.type(registry.contentType).send(await registry.metrics());
+  });
+}
+
+/**
+ * Who may read them: whoever holds METRICS_TOKEN; without one, whoever reaches METRICS_PORT; without both, programs on
+ * this machine.
+ */
+function metricsCheck(config: Config): (request: FastifyRequest) => void {
+  const { METRICS_TOKEN, METRICS_PORT } = config;
+  if (METRICS_TOKEN !== undefined) {
+    const expected = secretHash(METRICS_TOKEN);
+    return ({ headers }) => {
+      const sent = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+      if (!isSecretOf(sent, expected)) throw unauthorised('The metrics need the token METRICS_TOKEN');
+    };
+  }
+  if (METRICS_PORT !== undefined) return () => {};
+  const isOpen = !isPrivate(config);
+  return (request) => {
+    if (isOpen || !isFromThisMachine(request)) throw notFound();
+  };
 }

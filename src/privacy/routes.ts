@@ -87,8 +87,9 @@ export function privacy(api: Operations): void {
       name: 'exportCustomer',
       summary: 'Export customer',
       description:
-        'Everything that is held about a person: the customer, orders with all that belongs to them, and what is known by the mail address.',
-      access: 'customers_read',
+        'Everything that is held about a person: the customer, orders with all that belongs to them, and what is known by the mail address. Every export is in the audit log.',
+      access: { allOf: ['customers_read', 'orders_read'] },
+      isReadAudited: true,
       params,
       answer: PersonExport,
     },
@@ -114,7 +115,7 @@ export function privacy(api: Operations): void {
         'beginning of the postcode stay. Who never ordered is deleted. Open carts, subscriptions, watches and waiting ' +
         'mails go. Invoices and credit notes stay as they are, because the law demands it. 409: an order is not ' +
         'finished (closed, rejected, cancelled, or paid and delivered), or is being edited; `force` erases all the same.',
-      access: 'customers_write',
+      access: { allOf: ['customers_write', 'orders_write'] },
       params,
       query: Type.Object({
         force: Type.Optional(

@@ -36,7 +36,7 @@ describe('GET /', () => {
     expect(text).toContain('curl http://kontor.example/rs/shops/Harbour<');
     for (const path of ['/docs', '/openapi.json', '/health', '/metrics']) {
       expect(text).toContain(`href="${path}"`);
-      expect(await get(path)).toMatchObject({ status: 200 });
+      expect(await get(path, { host: 'localhost' })).toMatchObject({ status: 200 });
     }
   });
 

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeFinding, fuzz } from './fuzz/run.ts';
+import { startService, type Service } from './service.ts';
+
+/** A short run with a fixed seed; `npm run fuzz` goes on for as long as one likes. */
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' });
+});
+
+afterAll(() => service.close());
+
+test('damaged requests are refused in the words of the contract', { timeout: 120_000 }, async () => {
+  const { requests, findings, statuses } = await fuzz(service, { requests: 3_000, seed: 20261115 });
+  expect(findings.map(describeFinding)).toEqual([]);
+  expect(requests).toBe(3_000);
+  // It is damage that is sent, and not only what is refused at the door.
+  const share = (...wanted: number[]) =>
+    wanted.reduce((sum, status) => sum + (statuses.get(status) ?? 0), 0) / requests;
+  expect(share(400)).toBeGreaterThan(0.15);
+  expect(share(200, 201, 204)).toBeGreaterThan(0.15);
+  for (const status of [401, 403, 404, 405, 406]) expect(share(status)).toBeGreaterThan(0);
+});
