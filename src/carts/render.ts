@@ -1,4 +1,5 @@
 import { toSeconds } from '../http/dates.ts';
+import { storefrontUrl } from '../http/links.ts';
 import type { Localised } from '../http/locale.ts';
 import { priceOf, type Price, type TaxType } from '../http/price.ts';
 import type { Link } from '../http/schemas.ts';
@@ -29,7 +30,7 @@ export function cartText(
   const { locale, settings } = look;
   const token = pickupToken(cart, new Date(cart.changedAt.getTime() + LIFETIME));
   const pickup = `?cart=${cart.cartId}&PickupToken=${encodeURIComponent(token)}`;
-  const storefront = `${look.origin}/shop/${settings.shopId}`;
+  const storefront = storefrontUrl(look.origin, settings);
   const price = (minor: number) => priceOf(minor, content.currency, content.taxType, locale);
   const rest: Omit<Cart, 'cartId' | 'billingAddress' | 'shippingAddress'> = {
     lineItemContainer: lineItemContainer(content, look),

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, onResponseHookHandler } from 'fastify';
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Database } from '../db/database.ts';
+import { textMemories } from '../http/text-memory.ts';
 
 /** Requests by route and status, the pool of connections, the event loop and the process, for Prometheus. */
 export function registerMetrics(app: FastifyInstance, db: Database): void {
@@ -25,6 +26,16 @@ export function registerMetrics(app: FastifyInstance, db: Database): void {
     },
   });
   registry.registerMetric(connections);
+  const caches = new Gauge({
+    name: 'cache_entries',
+    help: 'Entries of the caches of rendered texts, each bounded by its bytes',
+    labelNames: ['cache'],
+    registers: [],
+    collect() {
+      for (const [cache, memory] of textMemories(db)) this.set({ cache }, memory.size);
+    },
+  });
+  registry.registerMetric(caches);
 
   // One counter per route, method and status, found once: looking labels up costs more than counting.
   const observerOf = (route: string) => {
