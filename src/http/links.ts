@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import type { Queries } from '../db/database.ts';
-import type { Settings } from '../shop/settings.ts';
 import { badRequest } from './errors.ts';
 
 const HOST = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
@@ -24,7 +23,7 @@ export function shopUrl(origin: string, shopId: string): string {
 /** Where the pages of a shop are: on its main domain, else below /shop on the service's host, whose origin is given. */
 export function storefrontUrl(
   origin: string,
-  { shopId, domains: [domain] }: Pick<Settings, 'shopId' | 'domains'>,
+  { shopId, domains: [domain] }: { shopId: string; domains: readonly string[] },
 ): string {
   return domain === undefined ? `${origin}/shop/${shopId}` : `${schemeOf(origin)}//${domain}`;
 }
