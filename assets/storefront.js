@@ -54,7 +54,9 @@ document.addEventListener('click', ({ type, detail, target }) => {
 // Service workers of apps: one of ours loads them all. Browsers have none for pages without https.
 
 async function keepWorker() {
-  const scope = `${location.pathname.split('/', 3).join('/')}/`;
+  // On the shop's own host that is all of it, on a shared host what is below its path.
+  const [, first, shopId] = location.pathname.split('/');
+  const scope = first === 'shop' && shopId ? `/shop/${shopId}/` : '/';
   const address = document.querySelector('meta[name=worker]')?.content;
   if (address) return navigator.serviceWorker.register(address, { scope, updateViaCache: 'none' });
   const registration = await navigator.serviceWorker.getRegistration(scope);

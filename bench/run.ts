@@ -209,6 +209,7 @@ function kontorSettings(workFolder: string): Record<string, string> {
     KONTOR_DATA: path.join(workFolder, 'kontor-data'),
     // On, as in production, but never reached.
     RATE_LIMIT: '1000000000',
+    RATE_LIMIT_ANONYMOUS: '1000000000',
   };
 }
 

@@ -37,8 +37,10 @@ import { answerFailure } from './http/failures.ts';
 import { proxyWarning } from './http/forwarded.ts';
 import { openGate } from './http/gate.ts';
 import { deleteOldAnswers } from './http/idempotency.ts';
+import { declareKnownOrigins } from './http/links.ts';
 import { operations } from './http/operation.ts';
 import { deletePastWindows, rateLimiter } from './http/rate-limit.ts';
+import { requestHostReader } from './http/request-host.ts';
 import { buildSerializer } from './http/serialisation.ts';
 import { compileBody, compileParameters } from './http/validation.ts';
 import { legal } from './legal/routes.ts';
@@ -75,8 +77,10 @@ import { sales } from './sales/routes.ts';
 import { scriptTags } from './script-tags/routes.ts';
 import { search } from './search/routes.ts';
 import { shippingMethods } from './shipping-methods/routes.ts';
+import { createShopHosts } from './shop/hosts.ts';
 import { shop } from './shop/routes.ts';
 import { startPageRoutes } from './start-page/routes.ts';
+import { pathOnShopHost } from './storefront/shop-host.ts';
 import { storefrontRoutes } from './storefront/routes.ts';
 import { deleteOldWishes } from './storefront/wishes.ts';
 import { taxes } from './taxes/routes.ts';
@@ -102,6 +106,9 @@ export async function buildApp({
   isMigrated = () => true,
 }: AppDeps): Promise<FastifyInstance> {
   const logRequest = requestLog(log);
+  const hosts = createShopHosts({ db, config, log, isMigrated, port: () => portOf(app) });
+  declareKnownOrigins(db, (origin) => hosts.isKnownOrigin(origin));
+  const hostOf = requestHostReader(config.TRUST_PROXY);
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -109,6 +116,11 @@ export async function buildApp({
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     trustProxy: config.TRUST_PROXY ?? false,
+    // The host of a shop has its pages and nothing else: neither the API nor another shop can be reached there.
+    rewriteUrl: (request) => {
+      const shopId = hosts.shopOf(hostOf(request));
+      return shopId === undefined ? request.url! : pathOnShopHost(request.url!, shopId);
+    },
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
@@ -150,6 +162,8 @@ export async function buildApp({
       throw new Error(`${String(method)} ${url} declares no access: name its scope, or 'public'`);
     }
   });
+  app.decorate('shopHosts', hosts);
+  app.addHook('onReady', () => hosts.refreshQuietly());
   app.decorateRequest('caller');
   app.addHook('onRequest', (request, reply, done) => {
     setHeaders(request, reply);
@@ -225,8 +239,8 @@ export async function buildApp({
   api.finish();
   await docsRoutes(app);
   mediaRoutes(app, { config });
-  startPageRoutes(app, { db, config, isMigrated });
-  await storefrontRoutes(app, { db, config, limiter, isMigrated });
+  startPageRoutes(app, { db, config, hosts, isMigrated });
+  await storefrontRoutes(app, { db, config, limiter, hosts, isMigrated });
 
   const sweep = () => {
     if (!isMigrated()) return;
@@ -248,6 +262,7 @@ export async function buildApp({
   app.addHook('onClose', async () => {
     clearTimeout(firstSweep);
     clearInterval(sweeps);
+    await hosts.close();
     limiter.close();
     await limiter.flush();
   });
@@ -257,6 +272,11 @@ export async function buildApp({
 /** In small steps, so that no other order of a shop waits for long. */
 async function releaseAllUnpaid(db: Database): Promise<void> {
   while ((await releaseUnpaidOrders(db, RELEASED_AT_ONCE)) === RELEASED_AT_ONCE);
+}
+
+function portOf({ server }: FastifyInstance): number | undefined {
+  const address = server.address();
+  return typeof address === 'object' ? address?.port : undefined;
 }
 
 /** The contract's paths, and those beside it for the shop's own back office. */

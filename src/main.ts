@@ -60,6 +60,7 @@ export async function serve(config: Config): Promise<void> {
       await createQueues(db);
       mails = startMails({ db, config, log, origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? address });
       const access = (await countShops(db)) === 0 ? await createDemoShops(db, config) : undefined;
+      await app.shopHosts.refresh();
       ready = true;
       if (config.DATABASE_URL !== undefined && config.KONTOR_SECRET === undefined) {
         log.info('KONTOR_SECRET is not set: processes that do not share KONTOR_DATA do not know our cookies');
@@ -72,7 +73,8 @@ export async function serve(config: Config): Promise<void> {
       await completeDemoShop(db, config).catch((error: unknown) =>
         log.error({ err: error }, 'the pictures of the demo shop could not be drawn'),
       );
-      const text = welcome(address, config, await nextStep(db, config, address, access));
+      const demoShop = demoShopAddress(app, config, address);
+      const text = welcome(address, config, await nextStep(db, config, { address, demoShop, access }));
       lines.flush();
       process.stdout.write(text);
       // bin/kontor.js kept the young generation small while everything was loaded; under load it may grow.
@@ -153,12 +155,17 @@ function nameOf(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
+/** Browsers know that names below localhost are this machine, so the demo shop has a host of its own when private. */
+function demoShopAddress(app: FastifyInstance, { HOST }: Config, address: string): string {
+  const host = REACHED_AS_LOCALHOST.includes(HOST) ? app.shopHosts.localHostOf('DemoShop') : undefined;
+  return host === undefined ? `${address}/shop/DemoShop` : address.replace('localhost', host);
+}
+
 /** Who started it on an empty database gets the token of the demo shop; else there is a way to get one. */
 async function nextStep(
   db: Database,
   config: Config,
-  address: string,
-  access: DemoAccess | undefined,
+  { address, demoShop, access }: { address: string; demoShop: string; access: DemoAccess | undefined },
 ): Promise<string[]> {
   if (!access) {
     const shop = (await findShop(db, 'DemoShop')) ?? (await findShops(db, 1))[0];
@@ -166,7 +173,7 @@ async function nextStep(
   }
   const { token, cart } = access;
   return [
-    `  Demo shop             ${address}/shop/DemoShop`,
+    `  Demo shop             ${demoShop}`,
     `  Token (demo shop)     ${token}`,
     '',
     '  Try it:',

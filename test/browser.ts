@@ -15,31 +15,42 @@ export interface Visitor {
 
 export interface Browsing {
   service: Service;
-  /** Scheme, host and port of the service. */
+  /** Scheme, host and port of the pages: the service's, or the demo shop's own. */
   origin: string;
+  /** Those of the service. */
+  serviceOrigin: string;
   /** What went wrong so far on the pages of this test; it fails if something is left when it ends. */
   problems: string[];
   /** A page of a new visitor, who has no cookies yet. */
   open(visitor?: Visitor): Promise<Page>;
 }
 
+export interface BrowsingOptions {
+  /** Making the pictures takes some seconds. */
+  hasImages?: boolean;
+  /** The demo shop's own host, where the scripts of apps are loaded; else the one of the service. */
+  onOwnHost?: boolean;
+}
+
 /**
- * For the tests of a file: a demo service that listens, and a browser. Making its pictures takes some seconds.
- * On a machine without a browser the tests are skipped, unless the run must be complete.
+ * For the tests of a file: a demo service that listens, and a browser. On a machine without a browser the tests are
+ * skipped, unless the run must be complete.
  */
-export function browsing({ hasImages } = { hasImages: false }): Browsing {
+export function browsing({ hasImages = false, onOwnHost = false }: BrowsingOptions = {}): Browsing {
   const problems: string[] = [];
   const contexts: BrowserContext[] = [];
   let browser: Browser | undefined;
   let service: Service | undefined;
   let origin: string;
+  let serviceOrigin: string;
   const isSkipped = !isBrowserRequired && findOwnBrowser() === undefined;
   beforeEach((test) => test.skip(isSkipped, NO_BROWSER));
   beforeAll(async () => {
     if (isSkipped) return;
     browser = await openBrowser();
     service = await startDemo({ RATE_LIMIT_ANONYMOUS: '0' }, undefined, { hasImages });
-    origin = await service.app.listen({ host: '127.0.0.1', port: 0 });
+    serviceOrigin = await service.app.listen({ host: '127.0.0.1', port: 0 });
+    origin = onOwnHost ? serviceOrigin.replace('127.0.0.1', 'demoshop.localhost') : serviceOrigin;
   });
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()));
@@ -55,6 +66,9 @@ export function browsing({ hasImages } = { hasImages: false }): Browsing {
     },
     get origin() {
       return origin;
+    },
+    get serviceOrigin() {
+      return serviceOrigin;
     },
     problems,
     open: async ({ screen = 'wide', runsScripts = true, locale = 'en-GB' } = {}) => {

@@ -12,6 +12,7 @@ export async function givenShop(
 ): Promise<void> {
   const shop = { name: shopId, email: 'shop@mail.example', country: 'DE', locale: 'en_GB', currency: 'EUR' };
   await service.db.transaction((tx) => insertShop(tx, { ...shop, ...facts, shopId }));
+  await service.app.shopHosts.refresh();
 }
 
 /** A token of an app of its own, with these scopes; all 16 when none are named. */

@@ -16,6 +16,7 @@ export async function startDemo(
   const service = await startService(environment);
   service.setClock(now);
   await createDemoShops(service.db, service.config);
+  await service.app.shopHosts.refresh();
   if (hasImages) await addDemoFiles(service.db, service.config, 'DemoShop');
   return service;
 }
@@ -29,6 +30,7 @@ export function demoShop(service: Service): Shop {
 export async function givenOtherShop(service: Service): Promise<Shop> {
   const shopId = 'OtherShop';
   await service.db.transaction((tx) => insertDemoShop(tx, { shopId, knownTokens: false, rateLimit: 0 }));
+  await service.app.shopHosts.refresh();
   return { service, shopId, token: await givenToken(service, shopId) };
 }
 

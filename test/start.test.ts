@@ -47,7 +47,7 @@ describe('the embedded database', () => {
   Kontor is running     ${address}
   API reference         ${address}/docs
   Data                  ${data}
-  Demo shop             ${address}/shop/DemoShop
+  Demo shop             ${address.replace('localhost', 'demoshop.localhost')}
   Token (demo shop)     demo-all
 
   Try it:

@@ -13,13 +13,27 @@ export interface ReadPage {
   json: (id: string) => Answer['body'];
 }
 
-/** A page of a shop as a browser gets it: `readPage(service, '/DemoShop/cart')`. */
-export async function readPage(
-  { app }: Service,
+/** A page of a shop as a browser gets it on the service's host: `readPage(service, '/DemoShop/cart')`. */
+export function readPage(
+  service: Service,
   path: string,
   headers: Record<string, string> = {},
 ): Promise<ReadPage> {
-  const { statusCode, headers: answered, body } = await app.inject({ url: `/shop${path}`, headers });
+  return readAt(service, `/shop${path}`, headers);
+}
+
+/** The same on the shop's own host, where the scripts of apps are loaded: `readOwnPage(service, 'DemoShop', '/cart')`. */
+export function readOwnPage(
+  service: Service,
+  shopId: string,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<ReadPage> {
+  return readAt(service, path, { host: `${shopId.toLowerCase()}.localhost:80`, ...headers });
+}
+
+async function readAt({ app }: Service, url: string, headers: Record<string, string>): Promise<ReadPage> {
+  const { statusCode, headers: answered, body } = await app.inject({ url, headers });
   const main = /<main[^>]*>([^]*)<\/main>/.exec(body)?.[1] ?? '';
   return {
     status: statusCode,

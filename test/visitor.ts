@@ -8,17 +8,21 @@ export interface PageAnswer {
   text: string;
 }
 
-/** Somebody with a browser that runs no scripts: it keeps the cookie and says where its forms come from. */
-export function givenVisitor(service: Service, shopId: string, address = '127.0.0.1') {
+/**
+ * Somebody with a browser that runs no scripts: it keeps the cookie and says where its forms come from. On the host of
+ * the service, or on one of the shop's own.
+ */
+export function givenVisitor(service: Service, shopId: string, address = '127.0.0.1', host = 'localhost') {
   let cookie: string | undefined;
+  const base = host === 'localhost' ? `/shop/${shopId}` : '';
 
   const send = async (method: 'GET' | 'POST', path: string, headers: object, payload?: string) => {
-    const url = path.startsWith(`/shop/${shopId}`) ? path : `/shop/${shopId}${path}`;
+    const url = path.startsWith(`/shop/${shopId}`) ? path : base + path || '/';
     const answer = await service.app.inject({
       method,
       url,
       remoteAddress: address,
-      headers: { host: 'localhost', ...(cookie !== undefined && { cookie: `visit=${cookie}` }), ...headers },
+      headers: { host, ...(cookie !== undefined && { cookie: `visit=${cookie}` }), ...headers },
       ...(payload !== undefined && { payload }),
     });
     const written = answer.cookies.find(({ name }) => name === 'visit');
@@ -35,8 +39,8 @@ export function givenVisitor(service: Service, shopId: string, address = '127.0.
         'POST',
         path,
         {
-          origin: 'http://localhost',
-          referer: `http://localhost/shop/${shopId}${from}`,
+          origin: `http://${host}`,
+          referer: `http://${host}${base}${from}`,
           'content-type': 'application/x-www-form-urlencoded',
           ...headers,
         },

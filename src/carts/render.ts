@@ -1,4 +1,5 @@
 import { toSeconds } from '../http/dates.ts';
+import { storefrontUrl } from '../http/links.ts';
 import type { Localised } from '../http/locale.ts';
 import { priceOf, type Price, type TaxType } from '../http/price.ts';
 import type { Link } from '../http/schemas.ts';
@@ -38,7 +39,7 @@ export function cartText(
   const { locale, settings } = look;
   const token = hasPickup ? pickupToken(cart, new Date(cart.changedAt.getTime() + LIFETIME)) : '';
   const pickup = hasPickup ? `?cart=${cart.cartId}&PickupToken=${encodeURIComponent(token)}` : '';
-  const storefront = `${look.origin}/shop/${settings.shopId}`;
+  const storefront = storefrontUrl(look.origin, settings);
   // Limits are compared in the shop's tax model, so that is what they are said in.
   const { currency, taxType, shopTaxModel = taxType } = content;
   const price = (minor: number) => priceOf(minor, currency, shopTaxModel, locale);

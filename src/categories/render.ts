@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { storefrontUrl } from '../http/links.ts';
 import { textIn, type Localised } from '../http/locale.ts';
 import type { Link } from '../http/schemas.ts';
 import { imagesOf } from '../media/images.ts';
@@ -19,7 +20,7 @@ export function toCategory(row: CategoryRow, view: CategoryView): Static<typeof 
   const { settings, locale, link, origin } = view;
   const { categoryId, alias, parent } = row;
   const text = (texts: Localised) => textIn(texts, locale, settings.defaultLocale);
-  const root = `${origin}/shop/${settings.shopId}/Categories`;
+  const root = `${storefrontUrl(origin, settings)}/Categories`;
   return {
     categoryId,
     alias,

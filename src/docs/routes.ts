@@ -13,6 +13,8 @@ const settings = {
   url: '/openapi.json',
   servers: [{ url: '/', description: 'This server' }],
   authentication: { preferredSecurityScheme: 'token' },
+  // A typed token is gone with the page: in the browser's storage a script of a shop on this host could read it.
+  persistAuth: false,
   metaData: { title: 'Kontor API reference' },
   operationTitleSource: 'summary',
   orderSchemaPropertiesBy: 'preserve',

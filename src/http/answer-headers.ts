@@ -6,6 +6,9 @@ export const COMMON_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
+  // A page of a shop on the same host can't reach the window of this one, nor this one that of the page: what is typed
+  // into the API reference stays there. Pages of shops set another value.
+  'cross-origin-opener-policy': 'same-origin',
 };
 
 /** On every answer of the API: data, which no browser may render, frame or take for something else. */
@@ -15,6 +18,7 @@ export const API_HEADERS = {
   'cache-control': 'private, no-cache',
   vary: 'Accept-Encoding,User-Agent',
   'access-control-allow-origin': '*',
+  'cross-origin-opener-policy': 'same-origin',
 };
 
 /** For scripts on other origins; a header of its own only where one asks. */

@@ -1,3 +1,5 @@
+import type { Queries } from '../db/database.ts';
+
 export const MEGABYTE = 1024 * 1024;
 
 /** What an entry costs beside its text, roughly. */
@@ -11,6 +13,16 @@ export class TextMemory<Entry> {
 
   constructor(mostBytes: number) {
     this.#mostBytes = mostBytes;
+  }
+
+  /** How many entries there are. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** What they take, roughly. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get(key: string): Entry | undefined {
@@ -28,4 +40,20 @@ export class TextMemory<Entry> {
       this.#bytes -= freed;
     }
   }
+}
+
+const memories = new WeakMap<object, Map<string, TextMemory<unknown>>>();
+
+/** The cache of this name; made at its first use. Per database, because tests have many in one process. */
+export function textMemory<Entry>({ source }: Queries, name: string, megabytes: number): TextMemory<Entry> {
+  let named = memories.get(source);
+  if (!named) memories.set(source, (named = new Map()));
+  let memory = named.get(name);
+  if (!memory) named.set(name, (memory = new TextMemory(megabytes * MEGABYTE)));
+  return memory as TextMemory<Entry>;
+}
+
+/** All caches of rendered texts by name, for the metrics. */
+export function textMemories({ source }: Queries): ReadonlyMap<string, TextMemory<unknown>> {
+  return memories.get(source) ?? new Map();
 }

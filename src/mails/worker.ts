@@ -4,6 +4,7 @@ import { installationKey } from '../apps/sealing.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { documentFile } from '../documents/file.ts';
+import { storefrontUrl } from '../http/links.ts';
 import { textIn } from '../http/locale.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { newsletterTokens, newsletterUrls, type NewsletterTokens } from '../newsletters/links.ts';
@@ -53,7 +54,7 @@ export function startMails({ db, config, log, origin, pause }: MailDeps): { stop
       const attachments = await attachmentsOf(db, mail);
       if (!attachments) return;
       tokens ??= newsletterTokens(await installationKey(config));
-      const storefront = `${origin}/shop/${shopId}`;
+      const storefront = storefrontUrl(origin, settings);
       const newsletter = newsletterUrls(tokens, {
         shopId,
         storefront,

@@ -27,6 +27,11 @@ export function imageUrl(origin: string, shopId: string, imageKey: string, file:
   return `${origin}/media/${shopId}/${imageKey.toUpperCase()}/${file}`;
 }
 
+/** The path alone: every host that shows a page of the shop serves its images too. */
+export function imagePath(url: string): string {
+  return url.slice(url.indexOf('/media/'));
+}
+
 /** The order in which products and categories show the sizes of their image. */
 const SHOWN = ['HotDeal', 'Medium', 'Large', 'Small', 'Thumbnail'] as const;
 

@@ -12,6 +12,7 @@ import { COMMON_HEADERS } from '../http/answer-headers.ts';
 import { notFound, unauthorised } from '../http/errors.ts';
 import { answerFailure } from '../http/failures.ts';
 import { isFromThisMachine } from '../http/forwarded.ts';
+import { textMemories } from '../http/text-memory.ts';
 import { isSecretOf, secretHash } from '../ids.ts';
 
 declare module 'fastify' {
@@ -46,6 +47,16 @@ export function registerMetrics(
     },
   });
   registry.registerMetric(connections);
+  const caches = new Gauge({
+    name: 'cache_entries',
+    help: 'Entries of the caches of rendered texts, each bounded by its bytes',
+    labelNames: ['cache'],
+    registers: [],
+    collect() {
+      for (const [cache, memory] of textMemories(db)) this.set({ cache }, memory.size);
+    },
+  });
+  registry.registerMetric(caches);
 
   // One counter per route, method and status, found once: looking labels up costs more than counting.
   const observerOf = (route: string) => {

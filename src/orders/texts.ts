@@ -1,24 +1,16 @@
 import type { Queries } from '../db/database.ts';
+import { isKnownOrigin } from '../http/links.ts';
 import { encoded, type Encoded } from '../http/rendered.ts';
-import { MEGABYTE, TextMemory } from '../http/text-memory.ts';
+import { textMemory } from '../http/text-memory.ts';
 import type { Look } from '../carts/render.ts';
 import { findOrder, type OrderVersions } from './queries.ts';
 import { orderText } from './render.ts';
 
 /**
- * Orders as JSON, rendered once and kept: apps ask for the same ones again and again. A text is used again only while
- * the versions it was made from are the ones that the database has just named, so no answer is ever stale.
+ * Orders as JSON, rendered once and cached: apps ask for the same ones again and again. A text is used again only while
+ * the versions it was made from are the ones that the database has just named, so no answer is ever stale. undefined:
+ * the order is gone.
  */
-const memories = new WeakMap<object, TextMemory<OrderVersions & { text: Encoded }>>();
-
-/** Per database, because tests have many in one process. */
-function memoryOf({ source }: Queries) {
-  let memory = memories.get(source);
-  if (!memory) memories.set(source, (memory = new TextMemory(16 * MEGABYTE)));
-  return memory;
-}
-
-/** undefined: it is gone. */
 export async function keptOrderText(
   db: Queries,
   orderId: string,
@@ -26,7 +18,7 @@ export async function keptOrderText(
   look: Look,
 ): Promise<Encoded | undefined> {
   const { shopId, version: settingsVersion } = look.settings;
-  const memory = memoryOf(db);
+  const memory = textMemory<OrderVersions & { text: Encoded }>(db, 'orders', 16);
   const key = `${shopId} ${orderId} ${look.locale} ${look.origin}`;
   const kept = memory.get(key);
   if (
@@ -41,6 +33,8 @@ export async function keptOrderText(
   if (!order) return undefined;
   const text = encoded(orderText(order, look));
   const { version, customerNumber } = order;
-  memory.keep(key, { version, customerNumber, settingsVersion, text }, text.bytes.length + key.length);
+  if (isKnownOrigin(db, look.origin)) {
+    memory.keep(key, { version, customerNumber, settingsVersion, text }, text.bytes.length + key.length);
+  }
   return text;
 }

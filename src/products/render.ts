@@ -1,4 +1,5 @@
 import { toSeconds } from '../http/dates.ts';
+import { storefrontUrl } from '../http/links.ts';
 import { textIn, type Localised } from '../http/locale.ts';
 import { priceOf, type Price, type TaxType } from '../http/price.ts';
 import type { Link } from '../http/schemas.ts';
@@ -79,7 +80,7 @@ export function renderProduct(row: ProductRow, settings: Settings, view: View, n
     energyLabelsMaxEfficiencyString: facts.energyLabel?.best ?? null,
     energyLabelSourceFile: absolute(facts.energyLabel?.file, view.origin),
     productDataSheet: absolute(facts.dataSheet?.url, view.origin),
-    sfUrl: `${view.origin}/shop/${settings.shopId}/Products/${encodeURIComponent(row.productNumber)}`,
+    sfUrl: `${storefrontUrl(view.origin, settings)}/Products/${encodeURIComponent(row.productNumber)}`,
     productNumber: row.productNumber,
     isProductNumberVisible: facts.isProductNumberVisible ?? true,
     isNew: (facts.isNew ?? false) && !(facts.newUntil && new Date(facts.newUntil) <= now),

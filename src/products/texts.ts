@@ -1,7 +1,8 @@
 import type { Queries } from '../db/database.ts';
+import { isKnownOrigin } from '../http/links.ts';
 import { pagedBytes, type Page } from '../http/paging.ts';
 import { encoded, type Encoded, type Rendered } from '../http/rendered.ts';
-import { MEGABYTE, TextMemory } from '../http/text-memory.ts';
+import { textMemory, type TextMemory } from '../http/text-memory.ts';
 import { keptSettings, shopSettings, type Settings } from '../shop/settings.ts';
 import { availabilityOf } from './availability-text.ts';
 import { refsOf, type ProductPage } from './listing.ts';
@@ -35,16 +36,8 @@ interface Memories {
   pages: TextMemory<KeptPage>;
 }
 
-const memories = new WeakMap<object, Memories>();
-
-/** Per database, because tests have many in one process. */
-function memoriesOf({ source }: Queries): Memories {
-  let memory = memories.get(source);
-  if (!memory) {
-    memory = { products: new TextMemory(64 * MEGABYTE), pages: new TextMemory(16 * MEGABYTE) };
-    memories.set(source, memory);
-  }
-  return memory;
+function memoriesOf(db: Queries): Memories {
+  return { products: textMemory(db, 'products', 64), pages: textMemory(db, 'product lists', 16) };
 }
 
 function viewKey({ variant, canWrite, locale, currency, origin }: View, shopId: string): string {
@@ -72,7 +65,7 @@ export async function pageOfTexts(
     there.map(({ text }) => text),
   );
   const isCurrent = there.length === products.length && refsOf(found.page).every(isVersionOf(there));
-  if (isCurrent) {
+  if (isCurrent && isKnownOrigin(db, view.origin)) {
     const until = Math.min(Infinity, ...there.map((product) => product.until));
     const entry = { settingsVersion: settings.version, until, answer };
     pages.keep(key, entry, answer.bytes.length + 2 * key.length);
@@ -180,7 +173,7 @@ async function keptProducts(
     };
     fresh.set(row.productId, entry);
     // What a transaction sees of itself may never be committed: it is not for others.
-    if (!('inTransaction' in db)) {
+    if (!('inTransaction' in db) && isKnownOrigin(db, view.origin)) {
       memory.keep(row.productId + suffix, entry, entry.text.bytes.length);
     }
   }

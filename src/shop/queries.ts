@@ -93,13 +93,25 @@ function firstVersion(): number {
 export async function deleteShop(tx: Transaction, shopId: string): Promise<boolean> {
   // A shop with hundreds of thousands of products takes its time.
   await tx.run(sql`set local statement_timeout = 0`);
-  return (await tx.run(sql`delete from shop where shop_id = ${shopId}`)) > 0;
+  const isDeleted = (await tx.run(sql`delete from shop where shop_id = ${shopId}`)) > 0;
+  // No foreign key takes them along; after the shop, because its row is what changes of its settings wait for.
+  await tx.run(sql`delete from shop_domain where shop_id = ${shopId}`);
+  return isDeleted;
 }
 
 export function findShops(db: Queries, limit: number) {
   return db.many<{ shopId: string; name: string; createdAt: Date }>(sql`
     select shop_id as "shopId", coalesce(name ->> default_locale, shop_id) as name, created_at as "createdAt"
     from shop order by lower(shop_id) limit ${limit}`);
+}
+
+/** For the start page of a private installation: with the domain that a shop's links lead to, if it has one. */
+export function findShopsWithDomains(db: Queries, limit: number) {
+  return db.many<{ shopId: string; name: string; createdAt: Date; domain: string | null }>(sql`
+    select shop.shop_id as "shopId", coalesce(name ->> default_locale, shop.shop_id) as name,
+      created_at as "createdAt", host as domain
+    from shop left join shop_domain on shop_domain.shop_id = shop.shop_id and position = 0
+    order by lower(shop.shop_id) limit ${limit}`);
 }
 
 export function findShop(db: Queries, shopId: string) {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { isInEu } from '../countries/countries.ts';
+import { storefrontUrl } from '../http/links.ts';
 import { readingLocale, textIn } from '../http/locale.ts';
 import type { Operations } from '../http/operation.ts';
 import { LocaleParameter, Nullable } from '../http/schemas.ts';
@@ -54,7 +55,7 @@ export function shop(api: Operations): void {
         slogan: textIn(settings.slogan, locale, settings.defaultLocale),
         // A file of our own is kept without the host it is served from.
         logoUrl: settings.logoUrl?.startsWith('/') ? origin + settings.logoUrl : settings.logoUrl,
-        sfUrl: `${origin}/shop/${shopId}`,
+        sfUrl: storefrontUrl(origin, settings),
         mboUrl: `${origin}/#${shopId}`,
         isInEU: isInEu(settings.country),
         countryCode2: settings.country,

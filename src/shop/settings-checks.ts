@@ -34,6 +34,7 @@ export function contentProblems(file: SettingsFile, current?: Settings): Problem
   };
   return [
     ...shopProblems(file, frame),
+    ...domainProblems(file),
     ...localeProblems(file),
     ...currencyProblems(file),
     ...countryProblems(file),
@@ -55,6 +56,28 @@ function* shopProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
   if (file.slogan) yield* textProblems(['slogan'], file.slogan, frame);
   if (file.crossSellingTitle) yield* textProblems(['crossSellingTitle'], file.crossSellingTitle, frame);
   if (file.country !== undefined) yield* codeProblems(['country'], file.country);
+}
+
+/** Reserved for shops of private installations, which have such a host without asking for it. */
+const LOCAL = /\.localhost(?::|$)/;
+const IP_ADDRESS = /^[\d.]+(?::|$)/;
+
+function* domainProblems({ domains = [] }: SettingsFile): Generator<Problem> {
+  const hosts = domains.map((domain) => domain.toLowerCase());
+  for (const [index, host] of hosts.entries()) {
+    const path = ['domains', index];
+    const port = Number(host.split(':')[1] ?? 1);
+    if (hosts.indexOf(host) < index) yield { path, text: `${host} is named twice` };
+    if (LOCAL.test(host)) {
+      yield { path, text: `is ${host}, but names below localhost need no set-up and can't be set` };
+    } else if (IP_ADDRESS.test(host)) {
+      yield { path, text: `is ${host}, expected a host name such as shop.example, not an address` };
+    } else if (port < 1 || port > 65_535) {
+      yield { path, text: `is ${host}, expected a port from 1 to 65535` };
+    } else if (port === 80 || port === 443) {
+      yield { path, text: `is ${host}; leave out :${port}, as browsers do` };
+    }
+  }
 }
 
 function* localeProblems({ locales }: SettingsFile): Generator<Problem> {

@@ -36,6 +36,7 @@ function documentWith(settings: Settings, texts: (localised: Localised) => Texts
     slogan: optionalTexts(settings.slogan) ?? null,
     email: settings.email,
     logoUrl: settings.logoUrl,
+    domains: settings.domains,
     country: settings.country,
     locales: { default: settings.defaultLocale, items: settings.locales },
     currencies: {
@@ -151,6 +152,7 @@ export function settingsWith(current: Settings, file: SettingsFile, newId: () =>
   if (file.slogan !== undefined) next.slogan = texts(file.slogan);
   if (file.email !== undefined) next.email = file.email;
   if (file.logoUrl !== undefined) next.logoUrl = file.logoUrl;
+  if (file.domains) next.domains = file.domains.map((domain) => domain.toLowerCase());
   if (file.country !== undefined) next.country = file.country;
   if (file.countries) {
     next.defaultCountry = file.countries.default;

@@ -12,6 +12,7 @@ import { TEMPLATE_NAMES } from '../mails/templates.ts';
 import { currencyDigits, toDecimal } from '../money.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
 import { UNIT_KEYS } from '../units.ts';
+import { deleteShop } from './queries.ts';
 import {
   applySettings,
   exportSettings,
@@ -76,6 +77,7 @@ describe('a new shop', () => {
       slogan: null,
       email: 'shop@mail.example',
       logoUrl: null,
+      domains: [],
       country: 'DE',
       locales: { default: 'en_GB', items: ['en_GB'] },
       currencies: { default: 'EUR', items: ['EUR'], rates: {} },
@@ -341,6 +343,38 @@ describe('apply', () => {
       '- slogan.en_GB: "By the sea"',
       '- logoUrl: https://quay.example/logo.png',
     ]);
+  });
+
+  it('keeps domains in lower case and in their order, which export and apply tell', async () => {
+    const name = shopId.toLowerCase();
+    expect(await apply({ domains: [`${name}.Example`, `www.${name}.example`] })).toEqual([
+      `+ domains.${name}.example`,
+      `+ domains.www.${name}.example`,
+    ]);
+    const domains = [`${name}.example`, `www.${name}.example`];
+    expect(await exported()).toMatchObject({ domains });
+    expect(await apply({ domains })).toEqual([]);
+    const { version } = await stored();
+    expect(await apply({ domains: domains.toReversed() })).toEqual([
+      `~ domains in another order: ${name}.example, www.${name}.example -> www.${name}.example, ${name}.example`,
+    ]);
+    expect(await stored()).toMatchObject({ domains: domains.toReversed(), version: version + 1 });
+    expect(await apply({ domains: [] })).toEqual([
+      `- domains.www.${name}.example`,
+      `- domains.${name}.example`,
+    ]);
+    expect(await stored()).toMatchObject({ domains: [] });
+  });
+
+  it('refuses a domain that another shop has, until that shop is gone', async () => {
+    await apply({ domains: ['taken.example'] });
+    const other = `Other${shops}`;
+    await givenShop(service, other);
+    expect(await refusal({ domains: ['free.example', 'Taken.example'] }, other)).toEqual([
+      'domains: taken.example belongs to another shop of this installation; take it away there first',
+    ]);
+    await service.db.transaction((tx) => deleteShop(tx, shopId));
+    expect(await apply({ domains: ['taken.example'] }, other)).toEqual(['+ domains.taken.example']);
   });
 
   it('takes texts along when the locales change', async () => {
@@ -828,6 +862,46 @@ describe('a refused file says', () => {
       ],
     ],
     [
+      'what is no domain',
+      `domains:
+  - https://shop.example
+  - shop
+  - 127.0.0.1:8080
+  - demo.Localhost:8080
+  - shop.example:443
+  - shop.example:70000
+  - Shop.example
+  - shop.example`,
+      [
+        expect.stringMatching(
+          /^domains\[0\] \(line 2\): is https:\/\/shop.example, expected: A host name without/,
+        ),
+        expect.stringMatching(/^domains\[1\] \(line 3\): is shop, expected: A host name without a scheme/),
+      ],
+    ],
+    [
+      'which domains can not be',
+      `domains:
+  - 127.0.0.1:8080
+  - demo.Localhost:8080
+  - shop.example:443
+  - shop.example:70000
+  - Shop.example
+  - shop.example`,
+      [
+        'domains[0] (line 2): is 127.0.0.1:8080, expected a host name such as shop.example, not an address',
+        "domains[1] (line 3): is demo.localhost:8080, but names below localhost need no set-up and can't be set",
+        'domains[2] (line 4): is shop.example:443; leave out :443, as browsers do',
+        'domains[3] (line 5): is shop.example:70000, expected a port from 1 to 65535',
+        'domains[5] (line 7): shop.example is named twice',
+      ],
+    ],
+    [
+      'too many domains',
+      `domains: [${Array.from({ length: 21 }, (_, index) => `s${index}.example`).join(', ')}]`,
+      ['domains (line 1): has more than 20 entries'],
+    ],
+    [
       'a far-off key',
       'minimumCart: {threshold: 5}',
       ['minimumCart.threshold (line 1): unknown key, expected one of code, amount'],
@@ -1156,6 +1230,7 @@ describe('every valid document', () => {
         slogan: fc.option(texts, { nil: null }),
         email: fc.constantFrom('a@b.example', 'hello@quay.example'),
         logoUrl: fc.option(fc.webUrl(), { nil: null }),
+        domains: fc.uniqueArray(fc.constantFrom('any.example', 'www.any.example', 'any.example:8443')),
         country,
         locales: fc.constant(locales),
         currencies: fc

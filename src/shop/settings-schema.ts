@@ -115,6 +115,15 @@ const logoUrl = Type.String({
   description: 'Address of the logo, or a path on this server; null takes it away.',
   examples: ['https://shop.example/logo.png'],
 });
+const Domain = Type.String({
+  // Labels of letters, digits and hyphens, at least two, and perhaps a port.
+  pattern:
+    '^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?::[0-9]{1,5})?$',
+  maxLength: 259,
+  description:
+    'A host name without a scheme, with its port if that is not the usual one; other letters than a to z as xn--....',
+  examples: ['shop.example'],
+});
 const country = Country({ description: 'Where the shop sits, ISO 3166-1 alpha-2.', examples: ['DE'] });
 
 const Locales = Section(
@@ -608,6 +617,17 @@ export const SettingsFile = Section(
     slogan: Type.Optional(Nullable(slogan)),
     email: Type.Optional(email),
     logoUrl: Type.Optional(Nullable(logoUrl)),
+    domains: Type.Optional(
+      List(
+        Domain,
+        {
+          description:
+            "Hosts that show this shop's pages and nothing else. Links lead to the first one. Each belongs to one shop only, and must lead to this server.",
+          examples: [['shop.example', 'www.shop.example']],
+        },
+        { maxItems: 20 },
+      ),
+    ),
     country: Type.Optional(country),
     locales: Type.Optional(Locales),
     currencies: Type.Optional(Currencies),

@@ -18,6 +18,7 @@ export async function writeSettings(
   sections: ReadonlySet<Section>,
 ): Promise<void> {
   await updateShop(tx, next);
+  if (sections.has('domains')) await replaceDomains(tx, next);
   if (sections.has('taxClasses')) await replaceTaxClasses(tx, current, next);
   if (sections.has('shippingMethods')) await replaceShippingMethods(tx, current, next);
   if (sections.has('paymentMethods')) await replacePaymentMethods(tx, current, next);
@@ -46,6 +47,23 @@ function updateShop(tx: Transaction, shop: Settings) {
       invoicing = ${shop.invoicing}, mail_texts = ${shop.mailTexts},
       theme = ${shop.theme}
     where shop_id = ${shop.shopId}`);
+}
+
+/** The primary key refuses a host that another shop has: no look before, which two shops could pass at once. */
+async function replaceDomains(tx: Transaction, { shopId, domains }: Settings): Promise<void> {
+  await tx.run(sql`delete from shop_domain where shop_id = ${shopId}`);
+  try {
+    await tx.run(sql`
+      insert into shop_domain (host, shop_id, position, added_at)
+      select host, ${shopId}, place - 1, ${tx.now}
+      from unnest(${domains}::text[]) with ordinality as given (host, place)`);
+  } catch (error) {
+    if (violatedConstraint(error) !== 'shop_domain_pkey') throw error;
+    const [, host] = /\(host\)=\((.+?)\)/.exec((error as { detail?: string }).detail ?? '') ?? [];
+    throw new SettingsProblem([
+      `domains: ${host ?? `one of ${domains.join(', ')}`} belongs to another shop of this installation; take it away there first`,
+    ]);
+  }
 }
 
 async function replaceTaxClasses(tx: Transaction, current: Settings, next: Settings): Promise<void> {

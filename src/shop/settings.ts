@@ -48,6 +48,8 @@ export interface Settings {
   invoicing: Invoicing;
   mailTexts: MailTexts;
   theme: Theme;
+  /** Hosts of its own, lower case; links lead to the first. */
+  domains: string[];
 }
 
 /** The look of the storefront; what is missing is the built-in one. */
@@ -279,6 +281,10 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
           'productTypeId', upper(product_type_id::text), 'alias', alias, 'name', name, 'attributes', attributes)
           order by created_at, product_type_id), '[]')
         from product_type where product_type.shop_id = shop.shop_id
-      ) as "productTypes"
+      ) as "productTypes",
+      (
+        select coalesce(json_agg(host order by position), '[]') from shop_domain
+        where shop_domain.shop_id = ${shopId}
+      ) as domains
     from shop where shop_id = ${shopId}`);
 }

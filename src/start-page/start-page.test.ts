@@ -32,6 +32,9 @@ describe('GET /', () => {
     expect(text).toMatch(/<li class="card" id="Harbour">/);
     expect(text).toContain('>Harbour &amp; Hearth</a>');
     expect(text).toContain('href="/shop/Harbour"');
+    expect((await get('/', { host: 'localhost:8080' })).text).toContain(
+      '<a href="http://harbour.localhost:8080">Harbour &amp; Hearth</a>',
+    );
     expect(text).toContain('href="/rs/shops/Harbour"');
     expect(text).toContain('curl http://kontor.example/rs/shops/Harbour<');
     for (const path of ['/docs', '/openapi.json', '/health', '/metrics']) {

@@ -6,8 +6,11 @@ export interface ListedShop {
   shopId: string;
   name: string;
   createdAt: Date;
+  /** Where its pages are. */
+  storefront: string;
 }
 
+/** Of a private installation. */
 const header = html`${brand}
   <nav aria-label="This server">
     <ul>
@@ -18,10 +21,32 @@ const header = html`${brand}
     </ul>
   </nav>`;
 
+/** Strangers need no more. */
+const publicHeader = html`${brand}
+  <nav aria-label="This server">
+    <ul>
+      <li><a href="/docs">API reference</a></li>
+    </ul>
+  </nav>`;
+
 /** A line to copy: one click selects all of it. */
 const line = (text: string) => html`<code class="line">${text}</code>`;
 
-/** The start page. `shops` are the first of all `count`; `origin` is where this server is reached. */
+/** What others than the operator see: nothing of the shops that are here. */
+export const publicPage: Page = {
+  title: 'Kontor',
+  header: publicHeader,
+  main: html`<div class="hero">
+    <h1>A shop back end</h1>
+    <p>
+      This server runs Kontor, which keeps the data of shops and serves it over HTTP to storefronts, apps and
+      scripts.
+    </p>
+    <div class="row"><a class="button main" href="/docs">Open the API reference</a></div>
+  </div>`,
+};
+
+/** The start page of a private installation. `shops` are the first of all `count`; `origin` is where this server is reached. */
 export function startPage(shops: readonly ListedShop[], count: number, origin: string): Page {
   const example = shops[0]?.shopId ?? 'MyShop';
   return {
@@ -83,15 +108,16 @@ function headingOf(count: number): string {
   return count === 1 ? '1 shop' : `${count} shops`;
 }
 
-function shopCard({ shopId, name, createdAt }: ListedShop, origin: string): Markup {
+function shopCard({ shopId, name, createdAt, storefront }: ListedShop, origin: string): Markup {
   const day = createdAt.toISOString().slice(0, 10);
   const root = shopUrl(origin, shopId);
   return html`<li class="card" id="${shopId}">
-    <h3><a href="/shop/${shopId}">${name}</a></h3>
+    <h3><a href="${storefront}">${name}</a></h3>
     <p class="quiet small"><code>${shopId}</code>, created <time datetime="${day}">${day}</time></p>
     ${line(`curl ${root}`)}
     <p class="row small">
-      <a href="/shop/${shopId}" aria-label="Storefront of ${name}">Storefront</a>
+      <a href="${storefront}" aria-label="Storefront of ${name}">Storefront</a>
+      <a href="/shop/${shopId}" aria-label="Storefront of ${name} on this host">on this host</a>
       <a href="/rs/shops/${shopId}" aria-label="API root of ${name}">API root</a>
     </p>
   </li>`;
@@ -107,15 +133,25 @@ export const startingPage: Page = {
   </div>`,
 };
 
+/** For somebody who has opened too many pages. */
+export const busyPage: Page = {
+  title: 'Too many requests',
+  header: brand,
+  main: html`<div class="hero">
+    <h1>Too many requests</h1>
+    <p>Please wait a little, then try again.</p>
+  </div>`,
+};
+
 /** `what` there is not: a shop, or a page of it. */
 export function notFoundPage(what: string): Page {
   return {
     title: 'Not found',
-    header,
+    header: publicHeader,
     main: html`<div class="hero">
       <h1>There is no ${what}</h1>
       <p>Ids of shops are spelled as they were created, upper and lower case included.</p>
-      <div class="row"><a class="button main" href="/">All shops</a></div>
+      <div class="row"><a class="button main" href="/">Start page</a></div>
     </div>`,
   };
 }

@@ -1,6 +1,7 @@
 import type { Content } from '../carts/content.ts';
 import type { Cart } from '../carts/schema.ts';
 import { html, plainText, type Markup } from '../http/html.ts';
+import { imagePath } from '../media/images.ts';
 import { formatMoney } from '../money.ts';
 import { cartWords } from './cart-words.ts';
 import { productPath, to, type Visit } from './visit.ts';
@@ -77,7 +78,13 @@ export function linePicture({ images }: Line): Markup | false {
   const image = images.find(({ classifier }) => classifier === 'HotDeal') ?? images[0];
   return (
     image !== undefined &&
-    html`<img src="${image.url}" alt="" width="${image.width}" height="${image.height}" loading="lazy" />`
+    html`<img
+      src="${imagePath(image.url)}"
+      alt=""
+      width="${image.width}"
+      height="${image.height}"
+      loading="lazy"
+    />`
   );
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenSmallShop } from '../../test/carts.ts';
 import { startDemo } from '../../test/demo.ts';
-import { cookieOfCurrency, readPage } from '../../test/storefront.ts';
+import { cookieOfCurrency, readOwnPage, readPage } from '../../test/storefront.ts';
 import type { Service } from '../../test/service.ts';
 
 const NOW = new Date('2026-11-15T08:30:00Z');
@@ -107,7 +107,8 @@ describe('a category', () => {
     expect(lines.at(-1)).toBe('All prices incl. VAT, plus shipping');
     expect(namesOf(main)).toEqual(body.items.map(({ name }: { name: string }) => name));
     const { body: category } = await service.call('GET', `/DemoShop/categories/${categoryId}`);
-    expect(json('page.events')).toEqual([
+    const { json: toldOf } = await readOwnPage(service, 'DemoShop', '/Categories/appliances');
+    expect(toldOf('page.events')).toEqual([
       { name: 'category:view', detail: { category, products: body.items } },
     ]);
     expect(json('page.breadcrumb').itemListElement.map(({ name }: { name: string }) => name)).toEqual([
@@ -284,13 +285,14 @@ describe('the search', () => {
       token,
       body: { query: 'tea' },
     });
-    const { status, main, lines, json, text } = await read('/search?q=tea');
+    const { status, main, lines, text } = await read('/search?q=tea');
     expect(status).toBe(200);
     expect(namesOf(main)).toEqual(body.items.map(({ name }: { name: string }) => name));
     expect(lines[0]).toBe('Results for “tea”');
     expect(lines).toContain(`${body.results} products`);
     expect(text).toContain('<meta name="robots" content="noindex" />');
     const seen = body.items.map(({ productId }: { productId: string }) => productId);
+    const { json } = await readOwnPage(service, 'DemoShop', '/search?q=tea');
     const [{ name, detail }] = json('page.events');
     expect(name).toBe('searchResults:view');
     expect(detail.query).toEqual({ q: 'tea', token: 'tea' });

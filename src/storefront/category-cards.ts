@@ -22,10 +22,10 @@ export function categoryCards(visit: Visit, cards: readonly CategoryCard[]): Mar
   </ul>`;
 }
 
-function picture({ origin, shopId }: Visit, { image }: CategoryCard): Markup {
+function picture({ shopId }: Visit, { image }: CategoryCard): Markup {
   const found =
     image &&
-    imagesOf(origin, shopId, image.imageKey, image.sizes, { isZoomEnabled: false }).find(
+    imagesOf('', shopId, image.imageKey, image.sizes, { isZoomEnabled: false }).find(
       ({ classifier }) => classifier === 'Medium',
     );
   if (!found) return html`<span class="no-picture" aria-hidden="true"></span>`;

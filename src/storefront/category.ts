@@ -51,7 +51,7 @@ interface ShownCategory extends CategoryRow {
   path: CategoryTitle[];
 }
 
-const kept = new KeptPages<Page>(32);
+const kept = new KeptPages<Page>('category pages', 32);
 
 async function categoryPage(visit: Visit, alias: string | undefined, given: Asked): Promise<Page> {
   const asked = askedList(given, 'name');

@@ -22,7 +22,7 @@ const MOST_PRODUCTS = 8;
 /** A shop with more products shows offers among those that were made or changed last. */
 const MOST_LOOKED_AT = 500;
 
-const kept = new KeptPages<Page>(16);
+const kept = new KeptPages<Page>('front pages', 16);
 
 /** The front page. */
 export function home(pages: Pages): void {

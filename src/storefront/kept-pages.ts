@@ -1,6 +1,7 @@
 import type { Queries } from '../db/database.ts';
 import { safe, type Markup } from '../http/html.ts';
-import { MEGABYTE, TextMemory } from '../http/text-memory.ts';
+import { isKnownOrigin } from '../http/links.ts';
+import { textMemory } from '../http/text-memory.ts';
 import type { View } from '../products/render.ts';
 import type { Visit } from './visit.ts';
 
@@ -25,12 +26,12 @@ export interface Made<Content> {
 
 /** Pages that are costly to make, each used again only while the database names the versions it was made from. */
 export class KeptPages<Content> {
-  /** Per database, because tests have many in one process. */
-  readonly #memories = new WeakMap<object, TextMemory<Kept<Content>>>();
-  readonly #mostBytes: number;
+  readonly #name: string;
+  readonly #megabytes: number;
 
-  constructor(megabytes: number) {
-    this.#mostBytes = megabytes * MEGABYTE;
+  constructor(name: string, megabytes: number) {
+    this.#name = name;
+    this.#megabytes = megabytes;
   }
 
   /** `make` reads everything, the stamp too, in one snapshot: what it makes is what the stamp says. */
@@ -40,9 +41,9 @@ export class KeptPages<Content> {
     stamp: string,
     make: (snapshot: Queries) => Promise<Made<Content> | undefined>,
   ): Promise<Content | undefined> {
-    const { db, shopId, settings, locale, currency, origin } = visit;
-    const memory = this.#memoryOf(db);
-    const key = `${name} ${shopId} ${locale} ${currency} ${origin}`;
+    const { db, shopId, settings, locale, currency, origin, pageOrigin, base } = visit;
+    const memory = textMemory<Kept<Content>>(db, this.#name, this.#megabytes);
+    const key = `${name} ${shopId} ${locale} ${currency} ${origin} ${pageOrigin}${base}`;
     const kept = memory.get(key);
     if (
       kept &&
@@ -56,14 +57,10 @@ export class KeptPages<Content> {
     if (!made) return undefined;
     const until = Math.min(Infinity, ...made.until.flatMap((moment) => moment?.getTime() ?? []));
     const entry = { stamp: made.stamp, settingsVersion: settings.version, until, content: made.content };
-    memory.keep(key, entry, 2 * (made.length + made.stamp.length + key.length));
+    // A page names the host it was asked for, and a client can ask for any number of them.
+    const isCacheable = isKnownOrigin(db, origin) && isKnownOrigin(db, pageOrigin);
+    if (isCacheable) memory.keep(key, entry, 2 * (made.length + made.stamp.length + key.length));
     return made.content;
-  }
-
-  #memoryOf({ source }: Queries): TextMemory<Kept<Content>> {
-    let memory = this.#memories.get(source);
-    if (!memory) this.#memories.set(source, (memory = new TextMemory(this.#mostBytes)));
-    return memory;
   }
 }
 

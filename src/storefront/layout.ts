@@ -3,13 +3,13 @@ import { SCRIPT, STYLESHEET } from './assets.ts';
 import { consentBanner } from './consent.ts';
 import { pageEvents } from './events.ts';
 import { footerText } from './footer.ts';
-import { header, here, logoAddress, SLOT, type Version } from './header.ts';
+import { header, here, logoAddress, SLOT } from './header.ts';
 import { compactText, keptFor } from './kept.ts';
 import { layoutWords } from './layout-words.ts';
 import { eventsScript, type Page } from './page.ts';
 import { hasListeners, scriptTags } from './scripts.ts';
 import { backgroundOf, letterIcon, themeStyle } from './theme.ts';
-import { shopName, to, type Visit } from './visit.ts';
+import { addressOf, shopName, to, type Visit } from './visit.ts';
 import { languageTag } from './words.ts';
 
 /** The whole document. The part that may be kept is encoded when it is first sent, the rest every time. */
@@ -36,7 +36,7 @@ function around(visit: Visit, page: Page): string {
   return html`<!doctype html>
     <html lang="${languageTag(visit.locale)}">
       <head>
-        ${keptHead(visit)} ${described(visit, page)} ${addresses(visit, page, versions)} ${page.head}
+        ${keptHead(visit)} ${described(visit, page)} ${addresses(visit, page)} ${page.head}
         ${scriptTags(visit)}
       </head>
       <body>
@@ -84,24 +84,23 @@ function described(visit: Visit, { title, description, path, image }: Page): Mar
       picture !== undefined &&
       html`<meta
         property="og:image"
-        content="${picture.startsWith('/') ? visit.origin + picture : picture}"
+        content="${picture.startsWith('/') ? visit.pageOrigin + picture : picture}"
       />`
     }`;
 }
 
 /** Where the page is at home, and where it is in other languages. */
-function addresses(visit: Visit, { isPrivate }: Page, versions: readonly Version[]): Markup {
+function addresses(visit: Visit, { isPrivate, path, query }: Page): Markup {
   if (isPrivate) return html`<meta name="robots" content="noindex" />`;
-  const { settings, origin } = visit;
-  const hrefIn = (locale: string) => origin + versions.find((version) => version.locale === locale)!.href;
+  const { locales, defaultLocale } = visit.settings;
+  const hrefIn = (locale: string) => addressOf({ ...visit, locale }, path, query);
   const home = hrefIn(visit.locale);
   return html`<link rel="canonical" href="${home}" /><meta property="og:url" content="${home}" />
     ${
-      versions.length > 1 &&
-      versions.map(
-        ({ locale, href }) =>
-          html`<link rel="alternate" hreflang="${languageTag(locale)}" href="${origin + href}" />`,
+      locales.length > 1 &&
+      locales.map(
+        (locale) => html`<link rel="alternate" hreflang="${languageTag(locale)}" href="${hrefIn(locale)}" />`,
       )
     }
-    <link rel="alternate" hreflang="x-default" href="${hrefIn(settings.defaultLocale)}" />`;
+    <link rel="alternate" hreflang="x-default" href="${hrefIn(defaultLocale)}" />`;
 }

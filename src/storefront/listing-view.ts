@@ -5,7 +5,7 @@ import { bound, isFiltered, PER_PAGE, queryOf, type AskedList, type Sort } from 
 import { jsonScript } from './page.ts';
 import { listingWords } from './listing-words.ts';
 import { priceNote, productCards } from './product-card.ts';
-import { to, type Visit } from './visit.ts';
+import { addressOf, to, type Visit } from './visit.ts';
 
 /** A list as it is shown. */
 export interface ShownList {
@@ -239,7 +239,7 @@ export function breadcrumbList(visit: Visit, places: readonly Place[]): Markup {
         '@type': 'ListItem',
         position: index + 1,
         name,
-        item: visit.origin + to(visit, path),
+        item: addressOf(visit, path),
       })),
     },
     'application/ld+json',

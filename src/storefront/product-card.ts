@@ -1,4 +1,5 @@
 import { html, type Markup } from '../http/html.ts';
+import { imagePath } from '../media/images.ts';
 import type { Product } from '../products/schema.ts';
 import { unitSign } from '../products/units.ts';
 import { productWords, type ProductWords } from './product-words.ts';
@@ -39,7 +40,7 @@ function cardPicture({ images }: Product, isLazy: boolean): Markup {
   const image = images.find(({ classifier }) => classifier === 'Medium') ?? images[0];
   if (!image) return html`<span class="no-picture" aria-hidden="true"></span>`;
   return html`<img
-    src="${image.url}"
+    src="${imagePath(image.url)}"
     width="${image.width}"
     height="${image.height}"
     alt=""

@@ -3,7 +3,7 @@ import type { Price } from '../http/price.ts';
 import { currencyDigits } from '../money.ts';
 import type { Product } from '../products/schema.ts';
 import { jsonScript } from './page.ts';
-import { productPath, to, type Visit } from './visit.ts';
+import { addressOf, productPath, type Visit } from './visit.ts';
 
 /** The product as search engines read it. */
 export function structuredProduct(
@@ -22,7 +22,7 @@ export function structuredProduct(
       '@type': 'Product',
       name: product.name,
       sku: product.productNumber,
-      url: addressOf(visit, product),
+      url: addressOf(visit, productPath(product.productNumber)),
       ...(description !== null && { description: plainText(description) }),
       ...(pictures.length > 0 && { image: pictures }),
       ...(gtin !== null && { gtin }),
@@ -52,16 +52,12 @@ function offersOf(visit: Visit, product: Product, variations: number) {
   return {
     offers: {
       '@type': 'Offer',
-      url: addressOf(visit, product),
+      url: addressOf(visit, productPath(product.productNumber)),
       price: decimal(price),
       priceCurrency: price.currency,
       availability: `https://schema.org/${availabilityOf(visit, product)}`,
     },
   };
-}
-
-function addressOf(visit: Visit, { productNumber }: Product): string {
-  return visit.origin + to(visit, productPath(productNumber));
 }
 
 function decimal({ amount, currency }: Price): string {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenToken } from '../../test/builders.ts';
 import { givenSmallShop } from '../../test/carts.ts';
 import { startDemo } from '../../test/demo.ts';
-import { cookieOfCurrency, readPage } from '../../test/storefront.ts';
+import { cookieOfCurrency, readOwnPage, readPage } from '../../test/storefront.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
 
@@ -213,7 +213,7 @@ describe('a product', () => {
   });
 
   test('the scripts of apps are told the product as the API has it', async () => {
-    const { json } = await read('AP-110?locale=de_DE');
+    const { json } = await readOwnPage(service, 'DemoShop', '/Products/AP-110?locale=de_DE');
     const product = await productOf('AP-110', '?locale=de_DE');
     expect(json('page.events')[0]).toEqual({ name: 'product:view', detail: { product, cart: null } });
   });
@@ -235,7 +235,7 @@ describe('a product', () => {
       return String(answer.headers['set-cookie']).split(';')[0]!;
     };
     const detailFor = async (cookie: string) =>
-      (await read('KN-120', { cookie })).json('page.events')[0].detail;
+      (await readOwnPage(service, 'DemoShop', '/Products/KN-120', { cookie })).json('page.events')[0].detail;
     const wishing = await send('/wishlist/add', `productId=${productId}`);
     expect(await detailFor(wishing)).toMatchObject({
       product: { productId, isInWishlist: true },

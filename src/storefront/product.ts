@@ -74,7 +74,7 @@ interface Content {
   choices: string[];
 }
 
-const kept = new KeptPages<Content>(64);
+const kept = new KeptPages<Content>('product pages', 64);
 
 async function toldPage(visit: Visit, { page, product }: Content): Promise<Page> {
   const { cart, wishes = 0 } = visit.session;
@@ -194,12 +194,12 @@ function productPage(visit: Visit, parts: Parts): Page {
     ...(summary && { description: plainText(summary).replaceAll('\n', ' ').slice(0, 300) }),
     path,
     events: [productEvent(product, null)],
-    ...(pictures[0] && { image: visit.origin + pictures[0].large }),
+    ...(pictures[0] && { image: visit.pageOrigin + pictures[0].large }),
     head: html`${picturePreload(pictures)} ${breadcrumbList(visit, places)}
     ${structuredProduct(
       visit,
       product,
-      pictures.map(({ large }) => visit.origin + large),
+      pictures.map(({ large }) => visit.pageOrigin + large),
       variations.length,
     )}`,
     main: compacted(

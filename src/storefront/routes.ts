@@ -4,7 +4,7 @@ import { installationKey } from '../apps/sealing.ts';
 import { refusalOf } from '../http/failures.ts';
 import { newsletterTokens } from '../newsletters/links.ts';
 import { sendPage as sendStartPage } from '../start-page/page.ts';
-import { notFoundPage, startingPage } from '../start-page/start-view.ts';
+import { busyPage, notFoundPage, startingPage } from '../start-page/start-view.ts';
 import { assetRoutes } from './assets.ts';
 import { category } from './category.ts';
 import { cart } from './cart.ts';
@@ -45,7 +45,10 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
       const { visit } = request;
       const refusal = refusalOf(error, request);
       if (refusal.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
-      if (!visit) return sendStartPage(reply.code(refusal.status), notFoundPage('such shop'));
+      if (!visit) {
+        const page = refusal.status === 429 ? busyPage : notFoundPage('such shop');
+        return sendStartPage(reply.code(refusal.status).headers(refusal.headers), page);
+      }
       return sendPage(reply.headers(refusal.headers), visit, errorPage(visit, refusal));
     });
     assetRoutes(scope);

@@ -139,7 +139,7 @@ async function productsOf(
 
 /** With the price as the visitor sees it elsewhere. */
 async function suggestions(visit: Visit, text: string) {
-  const { db, shopId, settings, locale, origin } = visit;
+  const { db, shopId, settings, locale } = visit;
   const found = await suggestOrFallBack(db, shopId, locale, text, MOST_SUGGESTIONS);
   const refs = await findRefs(
     db,
@@ -154,7 +154,7 @@ async function suggestions(visit: Visit, text: string) {
     const shown = (settings.showFromPrices ? lowestPrice : null) ?? price;
     const image =
       imageKey && sizes
-        ? imagesOf(origin, shopId, imageKey, sizes, { isZoomEnabled: false }).find(
+        ? imagesOf('', shopId, imageKey, sizes, { isZoomEnabled: false }).find(
             ({ classifier }) => classifier === 'Thumbnail',
           )
         : undefined;

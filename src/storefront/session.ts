@@ -1,4 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { Visit } from './visit.ts';
 
 /** What a visitor's cookie says: signed, so that nobody but this service can have written it. */
 export interface Session {
@@ -38,7 +39,19 @@ export function happenedWith({ happened = [] }: Session, ...more: Happening[]): 
   return [...happened, ...more].slice(-MOST_TOLD);
 }
 
-export const SESSION_COOKIE = 'visit';
+/**
+ * Under https browsers take a name with this prefix only from the host itself, for all of its paths and without a
+ * domain: no other host can plant it. On the host that shops share, its name says the shop. Under http there is no such
+ * promise.
+ */
+export function sessionCookie({ shopId, base, pageOrigin }: Pick<Visit, 'shopId' | 'base' | 'pageOrigin'>): {
+  name: string;
+  path: string;
+  secure: boolean;
+} {
+  if (!pageOrigin.startsWith('https:')) return { name: 'visit', path: base || '/', secure: false };
+  return { name: base === '' ? '__Host-visit' : `__Host-visit-${shopId}`, path: '/', secure: true };
+}
 
 /** As long as a cart lives. */
 export const SESSION_SECONDS = 30 * 86_400;
@@ -46,9 +59,10 @@ export const SESSION_SECONDS = 30 * 86_400;
 const SIGNATURE_LENGTH = 43;
 
 export interface Sessions {
-  /** An empty session when there is no cookie, or not one of ours for this shop. */
-  read(shopId: string, cookie: string | undefined): Session;
-  write(shopId: string, session: Session): string;
+  /** An empty session when there is no cookie, or not one of ours for this shop, or when its time is over. */
+  read(shopId: string, cookie: string | undefined, now: Date): Session;
+  /** It ends a month after it was written last, whatever the browser does with the cookie. */
+  write(shopId: string, session: Session, now: Date): string;
 }
 
 /** A key of its own per purpose, made of the key of the installation. */
@@ -57,16 +71,20 @@ export function sessionsOf(installationKey: Buffer): Sessions {
   const signatureOf = (shopId: string, text: string) =>
     createHmac('sha256', key).update(`${shopId} ${text}`).digest('base64url');
   return {
-    read(shopId, cookie) {
+    read(shopId, cookie, now) {
       if (cookie === undefined) return {};
       const text = cookie.slice(0, -SIGNATURE_LENGTH - 1);
       const signature = Buffer.from(cookie.slice(-SIGNATURE_LENGTH));
       const expected = Buffer.from(signatureOf(shopId, text));
       if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) return {};
-      return JSON.parse(Buffer.from(text, 'base64url').toString()) as Session;
+      const [content, end] = text.split('.') as [string, string | undefined];
+      // Cookies of an older version say no end.
+      if (end === undefined || Number(end) * 1000 <= now.getTime()) return {};
+      return JSON.parse(Buffer.from(content, 'base64url').toString()) as Session;
     },
-    write(shopId, session) {
-      const text = Buffer.from(JSON.stringify(session)).toString('base64url');
+    write(shopId, session, now) {
+      const content = Buffer.from(JSON.stringify(session)).toString('base64url');
+      const text = `${content}.${Math.floor(now.getTime() / 1000) + SESSION_SECONDS}`;
       return `${text}.${signatureOf(shopId, text)}`;
     },
   };

@@ -6,7 +6,7 @@ import { html, safe, type Markup } from '../http/html.ts';
 import { PAGES } from '../legal/schema.ts';
 import { countListed } from '../products/listing.ts';
 import type { Pages } from './pages.ts';
-import { categoryPath, productPath, to, type Visit } from './visit.ts';
+import { addressOf, categoryPath, productPath, type Visit } from './visit.ts';
 import { languageTag } from './words.ts';
 
 /** What search engines take in one file; each page has an address per language. */
@@ -18,17 +18,21 @@ const ADDRESSES = 3_000;
 /** For search engines: a list of files, the first with all pages but those of products. */
 export function sitemap(pages: Pages): void {
   pages.file('/sitemap.xml', async (visit) => {
-    const { db, shopId, origin } = visit;
+    const { db, shopId, home } = visit;
     const files = 1 + Math.ceil((await countListed(db, shopId)) / perFile(visit));
-    const addresses = Array.from(
-      { length: files },
-      (_, index) => `${origin}/shop/${shopId}/sitemap/${index}.xml`,
-    );
+    const addresses = Array.from({ length: files }, (_, index) => `${home}/sitemap/${index}.xml`);
     return document(
       'sitemapindex',
       addresses.map((address) => html`<sitemap><loc>${address}</loc></sitemap>`),
     );
   });
+
+  // On the shop's own host, where it is at /robots.txt.
+  pages.file('/robots.txt', async ({ base, home }) => ({
+    type: 'text/plain; charset=utf-8',
+    content: `${robots(NOT_INDEXED.map((path) => base + path))}Sitemap: ${home}/sitemap.xml\n`,
+    headers: { 'cache-control': 'public, max-age=86400' },
+  }));
 
   pages.file('/sitemap/:file', async (visit, { params }) => {
     const [, digits] = /^(0|[1-9]\d{0,5})\.xml$/.exec(params['file']!) ?? [];
@@ -43,17 +47,15 @@ export function sitemap(pages: Pages): void {
   });
 }
 
-/** What no search engine should open: pages of one visitor, lists without end, and what is for programs. */
-const ROBOTS = `User-agent: *
-Disallow: /rs/
-Disallow: /manage/
-Disallow: /shop/*/cart
-Disallow: /shop/*/checkout
-Disallow: /shop/*/wishlist
-Disallow: /shop/*/search
-Disallow: /shop/*/suggest
-Disallow: /shop/*/newsletter/
-`;
+/** What no search engine should open: pages of one visitor, and lists without end. */
+const NOT_INDEXED = ['/cart', '/checkout', '/wishlist', '/search', '/suggest', '/newsletter/'];
+
+/** On the service's host also what is for programs. */
+const ROBOTS = robots(['/rs/', '/manage/', ...NOT_INDEXED.map((path) => `/shop/*${path}`)]);
+
+function robots(disallowed: readonly string[]): string {
+  return ['User-agent: *', ...disallowed.map((path) => `Disallow: ${path}`), ''].join('\n');
+}
 
 export function robotsRoutes(app: FastifyInstance): void {
   app.get('/robots.txt', { schema: { hide: true } }, async (_request, reply) =>
@@ -98,7 +100,7 @@ async function productPages(visit: Visit, number: number): Promise<NamedPage[]> 
 function entries(visit: Visit, { path, locales = visit.settings.locales }: NamedPage): Markup[] {
   const addresses = locales.map((locale) => ({
     language: languageTag(locale),
-    address: visit.origin + to({ ...visit, locale }, path),
+    address: addressOf({ ...visit, locale }, path),
   }));
   const others =
     addresses.length > 1 &&

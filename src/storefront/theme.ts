@@ -110,11 +110,11 @@ export function themeHash(settings: Settings): string {
 }
 
 /** Where the Content-Security-Policy lets fonts come from: the shop's own file, and nothing else. */
-export function fontSource({ settings, origin }: Pick<Visit, 'settings' | 'origin'>): string {
+export function fontSource({ settings, pageOrigin }: Pick<Visit, 'settings' | 'pageOrigin'>): string {
   const { fontUrl } = settings.theme;
   if (fontUrl === undefined) return "'none'";
   const [address] = fontUrl.split('?');
-  return address!.startsWith('/') ? origin + address! : address!;
+  return address!.startsWith('/') ? pageOrigin + address! : address!;
 }
 
 /** The colour that browsers paint around the page. */

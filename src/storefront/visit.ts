@@ -17,8 +17,16 @@ export interface Visit {
   locale: string;
   /** The cookie says it; without it, the shop's default. */
   currency: string;
-  /** Scheme and host. */
+  /** Scheme and host of the service: the addresses of the API, in what pages tell the scripts of apps, begin with it. */
   origin: string;
+  /** Scheme and host of this page, as the visitor's browser sees them. */
+  pageOrigin: string;
+  /** What the paths of pages begin with: nothing on the shop's own host, `/shop/ID` on the service's. */
+  base: string;
+  /** Where the shop's pages are for everybody, without a slash at the end: what search engines learn. */
+  home: string;
+  /** Not on a host that other shops share: a script could read their pages with the visitor's cookies. */
+  loadsScripts: boolean;
   /** As the cookie had it. `remember` changes it, and the answer writes it. */
   session: Readonly<Session>;
   /** What is undefined is forgotten. */
@@ -27,10 +35,28 @@ export interface Visit {
 
 type QueryValue = string | readonly string[] | null | undefined;
 
-/** The address of a page of this shop in the visitor's language: `to(visit, '/cart')`. What is empty is left out. */
+/** The path of a page of this shop in the visitor's language: `to(visit, '/cart')`. What is empty is left out. */
 export function to(
-  { shopId, locale, settings }: Pick<Visit, 'shopId' | 'locale' | 'settings'>,
+  { base, ...visit }: Pick<Visit, 'base' | 'locale' | 'settings'>,
   path: string,
+  query?: Readonly<Record<string, QueryValue>>,
+): string {
+  return withQuery(base + path || '/', visit, query);
+}
+
+/** The whole address of a page, as search engines and other people get it. */
+export function addressOf(
+  { home, ...visit }: Pick<Visit, 'home' | 'locale' | 'settings'>,
+  path: string,
+  query?: Readonly<Record<string, QueryValue>>,
+): string {
+  const isHost = !home.includes('/', 'https://'.length);
+  return withQuery(home + (path === '' && isHost ? '/' : path), visit, query);
+}
+
+function withQuery(
+  address: string,
+  { locale, settings }: Pick<Visit, 'locale' | 'settings'>,
   query: Readonly<Record<string, QueryValue>> = {},
 ): string {
   const language = locale === settings.defaultLocale ? {} : { locale };
@@ -39,7 +65,7 @@ export function to(
       [value ?? []].flat().map((one): [string, string] => [key, one]),
     ),
   ).toString();
-  return `/shop/${shopId}${path}${parameters === '' ? '' : `?${parameters}`}`;
+  return parameters === '' ? address : `${address}?${parameters}`;
 }
 
 /** The paths of pages that the API's addresses lead to. */

@@ -84,6 +84,8 @@ describe('the wish list', () => {
   });
 
   test('tells the scripts of apps once', async () => {
+    // On the host that the shops share, no scripts are loaded.
+    const visitor = givenVisitor(service, 'DemoShop', '127.0.0.1', 'demoshop.localhost');
     await visitor.post('/wishlist/add', { productId: ids['TE-100']! });
     expect(visitor.session()).toMatchObject({
       happened: [{ event: 'wishlist:add', productId: ids['TE-100'] }],
@@ -210,7 +212,6 @@ describe('the wish list', () => {
     service.setClock(new Date(NOW.getTime() + 401 * DAY));
     expect(await deleteOldWishes(service.db)).toBe(1);
     expect(mainOf(await visitor.get('/wishlist'))).toContain('nothing on your wish list');
-    expect(visitor.session()).toMatchObject({ wishes: 0 });
   });
 });
 

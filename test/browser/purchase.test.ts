@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { browsing, script, seriousProblems } from '../browser.ts';
 import { ADA, checkoutUrlOf, sums, typeAddress } from './checkout.ts';
 
-const shop = browsing();
+const shop = browsing({ onOwnHost: true });
 
 /** The newest order, as the API shows it. */
 async function newestOrder() {
@@ -61,7 +61,7 @@ test(
   async () => {
     const page = await shop.open();
     const heard = await listenTo(page);
-    await page.goto('/shop/DemoShop');
+    await page.goto('/');
     await page.getByRole('button', { name: 'Allow all' }).click();
     await page.locator('.menu').getByRole('link', { name: 'Kitchen' }).first().click();
     await page.waitForURL('**/Categories/kitchen');
@@ -70,7 +70,7 @@ test(
     await page.waitForURL('**/Categories/knives');
     const listed = await heard();
     expect(names(listed)).toEqual(['page:view', 'category:view']);
-    expect(listed[0]![1]).toEqual({ url: `${shop.origin}/shop/DemoShop/Categories/knives` });
+    expect(listed[0]![1]).toEqual({ url: `${shop.origin}/Categories/knives` });
     expect(listed[1]![1]).toMatchObject({ category: { alias: 'knives' }, products: expect.any(Array) });
     await page.locator('.card').getByRole('link', { name: 'Reefline Chef Knife' }).click();
     await page.waitForURL('**/Products/KN-100');
@@ -182,14 +182,14 @@ test(
 
     await page.reload();
     expect(names(await heard())).toEqual(['page:view']);
-    await page.goto('/shop/DemoShop/cart');
+    await page.goto('/cart');
     expect(await page.locator('.lines').count()).toBe(0);
   },
 );
 
 test('a purchase in German on a phone without JavaScript', PATIENCE, async () => {
   const page = await shop.open({ screen: 'phone', runsScripts: false, locale: 'de-DE' });
-  await page.goto('/shop/DemoShop?locale=de_DE');
+  await page.goto('/?locale=de_DE');
   await page.getByRole('button', { name: 'Nur Notwendiges' }).click();
   await page.locator('details.menu summary').click();
   await page.locator('details.menu').getByRole('link', { name: 'Bohnen' }).click();
@@ -242,7 +242,7 @@ test('a purchase in German on a phone without JavaScript', PATIENCE, async () =>
 test('a search is told with what was found', async () => {
   const page = await shop.open();
   const heard = await listenTo(page);
-  await page.goto('/shop/DemoShop/search?q=beacon');
+  await page.goto('/search?q=beacon');
   const [, [name, detail]] = (await heard()) as [unknown, [string, { products: object[]; query: object }]];
   expect(name).toBe('searchResults:view');
   expect(detail.query).toEqual({ q: 'beacon', token: 'beacon' });

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { browsing, script, seriousProblems } from '../browser.ts';
 
-const shop = browsing();
+const shop = browsing({ onOwnHost: true });
 
 const CHAT = 'https://cdn.example/chat.js';
 const WORKER = 'https://cdn.example/worker.js';
@@ -17,7 +17,7 @@ test('a script of the same host that is not listed is refused', async () => {
       other.src = 'https://cdn.example/other.js';
       document.head.append(other);`),
   );
-  await page.goto('/shop/DemoShop');
+  await page.goto('/');
   await page.waitForFunction('window.refused');
   expect(await page.evaluate('refused')).toBe('https://cdn.example/other.js');
   expect(shop.problems.splice(0)).toEqual([expect.stringContaining("'https://cdn.example/other.js'")]);
@@ -36,7 +36,7 @@ test('an inline script, an eval and an inline style are refused', async () => {
       document.body.setAttribute('style', 'color: red');
       try { eval('window.isRun = true'); } catch {}`),
   );
-  await page.goto('/shop/DemoShop');
+  await page.goto('/');
   await page.waitForFunction('window.refused.length === 3');
   expect(await page.evaluate('refused')).toEqual(['script-src-elem', 'style-src-attr', 'script-src']);
   expect(await page.evaluate('window.isRun')).toBeUndefined();
@@ -47,8 +47,8 @@ test('the service worker of an app runs, and is gone when its tag is', async () 
   const page = await shop.open();
   const context = page.context();
   await context.route(WORKER, script(`onmessage = ({ ports: [port] }) => port.postMessage('at work');`));
-  await page.goto('/shop/DemoShop/consent');
-  expect(await answerOfWorker(page)).toEqual(['at work', `${shop.origin}/shop/DemoShop/`]);
+  await page.goto('/consent');
+  expect(await answerOfWorker(page)).toEqual(['at work', `${shop.origin}/`]);
 
   const { items } = (await shop.service.call('GET', '/DemoShop/script-tags', { token: 'demo-widgets' })).body;
   const { scriptTagId } = items.find(({ scriptUrl }: { scriptUrl: string }) => scriptUrl === WORKER);
@@ -72,8 +72,8 @@ test('a service worker that fails does not take those of other apps with it', as
   await page
     .context()
     .route('**/working-worker.js', script(`onmessage = ({ ports: [port] }) => port.postMessage('at work');`));
-  await page.goto('/shop/DemoShop/consent');
-  expect(await answerOfWorker(page)).toEqual(['at work', `${shop.origin}/shop/DemoShop/`]);
+  await page.goto('/consent');
+  expect(await answerOfWorker(page)).toEqual(['at work', `${shop.origin}/`]);
   shop.problems.length = 0;
   for (const id of ids) await shop.service.call('DELETE', `/DemoShop/script-tags/${id}`, { token });
 });
@@ -89,15 +89,15 @@ const answerOfWorker = (page: Page) =>
 test('consent is asked for until it is given or refused, and can be changed', async () => {
   for (const runsScripts of [true, false]) {
     const page = await shop.open({ runsScripts });
-    await page.goto('/shop/DemoShop/consent?locale=fr_FR');
+    await page.goto('/consent?locale=fr_FR');
     expect(await banners(page)).toBe(0);
     expect(await page.getByRole('button', { name: 'Tout accepter' }).count()).toBe(1);
-    await page.goto('/shop/DemoShop');
+    await page.goto('/');
     await page.getByRole('region', { name: 'Your privacy' }).getByText('Only what is necessary').click();
     expect(await banners(page)).toBe(0);
-    expect(new URL(page.url()).pathname).toBe('/shop/DemoShop');
+    expect(new URL(page.url()).pathname).toBe('/');
 
-    await page.goto('/shop/DemoShop/consent?locale=de_DE');
+    await page.goto('/consent?locale=de_DE');
     expect(await page.getByText('Sie erlauben nur Notwendiges.').count()).toBe(1);
     if (runsScripts) expect(await seriousProblems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Alles erlauben' }).click();

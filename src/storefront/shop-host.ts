@@ -1,0 +1,16 @@
+/** A client may name the host in the address too, as to a proxy; it counts for nothing here. */
+const WHOLE_ADDRESS = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * The path that an address on a shop's own host stands for. Files that pages load are the same on every host: our
+ * own, and the images of this shop. Everything else is below the shop, so that no other path of the service is
+ * reached. `/shop/ID` is kept, because old links have it: they are sent on to the path without it.
+ */
+export function pathOnShopHost(url: string, shopId: string): string {
+  const path = url.replace(WHOLE_ADDRESS, '');
+  const isShared = path.startsWith('/assets/') || path.startsWith(`/media/${shopId}/`);
+  if (isShared) return path;
+  const base = `/shop/${shopId}`;
+  if (path.startsWith(base) && /^(?:[/?#]|$)/.test(path.slice(base.length))) return path;
+  return base + (/^\/(?:[?#]|$)/.test(path) ? path.slice(1) : path);
+}
