@@ -8,14 +8,12 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { apps } from './apps/routes.ts';
-import { deleteOldEntries } from './audit/queries.ts';
 import { audit } from './audit/routes.ts';
 import { addresses } from './carts/addresses.ts';
 import { coupon } from './carts/coupon.ts';
 import { lineItems } from './carts/line-items.ts';
 import { order } from './carts/order.ts';
 import { paymentAndShipping } from './carts/payment-and-shipping.ts';
-import { deleteOldCarts } from './carts/queries.ts';
 import { carts } from './carts/routes.ts';
 import { assignments } from './categories/assignments.ts';
 import { categories } from './categories/routes.ts';
@@ -33,16 +31,13 @@ import { callerDirectory } from './http/callers.ts';
 import { errorBody, unavailable } from './http/errors.ts';
 import { answerFailure } from './http/failures.ts';
 import { openGate } from './http/gate.ts';
-import { deleteOldAnswers } from './http/idempotency.ts';
 import { operations } from './http/operation.ts';
-import { deletePastWindows, rateLimiter } from './http/rate-limit.ts';
+import { rateLimiter } from './http/rate-limit.ts';
 import { buildSerializer } from './http/serialisation.ts';
 import { compileBody, compileParameters } from './http/validation.ts';
 import { legal } from './legal/routes.ts';
 import { locales } from './locales/routes.ts';
 import { mediaRoutes } from './media/routes.ts';
-import { sweepMedia } from './media/sweep.ts';
-import { deleteOldRequests } from './newsletters/queries.ts';
 import { newsletters } from './newsletters/routes.ts';
 import { registerOpenapi } from './openapi.ts';
 import { registerHealth } from './operation/health.ts';
@@ -53,7 +48,6 @@ import { managedLines } from './orders/manage-lines.ts';
 import { managedPayments } from './orders/manage-payments.ts';
 import { managedOrders } from './orders/manage.ts';
 import { orders } from './orders/routes.ts';
-import { deleteEmptyDays } from './orders/tally.ts';
 import { privacy } from './privacy/routes.ts';
 import { availability } from './products/availability.ts';
 import { crossSelling } from './products/cross-selling.ts';
@@ -73,7 +67,6 @@ import { shippingMethods } from './shipping-methods/routes.ts';
 import { shop } from './shop/routes.ts';
 import { startPageRoutes } from './start-page/routes.ts';
 import { storefrontRoutes } from './storefront/routes.ts';
-import { deleteOldWishes } from './storefront/wishes.ts';
 import { taxes } from './taxes/routes.ts';
 
 export interface AppDeps {
@@ -84,8 +77,6 @@ export interface AppDeps {
   isMigrated?: () => boolean;
 }
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** The one constructor of the service; tests use the same. */
@@ -211,24 +202,7 @@ export async function buildApp({
   startPageRoutes(app, { db, config, isMigrated });
   await storefrontRoutes(app, { db, config, limiter, isMigrated });
 
-  const sweep = () => {
-    if (!isMigrated()) return;
-    Promise.all([
-      deleteOldAnswers(db),
-      deletePastWindows(db),
-      deleteOldCarts(db),
-      deleteEmptyDays(db),
-      deleteOldEntries(db),
-      deleteOldRequests(db),
-      deleteOldWishes(db),
-      sweepMedia(db, config, log),
-    ]).catch((error: unknown) => log.warn({ err: error }, 'the hourly sweep failed'));
-  };
-  const firstSweep = setTimeout(sweep, MINUTE).unref();
-  const sweeps = setInterval(sweep, HOUR).unref();
   app.addHook('onClose', async () => {
-    clearTimeout(firstSweep);
-    clearInterval(sweeps);
     limiter.close();
     await limiter.flush();
   });

@@ -1,8 +1,23 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { auditCleanup } from './audit/queries.ts';
+import { cartCleanup } from './carts/queries.ts';
 import type { Config } from './config.ts';
+import { answerCleanup } from './http/idempotency.ts';
+import { windowCleanup } from './http/rate-limit.ts';
+import { mediaCleanup } from './media/sweep.ts';
+import { requestCleanup } from './newsletters/queries.ts';
 import type { CleanupStep } from './operation/cleanup.ts';
+import { wishCleanup } from './storefront/wishes.ts';
 
 /** What the hourly clean-up does: each module's own steps, one after the other in this order. */
-export function cleanupSteps(_config: Config, _log: FastifyBaseLogger): CleanupStep[] {
-  return [];
+export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupStep[] {
+  return [
+    answerCleanup,
+    windowCleanup,
+    cartCleanup,
+    auditCleanup,
+    requestCleanup,
+    wishCleanup,
+    mediaCleanup(config, log),
+  ];
 }

@@ -11,6 +11,7 @@ import { completeDemoShop } from './demo/add-files.ts';
 import { createDemoShops, isPrivate, type DemoAccess } from './demo/demo-shop.ts';
 import { createQueues } from './jobs/queue.ts';
 import { startMails } from './mails/worker.ts';
+import type { Background } from './operation/background.ts';
 import { createLog } from './operation/log.ts';
 import { countShops, findShop, findShops } from './shop/queries.ts';
 
@@ -34,7 +35,11 @@ export async function serve(config: Config): Promise<void> {
         })
       : undefined;
   // PostgreSQL starts while all the rooms are loaded.
-  const [embedded, { buildApp }] = await Promise.all([starting, import('./app.ts')]);
+  const [embedded, { buildApp }, { startBackground }] = await Promise.all([
+    starting,
+    import('./app.ts'),
+    import('./background.ts'),
+  ]);
   const db = openDatabase({
     connection: embedded?.connection ?? { connectionString: config.DATABASE_URL },
     poolSize: config.DATABASE_POOL,
@@ -43,6 +48,7 @@ export async function serve(config: Config): Promise<void> {
   try {
     const app = await buildApp({ config, db, log, isMigrated: () => ready });
     let mails: ReturnType<typeof startMails> | undefined;
+    let background: Background | undefined;
     try {
       // First, so that nothing is said before the line about a database that can't be reached.
       await db.one(sql`select 1`);
@@ -53,6 +59,7 @@ export async function serve(config: Config): Promise<void> {
       mails = startMails({ db, config, log, origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? address });
       const access = (await countShops(db)) === 0 ? await createDemoShops(db, config) : undefined;
       ready = true;
+      background = startBackground(db, config, log);
       if (config.DATABASE_URL !== undefined && config.KONTOR_SECRET === undefined) {
         log.info('KONTOR_SECRET is not set: processes that do not share KONTOR_DATA do not know our cookies');
       }
@@ -69,7 +76,7 @@ export async function serve(config: Config): Promise<void> {
       log.info('stopping');
     } finally {
       signals.onNext(() => app.server.closeAllConnections());
-      await Promise.all([closeInTime(app), mails?.stop()]);
+      await Promise.all([closeInTime(app), mails?.stop(), background?.stop()]);
     }
   } finally {
     await db.close();
