@@ -21,3 +21,22 @@ create index category_image on category (shop_id, image_key) where image_key is 
 
 -- Days without orders are deleted by the change that empties them. These are left from before.
 delete from order_day where orders = 0;
+
+-- A shop whose lists must be rebuilt, because its locales, currencies or exchange rates have changed. The row is
+-- written with the settings, and deleted when all products are done.
+create table listing_rebuild (
+  shop_id text not null,
+  -- Every request has a new one, so that a worker notices that it has to begin anew.
+  rebuild_id uuid not null,
+  requested_at timestamptz not null,
+  -- The products up to this one, in the order of their ids, are done.
+  last_product_id uuid not null,
+  -- How many that are.
+  products bigint not null,
+  holder uuid,
+  leased_until timestamptz not null,
+  constraint listing_rebuild_pkey primary key (shop_id)
+);
+
+alter table listing_rebuild add constraint listing_rebuild_shop
+  foreign key (shop_id) references shop (shop_id) on delete cascade;

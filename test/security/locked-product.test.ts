@@ -64,9 +64,8 @@ const stocks = async () =>
 /** Polls until a statement of the service waits for the lock. */
 async function lockIsAwaited(): Promise<void> {
   for (;;) {
-    const { rows } = await locker.query(
-      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-    );
+    const rows = await service.db.many(sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
     if (rows.length > 0) return;
   }
 }
