@@ -91,7 +91,7 @@ async function placeUnlocked(tx: Transaction, shopId: string, items: readonly Or
   const carts = new Set(row!.carts);
   const lockedByOthers = new Set(row!.tracked.filter((id) => !row!.products.includes(id)));
   return Promise.all(
-    items.map((item) => {
+    items.map(async (item) => {
       const { order, options } = item;
       const isFree =
         carts.has(order.cartId.toUpperCase()) &&
