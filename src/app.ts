@@ -8,7 +8,6 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { apps } from './apps/routes.ts';
-import { deleteOldEntries } from './audit/queries.ts';
 import { audit } from './audit/routes.ts';
 import { addresses } from './carts/addresses.ts';
 import { openCart } from './carts/change.ts';
@@ -16,7 +15,6 @@ import { coupon } from './carts/coupon.ts';
 import { lineItems } from './carts/line-items.ts';
 import { order } from './carts/order.ts';
 import { paymentAndShipping } from './carts/payment-and-shipping.ts';
-import { deleteOldCarts } from './carts/queries.ts';
 import { carts } from './carts/routes.ts';
 import { assignments } from './categories/assignments.ts';
 import { categories } from './categories/routes.ts';
@@ -36,19 +34,15 @@ import { errorBody, unavailable } from './http/errors.ts';
 import { answerFailure } from './http/failures.ts';
 import { proxyWarning } from './http/forwarded.ts';
 import { openGate } from './http/gate.ts';
-import { deleteOldAnswers } from './http/idempotency.ts';
 import { declareKnownOrigins } from './http/links.ts';
 import { operations } from './http/operation.ts';
-import { deletePastWindows, rateLimiter } from './http/rate-limit.ts';
+import { rateLimiter } from './http/rate-limit.ts';
 import { requestHostReader } from './http/request-host.ts';
 import { buildSerializer } from './http/serialisation.ts';
 import { compileBody, compileParameters } from './http/validation.ts';
 import { legal } from './legal/routes.ts';
 import { locales } from './locales/routes.ts';
-import { deleteOldMailDays } from './mails/daily-limit.ts';
 import { mediaRoutes } from './media/routes.ts';
-import { sweepMedia } from './media/sweep.ts';
-import { deleteOldRequests } from './newsletters/queries.ts';
 import { newsletters } from './newsletters/routes.ts';
 import { registerOpenapi } from './openapi.ts';
 import { registerHealth } from './operation/health.ts';
@@ -58,9 +52,7 @@ import { managedGoods } from './orders/manage-goods.ts';
 import { managedLines } from './orders/manage-lines.ts';
 import { managedPayments } from './orders/manage-payments.ts';
 import { managedOrders } from './orders/manage.ts';
-import { releaseUnpaidOrders } from './orders/release-unpaid.ts';
 import { orders } from './orders/routes.ts';
-import { deleteEmptyDays } from './orders/tally.ts';
 import { privacy } from './privacy/routes.ts';
 import { availability } from './products/availability.ts';
 import { crossSelling } from './products/cross-selling.ts';
@@ -82,7 +74,6 @@ import { shop } from './shop/routes.ts';
 import { startPageRoutes } from './start-page/routes.ts';
 import { pathOnShopHost } from './storefront/shop-host.ts';
 import { storefrontRoutes } from './storefront/routes.ts';
-import { deleteOldWishes } from './storefront/wishes.ts';
 import { taxes } from './taxes/routes.ts';
 
 export interface AppDeps {
@@ -93,9 +84,6 @@ export interface AppDeps {
   isMigrated?: () => boolean;
 }
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const RELEASED_AT_ONCE = 100;
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** The one constructor of the service; tests use the same. */
@@ -242,36 +230,12 @@ export async function buildApp({
   startPageRoutes(app, { db, config, hosts, isMigrated });
   await storefrontRoutes(app, { db, config, limiter, hosts, isMigrated });
 
-  const sweep = () => {
-    if (!isMigrated()) return;
-    Promise.all([
-      deleteOldAnswers(db),
-      deletePastWindows(db),
-      deleteOldCarts(db),
-      deleteEmptyDays(db),
-      deleteOldEntries(db),
-      deleteOldRequests(db),
-      deleteOldWishes(db),
-      deleteOldMailDays(db),
-      releaseAllUnpaid(db),
-      sweepMedia(db, config, log),
-    ]).catch((error: unknown) => log.warn({ err: error }, 'the hourly sweep failed'));
-  };
-  const firstSweep = setTimeout(sweep, MINUTE).unref();
-  const sweeps = setInterval(sweep, HOUR).unref();
   app.addHook('onClose', async () => {
-    clearTimeout(firstSweep);
-    clearInterval(sweeps);
     await hosts.close();
     limiter.close();
     await limiter.flush();
   });
   return app;
-}
-
-/** In small steps, so that no other order of a shop waits for long. */
-async function releaseAllUnpaid(db: Database): Promise<void> {
-  while ((await releaseUnpaidOrders(db, RELEASED_AT_ONCE)) === RELEASED_AT_ONCE);
 }
 
 function portOf({ server }: FastifyInstance): number | undefined {

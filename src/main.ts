@@ -13,6 +13,7 @@ import { createDemoShops, hasDemoTokens, type DemoAccess } from './demo/demo-sho
 import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
 import { createQueues } from './jobs/queue.ts';
 import { startMails } from './mails/worker.ts';
+import type { Background } from './operation/background.ts';
 import { createLog } from './operation/log.ts';
 import { countShops, findShop, findShops } from './shop/queries.ts';
 
@@ -36,11 +37,13 @@ export async function serve(config: Config): Promise<void> {
         })
       : openDataFolder(config.KONTOR_DATA).then(() => undefined);
   // PostgreSQL starts while all the rooms are loaded.
-  const [embedded, { buildApp }, { areMetricsServed, metricsServer }] = await Promise.all([
-    starting,
-    import('./app.ts'),
-    import('./operation/metrics.ts'),
-  ]);
+  const [embedded, { buildApp }, { startBackground }, { areMetricsServed, metricsServer }] =
+    await Promise.all([
+      starting,
+      import('./app.ts'),
+      import('./background.ts'),
+      import('./operation/metrics.ts'),
+    ]);
   const db = openDatabase({
     connection: embedded?.connection ?? { connectionString: config.DATABASE_URL },
     poolSize: config.DATABASE_POOL,
@@ -50,6 +53,7 @@ export async function serve(config: Config): Promise<void> {
     const app = await buildApp({ config, db, log, isMigrated: () => ready });
     const metrics = config.METRICS_PORT === undefined ? undefined : metricsServer(app, config);
     let mails: ReturnType<typeof startMails> | undefined;
+    let background: Background | undefined;
     try {
       // First, so that nothing is said before the line about a database that can't be reached.
       await db.one(sql`select 1`);
@@ -62,6 +66,7 @@ export async function serve(config: Config): Promise<void> {
       const access = (await countShops(db)) === 0 ? await createDemoShops(db, config) : undefined;
       await app.shopHosts.refresh();
       ready = true;
+      background = startBackground(db, config, log);
       if (config.DATABASE_URL !== undefined && config.KONTOR_SECRET === undefined) {
         log.info('KONTOR_SECRET is not set: processes that do not share KONTOR_DATA do not know our cookies');
       }
@@ -83,7 +88,7 @@ export async function serve(config: Config): Promise<void> {
       log.info('stopping');
     } finally {
       signals.onNext(() => app.server.closeAllConnections());
-      await Promise.all([closeInTime(app), metrics?.close(), mails?.stop()]);
+      await Promise.all([closeInTime(app), metrics?.close(), mails?.stop(), background?.stop()]);
     }
   } finally {
     await db.close();

@@ -12,7 +12,7 @@ import { shopCommands } from '../commands/shop.ts';
 import { tokenCommands } from '../commands/token.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../ids.ts';
-import { deleteOldEntries } from './queries.ts';
+import { auditCleanup } from './queries.ts';
 
 type Body = Answer['body'];
 const DAY = 86_400_000;
@@ -289,7 +289,7 @@ describe('the log', () => {
     await create(old);
     await service.call('POST', '/Other/customers', { token: other, body: { billingAddress: {} } });
     service.setClock(NOW);
-    await deleteOldEntries(service.db);
+    expect(await auditCleanup.run(service.db, 10)).toBe(2);
     expect(numbersOf(await list())).toEqual([kept]);
     const { body } = await service.call('GET', '/manage/shops/Other/audit', { token: other });
     expect(body.results).toBe(0);

@@ -1,6 +1,6 @@
-import type { Database, Queries } from '../db/database.ts';
+import type { Queries } from '../db/database.ts';
 import { and, sql } from '../db/sql.ts';
-import { findShops } from '../shop/queries.ts';
+import type { CleanupStep } from '../operation/cleanup.ts';
 
 export interface EntryRow {
   entryId: string;
@@ -51,13 +51,21 @@ export async function countEntries(db: Queries, shopId: string, filter: EntryFil
 
 const KEPT_FOR = 400 * 86_400_000;
 
-/** Called by the hourly sweep. Shop by shop, because each has its old entries at the beginning of its own range. */
-export async function deleteOldEntries(db: Database): Promise<void> {
-  const oldest = firstIdOf(db.now.getTime() - KEPT_FOR);
-  for (const { shopId } of await findShops(db, 1_000_000)) {
-    await db.run(sql`delete from audit_entry where shop_id = ${shopId} and entry_id < ${oldest}::uuid`);
-  }
-}
+/** Deletes old entries of all shops. */
+export const auditCleanup: CleanupStep = {
+  name: 'audit entries',
+  run: async (db, limit) => {
+    const old = await db.many<{ shopId: string; entryId: string }>(sql`
+      select shop_id as "shopId", entry_id as "entryId" from audit_entry
+      where at < ${new Date(db.now.getTime() - KEPT_FOR)} order by at limit ${limit}`);
+    await db.run(sql`
+      delete from audit_entry entry
+      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ entryId }) => entryId)}::uuid[])
+        as old (shop_id, entry_id)
+      where entry.shop_id = old.shop_id and entry.entry_id = old.entry_id`);
+    return old.length;
+  },
+};
 
 /** Not above any id that was made at this moment or later, in milliseconds since 1970. */
 export function firstIdOf(moment: number): string {

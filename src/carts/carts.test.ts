@@ -29,7 +29,7 @@ import { startService, type Answer, type CallOptions, type Service } from '../..
 import { PNG, sendImage } from '../../test/upload.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../ids.ts';
-import { deleteOldCarts } from './queries.ts';
+import { cartCleanup } from './queries.ts';
 
 let service: Service;
 let demo: Shop;
@@ -695,7 +695,7 @@ describe('the life of a cart', () => {
           select upper(cart_id::text) as id from cart where shop_id = ${shop.shopId} order by created_at`)
       ).map(({ id }) => id);
     expect(await left()).toEqual([old.id, young.id, fresh.id]);
-    await deleteOldCarts(service.db);
+    await cartCleanup.run(service.db, 1_000);
     expect(await left()).toEqual([young.id, fresh.id]);
   });
 });

@@ -4,7 +4,7 @@ import { badRequest, forbidden, gone, HttpError, isRefusal, notFound } from '../
 import { NeedsTransaction } from '../http/operation.ts';
 import { Rendered } from '../http/rendered.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
-import { keptSettings, type Settings, settingsOfVersion } from '../shop/settings.ts';
+import { keptSettings, type Settings, settingsSince } from '../shop/settings.ts';
 import { contentOf, type PricedContent } from './content.ts';
 import { forgetCart, keepCart, keptCart } from './kept-carts.ts';
 import {
@@ -69,7 +69,9 @@ export async function openCart(call: CartCall, wanted: Wanted = {}): Promise<Ope
   admit(call, cart);
   // The sweep comes once an hour.
   if (isEnded(cart, db.now)) throw new CartGone(notFound());
-  return { cart, settings: await settingsOfVersion(db, shopId, cart.settingsVersion) };
+  const settings = await settingsSince(db, shopId, cart.settingsVersion);
+  cart.settingsVersion = settings.version;
+  return { cart, settings };
 }
 
 function isEnded({ changedAt }: CartRow, now: Date): boolean {

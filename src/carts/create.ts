@@ -4,7 +4,7 @@ import { newCartToken } from '../http/cart-token.ts';
 import { invalid, isRefusal, notFound } from '../http/errors.ts';
 import { offeredLocale, writingCurrency } from '../http/locale.ts';
 import { newId } from '../ids.ts';
-import { keptSettings, settingsOfVersion, type Settings } from '../shop/settings.ts';
+import { keptSettings, settingsSince, type Settings } from '../shop/settings.ts';
 import { pricedCart } from './change.ts';
 import type { PricedContent } from './content.ts';
 import { keepCart } from './kept-carts.ts';
@@ -44,7 +44,7 @@ export async function createCart(call: CreateCall): Promise<CreatedCart> {
   if (!found) throw notFound();
   if (customerId !== null && !found.customer) throw invalid('UNKNOWN_VALUE', 'customerId');
   const made = newCart(call, {
-    settings: await settingsOfVersion(db, shopId, found.settingsVersion),
+    settings: await settingsSince(db, shopId, found.settingsVersion),
     products: found.products,
     customerId,
     customerGroupId: found.customer?.customerGroupId?.toUpperCase() ?? null,

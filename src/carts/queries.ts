@@ -5,6 +5,7 @@ import type { CouponFacts } from './facts.ts';
 import { upper, type Goods } from './goods.ts';
 import { goodsOfRefs, goodsRefs } from './kept-goods.ts';
 import type { PaymentStatus } from './schema.ts';
+import type { CleanupStep } from '../operation/cleanup.ts';
 
 /** A line as the cart holds it. */
 export interface StoredLine {
@@ -326,11 +327,22 @@ export const LIFETIME = 30 * 86_400_000;
 
 const endedBefore = (now: Date) => new Date(now.getTime() - LIFETIME);
 
-/** Called by the hourly sweep. What has ended was made before, and that has an index. */
-export function deleteOldCarts(db: Queries): Promise<number> {
-  const end = endedBefore(db.now);
-  return db.run(sql`delete from cart where created_at < ${end} and changed_at < ${end}`);
-}
+/** Deletes carts that have ended. What has ended was made before, and that has an index. */
+export const cartCleanup: CleanupStep = {
+  name: 'carts',
+  run: async (db, limit) => {
+    const end = endedBefore(db.now);
+    const ended = await db.many<{ shopId: string; cartId: string }>(sql`
+      select shop_id as "shopId", cart_id as "cartId" from cart
+      where created_at < ${end} and changed_at < ${end} order by created_at limit ${limit}`);
+    await db.run(sql`
+      delete from cart
+      using unnest(${ended.map(({ shopId }) => shopId)}::text[], ${ended.map(({ cartId }) => cartId)}::uuid[])
+        as ended (shop_id, cart_id)
+      where cart.shop_id = ended.shop_id and cart.cart_id = ended.cart_id and cart.changed_at < ${end}`);
+    return ended.length;
+  },
+};
 
 function cartOf(row: StoredCart & Validators & Terms, products: Goods[]): CartRow {
   const { coupon } = row;

@@ -1,6 +1,6 @@
+import { createBatcher } from '../db/batcher.ts';
 import type { Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { togetherBy } from '../db/together.ts';
 import { entryOf, insertEntries, type Entry } from '../http/audit-entry.ts';
 import { oldRefs } from './kept-goods.ts';
 import { productIdsOf, type CartChange, type CartRow } from './queries.ts';
@@ -13,11 +13,22 @@ import { productIdsOf, type CartChange, type CartRow } from './queries.ts';
 type KeptChange = CartChange & { cart: CartRow };
 
 /** false: something is not what it was. */
-export const insertKeptCart = togetherBy(insertCarts);
+export const insertKeptCart = createBatcher<CartRow, boolean, Queries>({
+  runMany: insertCarts,
+  runOne: async (db, shopId, cart) => (await insertCarts(db, shopId, [cart]))[0]!,
+});
 
-const updateTogether = togetherBy(updateCarts);
+type RecordedChange = KeptChange & { entry: Entry | undefined };
 
-/** false: something is not what it was; somebody else has changed the cart, or it is gone. */
+const updateTogether = createBatcher<RecordedChange, boolean, Queries>({
+  runMany: updateCarts,
+  runOne: async (db, shopId, change) => (await updateCarts(db, shopId, [change]))[0]!,
+});
+
+/**
+ * false: something is not what it was; somebody else has changed the cart, is changing it at this moment, or it is
+ * gone.
+ */
 export function updateKeptCart(db: Queries, shopId: string, change: KeptChange): Promise<boolean> {
   return updateTogether(db, shopId, { ...change, entry: entryOf(db) });
 }
@@ -69,11 +80,15 @@ async function insertCarts(db: Queries, shopId: string, carts: readonly CartRow[
   return carts.map(({ cartId }) => ids.has(cartId));
 }
 
-/** Every column that may change, because a statement is the same for all; long ones are sent only when they do. */
+/**
+ * Sets every column that may change, because a statement is the same for all; long ones are sent only when they do. A
+ * cart that somebody else has locked is left out, so that the others do not wait for it, and the order of the locks
+ * is that of the ids, so that two batches can not deadlock.
+ */
 async function updateCarts(
   db: Queries,
   shopId: string,
-  changes: readonly (KeptChange & { entry: Entry | undefined })[],
+  changes: readonly RecordedChange[],
 ): Promise<boolean[]> {
   const { refs, goodsOf } = shelfOf(changes.map(({ cart }) => cart));
   const rows = changes.map(({ cart, changed, entry }, place) => ({
@@ -102,7 +117,11 @@ async function updateCarts(
     entry,
   }));
   const done = await db.many<{ place: number }>(sql`
-    with old as materialized (${oldRefs(shopId, refs)}), done as (
+    with old as materialized (${oldRefs(shopId, refs)}), locked as materialized (
+      select cart_id from cart
+      where shop_id = ${shopId} and cart_id = any (${changes.map(({ cart }) => cart.cartId)}::uuid[])
+      order by cart_id for no key update skip locked
+    ), done as (
       update cart
       set version = cart.version + 1, changed_at = given.at, locale = given.locale,
         lines = coalesce(given.lines, cart.lines), product_ids = coalesce(given.products, cart.product_ids),
@@ -116,6 +135,7 @@ async function updateCarts(
         has_shipping boolean, shipping text, coupon uuid, code text, method uuid, method_price bigint, payment uuid,
         transaction text, status text, payment_name text, payment_price bigint, entry json)
       where cart.shop_id = ${shopId} and cart.cart_id = given.id and cart.version = given.version
+        and cart.cart_id = any (array(select cart_id from locked))
         and ${isUnchanged(shopId)}
       returning given.place, given.entry
     ), recorded as (${insertEntries(shopId, sql`select entry from done where entry is not null`)})

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import type { Transaction } from '../db/database.ts';
+import type { Database, Transaction } from '../db/database.ts';
 import { violatedConstraint } from '../db/failure.ts';
 import { addDemoFiles } from '../demo/add-files.ts';
 import { insertDemoCarts } from '../demo/carts.ts';
 import { insertDemoShop } from '../demo/demo-shop.ts';
 import { insertDemoOrders } from '../demo/orders.ts';
 import { removeShopFolder } from '../media/storage.ts';
-import { rebuildListing } from '../products/listing.ts';
+import { finishRebuild } from '../products/listing-rebuild.ts';
+import { countProducts } from '../products/listing.ts';
 import { deleteShop, findShops, insertShop } from '../shop/queries.ts';
 import {
   applySettings,
@@ -26,6 +27,7 @@ import {
   withShop,
   type Command,
 } from './command.ts';
+import { startProgress } from './progress.ts';
 
 export const shopCommands: Command[] = [
   {
@@ -91,13 +93,14 @@ export const shopCommands: Command[] = [
     run: async ({ config, arguments: [shopId, path] }) => {
       const file = await readSettings(path!);
       await withShop(config, shopId!, async (db) => {
-        const changes = await db.transaction((tx) => applyFile(tx, shopId!, file));
+        const { changes, rebuildsListing } = await db.transaction((tx) => applyFile(tx, shopId!, file));
         for (const change of changes) print(change);
         print(
           changes.length === 0
             ? 'Nothing to change.'
             : `${changes.length} ${changes.length === 1 ? 'change' : 'changes'} applied to ${shopId}.`,
         );
+        if (rebuildsListing) await waitForLists(db, shopId!);
       });
     },
   },
@@ -138,12 +141,25 @@ async function createOrExplain<Result>(shopId: string, create: () => Promise<Res
   }
 }
 
-async function applyFile(tx: Transaction, shopId: string, file: SettingsFile): Promise<string[]> {
-  const { changes, sections } = await applySettings(tx, shopId, file);
-  // Lists and search have a row per locale and order by the price in the default currency.
-  if (sections.has('locales') || sections.has('currencies')) await rebuildListing(tx, shopId);
-  if (changes.length > 0) await recordCommand(tx, shopId, 'shop apply');
-  return changes;
+async function applyFile(tx: Transaction, shopId: string, file: SettingsFile) {
+  const applied = await applySettings(tx, shopId, file);
+  if (applied.changes.length > 0) await recordCommand(tx, shopId, 'shop apply');
+  return applied;
+}
+
+/** Products whose lists are rebuilt within a moment. */
+const FEW_PRODUCTS = 1_000;
+
+/** The shop sells meanwhile; a service that runs on the same database goes on when this command is interrupted. */
+async function waitForLists(db: Database, shopId: string): Promise<void> {
+  const total = await countProducts(db, shopId);
+  if (total < FEW_PRODUCTS) return finishRebuild(db, shopId, () => {});
+  process.stderr.write(
+    'The settings apply now. The order of lists and search results follows; a running service goes on with that if you interrupt this command.\n',
+  );
+  const progress = startProgress('products', total);
+  await finishRebuild(db, shopId, progress.advance);
+  progress.end();
 }
 
 async function readSettings(path: string): Promise<SettingsFile> {

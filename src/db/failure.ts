@@ -32,6 +32,27 @@ export class DatabaseBusy extends Error {
   override message = 'Too many statements wait for a connection to the database';
 }
 
+/** A row was locked by somebody else for longer than a request waits. Nothing was done. */
+export class LockWaitTooLong extends Error {
+  override name = 'LockWaitTooLong';
+  override message = 'A row of the database was locked for too long';
+}
+
+/** PostgreSQL gave up waiting for a lock (`lock_timeout`, `nowait`). The transaction is rolled back. */
+export function isLockTimeout(error: unknown): boolean {
+  return (error as PostgresError).code === '55P03';
+}
+
+/**
+ * The statement took too long, or a lock that it needs was held for too long. The server has answered and has rolled
+ * back, so it is known that nothing was done, and that others may well succeed.
+ */
+export function isTimeout(error: unknown): boolean {
+  return (
+    error instanceof LockWaitTooLong || isLockTimeout(error) || (error as PostgresError).code === '57014'
+  );
+}
+
 const AWAY = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -42,10 +63,13 @@ const AWAY = new Set([
   'EAI_AGAIN',
 ]);
 
-/** The database can't be reached, is starting, stopping, was dropped, has no connection left, or took too long. */
+/**
+ * The database can't be reached, is starting, stopping, was dropped or has no connection left. Of a transaction that
+ * was under way nobody knows whether it was committed.
+ */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseBusy) return true;
   const { code, message } = error as PostgresError;
-  if (typeof code === 'string') return AWAY.has(code) || /^(08...|57P0.|57014|53300|3D000)$/.test(code);
+  if (typeof code === 'string') return AWAY.has(code) || /^(08...|57P0.|53300|3D000)$/.test(code);
   return /timeout expired|Connection terminated|not queryable|pool after calling end/.test(String(message));
 }

@@ -72,6 +72,11 @@ export const unavailable = () =>
     'retry-after': '2',
   });
 
+export const busy = () =>
+  new HttpError(503, 'Others are changing the same data, or it took too long; try again soon', {
+    'retry-after': '2',
+  });
+
 export type ProblemCode =
   | 'MISSING'
   | 'STRING_EMPTY'

@@ -1,9 +1,10 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorObject } from 'ajv';
-import { isBadValue, isDatabaseAway, violatedConstraint } from '../db/failure.ts';
+import { isBadValue, isDatabaseAway, isTimeout, violatedConstraint } from '../db/failure.ts';
 import { BODY_LIMIT, wrongContentType } from './body.ts';
 import {
   badRequest,
+  busy,
   conflict,
   errorBody,
   HttpError,
@@ -66,6 +67,7 @@ export function refusalOf(error: FastifyError | Error, request: FastifyRequest):
     request.log.warn({ err: error, requestId: request.id }, 'a value passed the schema but not the database');
     return badRequest('A value can not be stored');
   }
+  if (isTimeout(error)) return busy();
   if (isDatabaseAway(error)) return unavailable();
   return new HttpError(500, 'Internal Server Error');
 }

@@ -79,9 +79,20 @@ function updateAnswer(tx: Transaction, { shopId, key }: KeyedRequest, caller: Bu
     where shop_id = ${shopId} and caller = ${caller} and key = ${key}`);
 }
 
-/** Called by the hourly sweep. */
-export function deleteOldAnswers(db: Database): Promise<number> {
-  return db.run(
-    sql`delete from idempotent_answer where created_at < ${new Date(db.now.getTime() - KEPT_FOR)}`,
-  );
-}
+/** An answer that is written anew meanwhile is not deleted, because that moves its time. */
+export const answerCleanup = {
+  name: 'idempotent answers',
+  run: async (db: Database, limit: number): Promise<number> => {
+    const oldest = new Date(db.now.getTime() - KEPT_FOR);
+    const old = await db.many<{ shopId: string; caller: Buffer; key: string }>(sql`
+      select shop_id as "shopId", caller, key from idempotent_answer
+      where created_at < ${oldest} order by created_at limit ${limit}`);
+    await db.run(sql`
+      delete from idempotent_answer answer
+      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ caller }) => caller)}::bytea[],
+        ${old.map(({ key }) => key)}::text[]) as old (shop_id, caller, key)
+      where answer.shop_id = old.shop_id and answer.caller = old.caller and answer.key = old.key
+        and answer.created_at < ${oldest}`);
+    return old.length;
+  },
+};

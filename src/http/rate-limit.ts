@@ -203,7 +203,18 @@ async function touchTokens(db: Database, callers: string[]): Promise<void> {
     where token.shop_id = used.shop_id and token.token_hash = used.token_hash`);
 }
 
-/** Hours that are over; called by the hourly sweep. */
-export function deletePastWindows(db: Database): Promise<number> {
-  return db.run(sql`delete from rate_window where starts_at < ${new Date(db.now.getTime() - 2 * HOUR)}`);
-}
+/** Deletes hours that are over. */
+export const windowCleanup = {
+  name: 'rate windows',
+  run: async (db: Database, limit: number): Promise<number> => {
+    const past = await db.many<{ caller: string; startsAt: Date }>(sql`
+      select caller, starts_at as "startsAt" from rate_window
+      where starts_at < ${new Date(db.now.getTime() - 2 * HOUR)} order by starts_at limit ${limit}`);
+    await db.run(sql`
+      delete from rate_window
+      using unnest(${past.map(({ caller }) => caller)}::text[],
+        ${past.map(({ startsAt }) => startsAt)}::timestamptz[]) as past (caller, starts_at)
+      where rate_window.caller = past.caller and rate_window.starts_at = past.starts_at`);
+    return past.length;
+  },
+};

@@ -1,6 +1,7 @@
 import type { Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { secretHash, timeOfId } from '../ids.ts';
+import type { CleanupStep } from '../operation/cleanup.ts';
 import type { QueuedMail } from './queue.ts';
 
 const DAY = 86_400_000;
@@ -34,8 +35,20 @@ export async function countEmail(
 }
 
 /** An email is tried for about a day; afterwards nobody asks for its day any more. */
-export function deleteOldMailDays(db: Queries): Promise<number> {
-  return db.run(sql`delete from mail_day where day < ${dayOf(new Date(db.now.getTime() - 2 * DAY))}`);
-}
+export const mailDayCleanup: CleanupStep = {
+  name: 'mail days',
+  run: async (db, limit) => {
+    const old = await db.many<{ shopId: string; recipient: Buffer; day: string }>(sql`
+      select shop_id as "shopId", recipient_hash as recipient, day::text from mail_day
+      where day < ${dayOf(new Date(db.now.getTime() - 2 * DAY))} order by day limit ${limit}`);
+    await db.run(sql`
+      delete from mail_day
+      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ recipient }) => recipient)}::bytea[],
+        ${old.map(({ day }) => day)}::date[]) as old (shop_id, recipient_hash, day)
+      where mail_day.shop_id = old.shop_id and mail_day.recipient_hash = old.recipient_hash
+        and mail_day.day = old.day`);
+    return old.length;
+  },
+};
 
 const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);

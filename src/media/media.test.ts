@@ -11,7 +11,7 @@ import { sql } from '../db/sql.ts';
 import { newId } from '../ids.ts';
 import { removeShopFolder } from './storage.ts';
 import { storeImage } from './store-image.ts';
-import { sweepMedia } from './sweep.ts';
+import { mediaCleanup } from './sweep.ts';
 
 let service: Service;
 let media: string;
@@ -187,7 +187,11 @@ describe('the sweep', () => {
   }
 
   const folders = (shopId: string) => readdir(path.join(media, shopId));
-  const sweep = () => sweepMedia(service.db, service.config, pino({ level: 'silent' }));
+  /** All steps of one clean-up; returns how many there were. */
+  async function sweep({ db, config }: Pick<Service, 'db' | 'config'> = service): Promise<number> {
+    const step = mediaCleanup(config, pino({ level: 'silent' }));
+    for (let steps = 1; ; steps++) if ((await step.run(db, 500)) < 500) return steps;
+  }
 
   beforeEach(() => removeShopFolder(service.config, 'Shop'));
 
@@ -237,14 +241,14 @@ describe('the sweep', () => {
       ...service.db,
       many: (query: never) => (statements.push('one'), service.db.many(query)),
     };
-    await sweepMedia(counted as never, service.config, pino({ level: 'silent' }));
+    expect(await sweep({ ...service, db: counted as never })).toBe(3);
     expect(await folders('Shop')).toEqual([kept]);
     expect(statements).toHaveLength(3);
   });
 
   test('of a folder that is not there does nothing', async () => {
     const config = { ...service.config, KONTOR_DATA: path.join(service.config.KONTOR_DATA, 'nowhere') };
-    await sweepMedia(service.db, config, pino({ level: 'silent' }));
+    await sweep({ ...service, config });
     expect(await readdir(service.config.KONTOR_DATA)).not.toContain('nowhere');
   });
 });

@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import type { CleanupStep } from '../operation/cleanup.ts';
 
 export interface CampaignRow {
   campaignId: string;
@@ -129,8 +130,18 @@ export async function unsubscribe(tx: Transaction, shopId: string, email: string
     where shop_id = ${shopId} and email = lower(${email}) and subscribed`);
 }
 
-/** For the hourly sweep. */
-export function deleteOldRequests(db: Queries): Promise<number> {
-  return db.run(sql`
-    delete from newsletter_request where created_at < ${new Date(db.now.getTime() - REQUEST_LIFETIME)}`);
-}
+/** Deletes requests that were not confirmed in time. */
+export const requestCleanup: CleanupStep = {
+  name: 'newsletter requests',
+  run: async (db, limit) => {
+    const old = await db.many<{ shopId: string; tokenHash: Buffer }>(sql`
+      select shop_id as "shopId", token_hash as "tokenHash" from newsletter_request
+      where created_at < ${new Date(db.now.getTime() - REQUEST_LIFETIME)} order by created_at limit ${limit}`);
+    await db.run(sql`
+      delete from newsletter_request request
+      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ tokenHash }) => tokenHash)}::bytea[])
+        as old (shop_id, token_hash)
+      where request.shop_id = old.shop_id and request.token_hash = old.token_hash`);
+    return old.length;
+  },
+};

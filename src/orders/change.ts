@@ -2,7 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import type { ManagedOrder } from './queries.ts';
 import { netRevenue } from './revenue.ts';
-import { addToDays, insertLines } from './tally.ts';
+import { addToDays, deleteEmptyDays, insertLines, type TouchedDay } from './tally.ts';
 
 /** What may change in an order after it was placed. */
 export type OrderChanges = Partial<
@@ -65,7 +65,7 @@ export async function changeOrder(
   if (moves) setters.push(sql`updated_at = ${tx.now}`);
   if (setters.length === 0) return order;
   const counted = sql`shop_id, created_at, currency, states`;
-  await tx.run(sql`
+  const days = await tx.many<TouchedDay>(sql`
     with before as (
       select ${counted}, grand_total, net_revenue from customer_order
       where shop_id = ${shopId} and order_id = ${order.orderId}
@@ -77,6 +77,7 @@ export async function changeOrder(
     ${addToDays(sql`
       select ${counted}, -1 as orders, -grand_total as gross, -net_revenue as net from before
       union all select ${counted}, 1, grand_total, net_revenue from after`)}`);
+  await deleteEmptyDays(tx, shopId, days);
   if (changes.content) {
     await tx.run(sql`delete from order_line where shop_id = ${shopId} and order_id = ${order.orderId}`);
     await tx.run(insertLines(shopId, order.orderId, order.createdAt, changes.content, sql`true`));

@@ -1,9 +1,17 @@
 import type { Database, Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import type { CleanupStep } from '../operation/cleanup.ts';
 import { shopSettings } from '../shop/settings.ts';
 import { cancelOrder } from './cancel.ts';
 import { findDealings } from './manage-queries.ts';
 import { lockOrder } from './queries.ts';
+
+/** Orders are due to the minute, so this is looked at more often than what only takes up room. */
+export const unpaidOrderRelease: CleanupStep = {
+  name: 'unpaid orders',
+  every: 5 * 60_000,
+  run: releaseUnpaidOrders,
+};
 
 interface DueOrder {
   shopId: string;

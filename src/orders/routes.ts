@@ -8,7 +8,7 @@ import { pagedText, paging } from '../http/paging.ts';
 import { Rendered } from '../http/rendered.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId } from '../ids.ts';
-import { shopSettings, settingsOfVersion } from '../shop/settings.ts';
+import { shopSettings, settingsSince } from '../shop/settings.ts';
 import { changeOrder } from './change.ts';
 import { recordEvent } from './history.ts';
 import { findOrders, findWholeOrders, type OrderFilter, type OrderPage } from './list.ts';
@@ -88,7 +88,7 @@ export function orders(api: Operations): void {
         return pagedText(page, 0, []);
       }
       const answer = async <Row>(found: OrderPage<Row>, textOf: (order: Row, look: Look) => string) => {
-        const settings = await settingsOfVersion(db, shopId, found.settingsVersion);
+        const settings = await settingsSince(db, shopId, found.settingsVersion);
         const look = { locale: readingLocale(query.locale, settings), origin, settings };
         return pagedText(
           page,
@@ -117,7 +117,7 @@ export function orders(api: Operations): void {
     async ({ db, shopId, params, query, origin }) => {
       const versions = await findOrderVersions(db, shopId, params.orderId);
       if (!versions) throw notFound();
-      const settings = await settingsOfVersion(db, shopId, versions.settingsVersion);
+      const settings = await settingsSince(db, shopId, versions.settingsVersion);
       const look = { locale: readingLocale(query.locale, settings), origin, settings };
       const text = await keptOrderText(db, params.orderId, versions, look);
       if (!text) throw notFound();

@@ -1,5 +1,5 @@
 import type { Content } from '../carts/content.ts';
-import type { Queries } from '../db/database.ts';
+import type { Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import { linesSold } from './revenue.ts';
 
@@ -32,10 +32,32 @@ export function addToDays(changes: Sql): Sql {
     select shop_id, (created_at at time zone 'UTC')::date, currency, states, sum(orders), sum(gross), sum(net)
     from (${changes}) changes group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (shop_id, day, currency, states) do update set orders = order_day.orders + excluded.orders,
-      gross = order_day.gross + excluded.gross, net = order_day.net + excluded.net`;
+      gross = order_day.gross + excluded.gross, net = order_day.net + excluded.net
+    returning day::text, currency, states, orders`;
 }
 
-/** Called by the hourly sweep: orders that went on to another state leave rows behind in which there is none. */
-export function deleteEmptyDays(db: Queries): Promise<number> {
-  return db.run(sql`delete from order_day where orders = 0`);
+/** A row that `addToDays` has returned. */
+export interface TouchedDay {
+  day: string;
+  currency: string;
+  states: number;
+  orders: number;
+}
+
+/**
+ * Deletes what an order has left empty by going on to another state, in the same transaction. The rows are locked by
+ * it already, so that nobody is waited for.
+ */
+export async function deleteEmptyDays(
+  tx: Transaction,
+  shopId: string,
+  touched: readonly TouchedDay[],
+): Promise<void> {
+  for (const { day, currency, states, orders } of touched) {
+    if (orders !== 0) continue;
+    await tx.run(sql`
+      delete from order_day
+      where shop_id = ${shopId} and day = ${day}::date and currency = ${currency} and states = ${states}
+        and orders = 0`);
+  }
 }

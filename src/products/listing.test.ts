@@ -5,15 +5,10 @@ import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { newId } from '../ids.ts';
 import { moveSettingsVersion } from '../shop/queries.ts';
+import { lockShop, requestListingRebuild } from '../shop/settings-writes.ts';
 import type { ProductFacts } from './facts.ts';
-import {
-  pageOfProducts,
-  rebuildListing,
-  refreshListing,
-  removeFromListing,
-  type PageOptions,
-  refsOf,
-} from './listing.ts';
+import { pageOfProducts, refreshListing, removeFromListing, type PageOptions, refsOf } from './listing.ts';
+import { runDueRebuilds } from './listing-rebuild.ts';
 import { insertProduct, type StoredProduct } from './queries.ts';
 
 const SHOP = 'Harbour';
@@ -438,8 +433,10 @@ test('after a change of locales and rates everything is made anew', async () => 
     await tx.run(sql`
       update shop set locales = '{es_ES}', default_locale = 'es_ES', exchange_rates = '{"GBP": "0.5"}'
       where shop_id = ${SHOP}`);
-    await rebuildListing(tx, SHOP);
+    await lockShop(tx, SHOP);
+    expect(await requestListingRebuild(tx, SHOP)).toBe(true);
   });
+  expect(await runDueRebuilds(service.db)).toBe(1);
   expect(await rowsOf(id)).toMatchObject([{ locale: 'es_ES', name: 'Té', price: 1600 }]);
   expect(await pageOf({ locale: 'es_ES', categoryId })).toEqual({ results: 1, numbers: ['1'] });
   expect(await pageOf({ locale: 'es_ES', includeInvisible: true })).toEqual({

@@ -127,6 +127,9 @@ function defaultPrice(prices: Sql): Sql {
  * everything is looked up product by product, by its key. The ids come as one JSON text, because a plan that
  * depends on how many there are is made anew for every call.
  *
+ * Rows in a locale that the shop no longer has are deleted here too, so that all rows of a product agree on whether it
+ * is visible: the sizes of the lists are counted from them, also while a rebuild has not come to this product yet.
+ *
  * Of a master the facet `p:` is the highest price of its variations; `price` is the lowest.
  *
  * Bounds: an index entry of a name or a facet must stay below 2,700 bytes, a tsvector below 1 MB. The parser of
@@ -219,10 +222,9 @@ function writeListing(tx: Transaction, shopId: string, productIds: readonly stri
           || to_tsvector(dictionary, coalesce(description, '')) as words
       from said
     ), before as materialized (
-      select old.* from place cross join unnest(place.locales) as offered (locale) cross join wanted
-      cross join lateral (
+      select old.* from wanted cross join lateral (
         select locale, product_id, visible, name, price, text, words, facets from listing
-        where shop_id = ${shopId} and locale = offered.locale and product_id = wanted.product_id offset 0
+        where shop_id = ${shopId} and product_id = wanted.product_id offset 0
       ) as old
     ), listed as (
       insert into listing (shop_id, locale, product_id, visible, name, price, text, words, facets)
@@ -233,6 +235,10 @@ function writeListing(tx: Transaction, shopId: string, productIds: readonly stri
       ) as entry
       on conflict (shop_id, locale, product_id) do update set visible = excluded.visible, name = excluded.name,
         price = excluded.price, text = excluded.text, words = excluded.words, facets = excluded.facets
+    ), retired as (
+      delete from listing
+      where shop_id = ${shopId} and product_id = any (array(select product_id from wanted))
+        and locale <> all ((select locales from place)::text[])
     ), before_in_category as materialized (
       select old.* from wanted cross join lateral (
         select category_id, locale, product_id, visible, name, price from category_listing
@@ -250,9 +256,10 @@ function writeListing(tx: Transaction, shopId: string, productIds: readonly stri
     ), unassigned as (
       delete from category_listing listing
       where shop_id = ${shopId} and product_id = any (array(select product_id from wanted)) and (
-        select count(*) from product_category assigned
-        where assigned.shop_id = ${shopId} and assigned.product_id = listing.product_id
-          and assigned.category_id = listing.category_id) = 0
+        locale <> all ((select locales from place)::text[]) or (
+          select count(*) from product_category assigned
+          where assigned.shop_id = ${shopId} and assigned.product_id = listing.product_id
+            and assigned.category_id = listing.category_id) = 0)
     )
     select category_id as "categoryId", visible, sum(change) as change from (
       select ${WHOLE_SHOP}::uuid as category_id, visible, 1 as change from item
@@ -289,10 +296,8 @@ export async function removeFromListing(
 ): Promise<void> {
   const changes = await tx.many<SizeChange>(sql`
     with gone as (
-      delete from listing using shop
-      where shop.shop_id = ${shopId} and listing.shop_id = ${shopId} and listing.locale = any (shop.locales)
-        and listing.product_id = any (${productIds}::uuid[])
-      returning listing.product_id, listing.visible
+      delete from listing where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
+      returning product_id, visible
     ), unassigned as (
       delete from category_listing where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
       returning category_id, product_id, visible
@@ -304,41 +309,6 @@ export async function removeFromListing(
     ) as entry
     group by category_id, visible`);
   await moveSizes(tx, shopId, changes);
-}
-
-/**
- * Everything anew, after a change of locales, currencies or rates. The lock waits for transactions that have just
- * added products (each holds the shop's row through its foreign key) and lets no more begin.
- */
-export async function rebuildListing(tx: Transaction, shopId: string): Promise<void> {
-  await tx.run(sql`select from shop where shop_id = ${shopId} for update`);
-  await tx.run(sql`
-    delete from listing using shop
-    where shop.shop_id = ${shopId} and listing.shop_id = ${shopId} and listing.locale <> all (shop.locales)`);
-  await tx.run(sql`
-    delete from category_listing listing using shop
-    where shop.shop_id = ${shopId} and listing.shop_id = ${shopId} and listing.locale <> all (shop.locales)`);
-  for (let last = WHOLE_SHOP; ;) {
-    const rows = await tx.many<{ productId: string }>(sql`
-      select product_id as "productId" from product
-      where shop_id = ${shopId} and kind <> 'variation' and product_id > ${last}
-      order by product_id limit ${MOST_AT_ONCE}`);
-    if (rows.length === 0) break;
-    const productIds = rows.map(({ productId }) => productId);
-    await refreshListing(tx, shopId, productIds);
-    last = productIds.at(-1)!;
-  }
-  // The differences were to rows of locales that are gone.
-  await tx.run(sql`delete from listing_size where shop_id = ${shopId}`);
-  await tx.run(sql`
-    insert into listing_size (shop_id, category_id, visible, products)
-    select ${shopId}, ${WHOLE_SHOP}, visible, count(*) from product
-    where shop_id = ${shopId} and kind <> 'variation' group by visible
-    union all
-    select ${shopId}, assigned.category_id, product.visible, count(*)
-    from product_category assigned join product
-      on product.shop_id = ${shopId} and product.product_id = assigned.product_id and product.kind <> 'variation'
-    where assigned.shop_id = ${shopId} group by assigned.category_id, product.visible`);
 }
 
 /**
@@ -422,6 +392,14 @@ export async function pageOfProducts(
       ${pageText(shopId, sql`select name, price, product_id from ${entries}`, order, limit, offset)} as page
     from shop where shop_id = ${shopId}`);
   return productPage(row);
+}
+
+/** How many products of the shop stand in lists, visible or not. */
+export async function countProducts(db: Queries, shopId: string): Promise<number> {
+  const row = await db.one<{ products: number }>(sql`
+    select coalesce(sum(products), 0)::bigint as products from listing_size
+    where shop_id = ${shopId} and category_id = ${WHOLE_SHOP}`);
+  return row!.products;
 }
 
 /** How many visible products stand in the list of the whole shop. */

@@ -13,7 +13,7 @@ import { removeFolders } from '../media/storage.ts';
 import { searchPage } from '../search/queries.ts';
 import { parseQuery } from '../search/query.ts';
 import { takeNumber } from '../shop/queries.ts';
-import { shopSettings, type Settings, settingsOfVersion } from '../shop/settings.ts';
+import { shopSettings, type Settings, settingsSince } from '../shop/settings.ts';
 import { factsOf } from './facts.ts';
 import { pageOfProducts, refreshListing, removeFromListing } from './listing.ts';
 import { PATHS, patchedProduct } from './patch.ts';
@@ -207,7 +207,7 @@ export function products(api: Operations): void {
       const { db, shopId, params, query } = call;
       const ref = await findRef(db, shopId, params.productId);
       if (!ref || !(ref.visible || mayWrite(call))) throw notFound();
-      const settings = await settingsOfVersion(db, shopId, ref.settingsVersion);
+      const settings = await settingsSince(db, shopId, ref.settingsVersion);
       const view = viewOf(call, settings, query, 'full');
       const text = keptText(db, settings, ref, view) ?? (await productTexts(db, settings, [ref], view))[0];
       if (!text) throw notFound();

@@ -7,7 +7,13 @@ import { contentProblems } from './settings-checks.ts';
 import { changesBetween, documentOf, settingsWith, type Section } from './settings-document.ts';
 import { formProblems, problemLine, SettingsProblem, type Problem } from './settings-problem.ts';
 import type { SettingsFile } from './settings-schema.ts';
-import { countSubscribers, lockShop, removedCampaigns, writeSettings } from './settings-writes.ts';
+import {
+  countSubscribers,
+  lockShop,
+  removedCampaigns,
+  requestListingRebuild,
+  writeSettings,
+} from './settings-writes.ts';
 import { selectSettings, type Settings } from './settings.ts';
 
 export { SettingsProblem } from './settings-problem.ts';
@@ -86,12 +92,13 @@ export interface AppliedSettings {
   /** What changed, one line each; none means that nothing was written. */
   changes: string[];
   sections: ReadonlySet<Section>;
+  /** The lists of products are rebuilt in the background, because locales or currencies have changed. */
+  rebuildsListing: boolean;
 }
 
 /**
  * Makes the shop what the file says and tells what changed. A section that the file does not name stays as it is,
- * one that it names is replaced as a whole. After a change of locales or currencies the lists of products must be
- * made anew.
+ * one that it names is replaced as a whole.
  */
 export async function applySettings(
   tx: Transaction,
@@ -107,7 +114,9 @@ export async function applySettings(
   const next = settingsWith(current, file, () => newId(tx.now));
   const settings = await applyShopSettings(tx, current, next);
   const campaigns = file.couponCampaigns ? await applyCampaigns(tx, next, file) : [];
+  const isListingOld = settings.sections.has('locales') || settings.sections.has('currencies');
   return {
+    rebuildsListing: isListingOld && (await requestListingRebuild(tx, shopId)),
     changes: [...settings.changes, ...campaigns],
     sections: campaigns.length === 0 ? settings.sections : settings.sections.add('couponCampaigns'),
   };

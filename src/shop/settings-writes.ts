@@ -1,6 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { violatedConstraint } from '../db/failure.ts';
 import { sql, type Sql } from '../db/sql.ts';
+import { newId } from '../ids.ts';
 import type { Section } from './settings-document.ts';
 import { SettingsProblem } from './settings-problem.ts';
 import type { Settings } from './settings.ts';
@@ -8,6 +9,24 @@ import type { Settings } from './settings.ts';
 /** Nobody else changes the settings of this shop until the transaction ends; false when there is no such shop. */
 export async function lockShop(tx: Transaction, shopId: string): Promise<boolean> {
   return (await tx.one(sql`select 1 from shop where shop_id = ${shopId} for update`)) !== undefined;
+}
+
+const BEFORE_ALL_PRODUCTS = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Notes that lists and search of the shop must be rebuilt (src/products/listing-rebuild.ts), because they have a row
+ * per locale and are sorted by prices in the default currency. false: there are no products. The transaction must have
+ * locked the shop: it has then waited for those that have just added products (each holds the shop's row through its
+ * foreign key), so that the rebuild sees them, and those that come later see the new settings.
+ */
+export async function requestListingRebuild(tx: Transaction, shopId: string): Promise<boolean> {
+  const requested = await tx.run(sql`
+    insert into listing_rebuild (shop_id, rebuild_id, requested_at, last_product_id, products, leased_until)
+    select ${shopId}, ${newId(tx.now)}, ${tx.now}, ${BEFORE_ALL_PRODUCTS}, 0, ${tx.now}
+    where exists (select from product where shop_id = ${shopId})
+    on conflict (shop_id) do update set rebuild_id = excluded.rebuild_id, requested_at = excluded.requested_at,
+      last_product_id = excluded.last_product_id, products = excluded.products`);
+  return requested === 1;
 }
 
 /** Writes the sections that differ and moves the version that everything kept in memory is validated by. */

@@ -215,8 +215,12 @@ export async function findSettings(db: Queries, shopId: string): Promise<Setting
   return settings;
 }
 
-/** The settings of exactly this version, which a statement has just read; from memory where they are kept. */
-export async function settingsOfVersion(db: Queries, shopId: string, version: number): Promise<Settings> {
+/**
+ * The settings for what a statement has just read together with their version: from memory when that has this version,
+ * else the current ones, which may be newer by now. So whoever stores or compares a version takes the one of the
+ * settings returned, not the one of the statement.
+ */
+export async function settingsSince(db: Queries, shopId: string, version: number): Promise<Settings> {
   const kept = keptSettings(db, shopId);
   return kept?.version === version ? kept : shopSettings(db, shopId);
 }

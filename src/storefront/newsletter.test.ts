@@ -11,7 +11,7 @@ import { installationKey } from '../apps/sealing.ts';
 import { sql } from '../db/sql.ts';
 import { startMails } from '../mails/worker.ts';
 import { newsletterTokens, type NewsletterTokens } from '../newsletters/links.ts';
-import { deleteOldRequests } from '../newsletters/queries.ts';
+import { requestCleanup } from '../newsletters/queries.ts';
 
 const NOW = new Date('2026-11-15T08:30:00Z');
 const DAY = 86_400_000;
@@ -239,9 +239,9 @@ describe('the link in the mail', () => {
       expect(mainOf(answer)).toContain('older than 7 days');
     }
     expect(await subscriptions()).toEqual([]);
-    expect(await deleteOldRequests(service.db)).toBe(0);
+    expect(await requestCleanup.run(service.db, 10)).toBe(0);
     service.setClock(new Date(NOW.getTime() + 7 * DAY + 1));
-    expect(await deleteOldRequests(service.db)).toBe(1);
+    expect(await requestCleanup.run(service.db, 10)).toBe(1);
   });
 
   test.each(['', 'x', 'A'.repeat(43), '%00'])('with the token %s is not valid', async (token) => {

@@ -3,6 +3,7 @@ import { sql } from '../db/sql.ts';
 import { secretHash } from '../ids.ts';
 import { refColumns, type FoundRef } from '../products/queries.ts';
 import type { Visit } from './visit.ts';
+import type { CleanupStep } from '../operation/cleanup.ts';
 
 /** More is no list that anybody reads. */
 export const MOST_WISHES = 200;
@@ -56,7 +57,20 @@ export function deleteWish(tx: Transaction, shopId: string, visitorHash: Buffer,
     delete from wish where shop_id = ${shopId} and visitor_hash = ${visitorHash} and product_id = ${productId}`);
 }
 
-/** For the hourly sweep: whoever has not come back for so long has lost the cookie. */
-export function deleteOldWishes(db: Queries): Promise<number> {
-  return db.run(sql`delete from wish where created_at < ${new Date(db.now.getTime() - KEPT_FOR)}`);
-}
+/** Deletes old wishes: whoever has not come back for so long has lost the cookie. */
+export const wishCleanup: CleanupStep = {
+  name: 'wishes',
+  run: async (db, limit) => {
+    const old = await db.many<{ shopId: string; visitorHash: Buffer; productId: string }>(sql`
+      select shop_id as "shopId", visitor_hash as "visitorHash", product_id as "productId" from wish
+      where created_at < ${new Date(db.now.getTime() - KEPT_FOR)} order by created_at limit ${limit}`);
+    await db.run(sql`
+      delete from wish
+      using unnest(${old.map(({ shopId }) => shopId)}::text[],
+        ${old.map(({ visitorHash }) => visitorHash)}::bytea[], ${old.map(({ productId }) => productId)}::uuid[])
+        as old (shop_id, visitor_hash, product_id)
+      where wish.shop_id = old.shop_id and wish.visitor_hash = old.visitor_hash
+        and wish.product_id = old.product_id`);
+    return old.length;
+  },
+};

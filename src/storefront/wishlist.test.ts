@@ -4,7 +4,7 @@ import { givenOtherShop, startDemo } from '../../test/demo.ts';
 import type { Service } from '../../test/service.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../test/visitor.ts';
 import { sql } from '../db/sql.ts';
-import { deleteOldWishes, MOST_WISHES } from './wishes.ts';
+import { MOST_WISHES, wishCleanup } from './wishes.ts';
 
 const NOW = new Date('2026-11-15T08:30:00Z');
 const DAY = 86_400_000;
@@ -208,9 +208,9 @@ describe('the wish list', () => {
   test('is forgotten after 400 days', async () => {
     await wish('TE-100');
     service.setClock(new Date(NOW.getTime() + 399 * DAY));
-    expect(await deleteOldWishes(service.db)).toBe(0);
+    expect(await wishCleanup.run(service.db, 10)).toBe(0);
     service.setClock(new Date(NOW.getTime() + 401 * DAY));
-    expect(await deleteOldWishes(service.db)).toBe(1);
+    expect(await wishCleanup.run(service.db, 10)).toBe(1);
     expect(mainOf(await visitor.get('/wishlist'))).toContain('nothing on your wish list');
   });
 });

@@ -5,7 +5,7 @@ import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { sql } from '../../src/db/sql.ts';
-import { deleteOldMailDays } from '../../src/mails/daily-limit.ts';
+import { mailDayCleanup } from '../../src/mails/daily-limit.ts';
 import { queueMails } from '../../src/mails/queue.ts';
 import { startMails } from '../../src/mails/worker.ts';
 import {
@@ -181,10 +181,10 @@ test('no address is kept, and nothing at all after two days', async () => {
   expect(await rows()).toHaveLength(1);
   expect((await rows())[0]!.row).not.toContain(Buffer.from('ada').toString('hex'));
   service.setClock(new Date(NOW.getTime() + 2 * DAY));
-  await deleteOldMailDays(service.db);
+  await mailDayCleanup.run(service.db, 100);
   expect(await rows()).toHaveLength(1);
   service.setClock(new Date(NOW.getTime() + 3 * DAY));
-  await deleteOldMailDays(service.db);
+  await mailDayCleanup.run(service.db, 100);
   expect(await rows()).toEqual([]);
   service.setClock(NOW);
 });

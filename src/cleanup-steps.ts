@@ -1,0 +1,27 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { auditCleanup } from './audit/queries.ts';
+import { cartCleanup } from './carts/queries.ts';
+import type { Config } from './config.ts';
+import { answerCleanup } from './http/idempotency.ts';
+import { windowCleanup } from './http/rate-limit.ts';
+import { mailDayCleanup } from './mails/daily-limit.ts';
+import { mediaCleanup } from './media/sweep.ts';
+import { requestCleanup } from './newsletters/queries.ts';
+import type { CleanupStep } from './operation/cleanup.ts';
+import { unpaidOrderRelease } from './orders/release-unpaid.ts';
+import { wishCleanup } from './storefront/wishes.ts';
+
+/** What the clean-up does: each module's own steps, one after the other in this order. */
+export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupStep[] {
+  return [
+    unpaidOrderRelease,
+    answerCleanup,
+    windowCleanup,
+    cartCleanup,
+    auditCleanup,
+    requestCleanup,
+    wishCleanup,
+    mailDayCleanup,
+    mediaCleanup(config, log),
+  ];
+}

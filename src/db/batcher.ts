@@ -1,0 +1,213 @@
+import type { Queries } from './database.ts';
+import { isDatabaseAway, LockWaitTooLong } from './failure.ts';
+
+/** In place of a result: a row that this item needs is locked by somebody else, so it has to wait by itself. */
+export const BUSY = Symbol('busy');
+
+export interface BatchWork<Item, Result, Source extends Queries> {
+  /**
+   * Does all items at once and answers with one result for each, in their order. It must not wait long for a row that
+   * only some of them need: it answers BUSY for these, and they are tried again by themselves.
+   */
+  runMany(db: Source, shopId: string, items: readonly Item[]): Promise<readonly (Result | typeof BUSY)[]>;
+  /** Does one item in the cheapest way. It may wait for a lock as long as a statement may run. */
+  runOne(db: Source, shopId: string, item: Item): Promise<Result>;
+}
+
+export interface BatchLimits {
+  /** Items in one batch. */
+  size: number;
+  /** Batches of one shop that run at the same time: what arrives meanwhile waits for the next one. */
+  running: number;
+  /** Milliseconds after which an item that waits for a lock is refused. */
+  patience: number;
+}
+
+const DEFAULT_LIMITS: BatchLimits = { size: 50, running: 2, patience: 15_000 };
+
+/** Milliseconds after which an item that runs by itself no longer holds up the others of its shop. */
+const SLOW_AFTER = 200;
+
+/** Items of one database that wait for a lock at the same time, each on a connection: other requests need some too. */
+const MOST_SLOW = 3;
+
+/** Items of one database that wait for their turn to wait; beyond that they are refused at once. */
+const MOST_QUEUED = 500;
+
+/** Items of a failed batch that run by themselves at the same time. */
+const SINGLES_AT_ONCE = 3;
+
+/**
+ * Puts what many requests write to the same shop at the same time into batches: one statement or transaction and one
+ * commit for all of them, where each alone would pay for its own. A request that comes alone waits for nobody.
+ *
+ * A batch that fails is repeated item by item, so that each request hears of its own problem only. The exception is a
+ * lost connection: nobody knows whether the commit happened, so nothing is repeated.
+ */
+export function createBatcher<Item, Result, Source extends Queries>(
+  work: BatchWork<Item, Result, Source>,
+  limits: Partial<BatchLimits> = {},
+): (db: Source, shopId: string, item: Item) => Promise<Result> {
+  const byDatabase = new WeakMap<object, Batches<Item, Result, Source>>();
+  return (db, shopId, item) => {
+    // What a transaction writes commits with it, so it can not share a statement with others.
+    if ('inTransaction' in db) return work.runOne(db, shopId, item);
+    let batches = byDatabase.get(db.source);
+    if (!batches) byDatabase.set(db.source, (batches = new Batches(work, { ...DEFAULT_LIMITS, ...limits })));
+    return batches.add(db, shopId, item);
+  };
+}
+
+interface Entry<Item, Result, Source> {
+  db: Source;
+  shopId: string;
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Of one shop; it exists while something waits or runs. */
+interface Queue<Item, Result, Source> {
+  waiting: Entry<Item, Result, Source>[];
+  running: number;
+  isScheduled: boolean;
+}
+
+class Batches<Item, Result, Source extends Queries> {
+  readonly #work: BatchWork<Item, Result, Source>;
+  readonly #limits: BatchLimits;
+  readonly #queues = new Map<string, Queue<Item, Result, Source>>();
+  /** Items that wait for a lock, on a connection. */
+  #slow = 0;
+  /** Items that found a locked row, in the order of their next try. */
+  readonly #busy: { entry: Entry<Item, Result, Source>; since: number }[] = [];
+
+  constructor(work: BatchWork<Item, Result, Source>, limits: BatchLimits) {
+    this.#work = work;
+    this.#limits = limits;
+  }
+
+  add(db: Source, shopId: string, item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      let queue = this.#queues.get(shopId);
+      if (!queue) this.#queues.set(shopId, (queue = { waiting: [], running: 0, isScheduled: false }));
+      queue.waiting.push({ db, shopId, item, resolve, reject });
+      this.#schedule(shopId, queue);
+    });
+  }
+
+  #schedule(shopId: string, queue: Queue<Item, Result, Source>): void {
+    if (queue.isScheduled || queue.running >= this.#limits.running) return;
+    if (queue.waiting.length === 0) {
+      if (queue.running === 0) this.#queues.delete(shopId);
+      return;
+    }
+    queue.isScheduled = true;
+    // Requests that have arrived by now are read first, so that they are in the same batch.
+    setImmediate(() => {
+      queue.isScheduled = false;
+      const batch = queue.waiting.splice(0, this.#limits.size);
+      queue.running++;
+      void this.#runBatch(batch).finally(() => {
+        queue.running--;
+        this.#schedule(shopId, queue);
+      });
+      this.#schedule(shopId, queue);
+    });
+  }
+
+  /** Ends when the next batch may begin: all items have their result, or wait for a lock by themselves. */
+  async #runBatch(batch: readonly Entry<Item, Result, Source>[]): Promise<void> {
+    if (batch.length === 1) return this.#runSingle(batch[0]!);
+    try {
+      await this.#runMany(batch);
+    } catch (error) {
+      if (isDatabaseAway(error)) {
+        for (const { reject } of batch) reject(error);
+        return;
+      }
+      const left = batch.values();
+      const worker = async () => {
+        for (const entry of left) await this.#runSingle(entry);
+      };
+      await Promise.all(Array.from({ length: SINGLES_AT_ONCE }, worker));
+    }
+  }
+
+  async #runMany(batch: readonly Entry<Item, Result, Source>[]): Promise<void> {
+    const { db, shopId } = batch[0]!;
+    const results = await this.#work.runMany(
+      db,
+      shopId,
+      batch.map(({ item }) => item),
+    );
+    const now = performance.now();
+    for (const [index, entry] of batch.entries()) {
+      const result = results[index]!;
+      if (result === BUSY) this.#queueBusy(entry, now);
+      else entry.resolve(result);
+    }
+  }
+
+  async #runSingle(entry: Entry<Item, Result, Source>): Promise<void> {
+    const { db, shopId, item, resolve, reject } = entry;
+    // While others wait for locks it takes the way that does not wait, so that connections are left for the rest.
+    if (this.#slow > 0) return this.#runMany([entry]).catch(reject);
+    let timer: NodeJS.Timeout | undefined;
+    let isSlow = false;
+    const ended = this.#work
+      .runOne(db, shopId, item)
+      .then(resolve, reject)
+      .finally(() => {
+        clearTimeout(timer);
+        if (isSlow) this.#endSlow();
+      });
+    const slow = new Promise<void>((next) => {
+      timer = setTimeout(() => {
+        isSlow = true;
+        this.#slow++;
+        next();
+      }, SLOW_AFTER);
+    });
+    await Promise.race([ended, slow]);
+  }
+
+  #queueBusy(entry: Entry<Item, Result, Source>, since: number): void {
+    if (this.#busy.length >= MOST_QUEUED) {
+      entry.reject(new LockWaitTooLong());
+      return;
+    }
+    this.#busy.push({ entry, since });
+    this.#retryBusy();
+  }
+
+  /**
+   * Lets the first of them wait for its lock for a short time and puts it back to the end if that was not enough: one
+   * that waits for a row which stays locked does not hold up another whose row is free again.
+   */
+  #retryBusy(): void {
+    while (this.#slow < MOST_SLOW) {
+      const next = this.#busy.shift();
+      if (!next) return;
+      const { entry, since } = next;
+      if (performance.now() - since > this.#limits.patience) {
+        entry.reject(new LockWaitTooLong());
+        continue;
+      }
+      this.#slow++;
+      void this.#work
+        .runMany(entry.db, entry.shopId, [entry.item])
+        .then(([result]) => {
+          if (result === BUSY) this.#busy.push(next);
+          else entry.resolve(result!);
+        })
+        .catch(entry.reject)
+        .finally(() => this.#endSlow());
+    }
+  }
+
+  #endSlow(): void {
+    this.#slow--;
+    this.#retryBusy();
+  }
+}
