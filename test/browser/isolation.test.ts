@@ -77,7 +77,7 @@ test('a script of one shop reaches nothing of a visitor of another', PATIENCE, a
   await allowShops(
     page,
     spying({
-      confirmation: `return (await fetch('${shop.origin}/checkout/confirmation', { credentials: 'include' })).text()`,
+      confirmation: `return (await fetch('${shop.origin}/confirmation', { credentials: 'include' })).text()`,
       cart: `return (await fetch('${shop.origin}/cart', { credentials: 'include' })).text()`,
       'old address': `return (await fetch('/shop/DemoShop/cart', { credentials: 'include' })).text()
         .then((text) => text.includes('does not exist') ? 'no such page' : text)`,
