@@ -95,7 +95,9 @@ describe('a proxy that is not in TRUST_PROXY', () => {
     const behind = await start({ TRUST_PROXY: '127.0.0.1', PUBLIC_URL: 'https://shop.example' });
     const bare = await start({});
     const warnings = [behind, bare].map((service) => vi.spyOn(service.app.log, 'warn'));
-    const { headers } = await behind.call('GET', '/Alpha/countries', { headers: forwarded });
+    const { headers } = await behind.call('GET', '/Alpha/countries', {
+      headers: { ...forwarded, 'x-forwarded-for': '192.0.2.10' },
+    });
     const { headers: other } = await behind.call('GET', '/Alpha/countries', {
       headers: { ...forwarded, 'x-forwarded-for': '192.0.2.9' },
     });
