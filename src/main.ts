@@ -70,6 +70,11 @@ export async function serve(config: Config): Promise<void> {
       if (config.DATABASE_URL !== undefined && config.KONTOR_SECRET === undefined) {
         log.info('KONTOR_SECRET is not set: processes that do not share KONTOR_DATA do not know our cookies');
       }
+      if (!isPrivate(config) && config.PUBLIC_URL === undefined) {
+        log.info(
+          'PUBLIC_URL is not set: pages are made anew for callers under names that are not this machine',
+        );
+      }
       if (!areMetricsServed(config)) {
         log.info('/metrics is switched off: set METRICS_TOKEN or METRICS_PORT to let Prometheus read it');
       }

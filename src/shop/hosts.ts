@@ -1,3 +1,4 @@
+import { hostname, networkInterfaces } from 'node:os';
 import type { FastifyBaseLogger } from 'fastify';
 import { isPrivate, type Config } from '../config.ts';
 import type { Database, Queries } from '../db/database.ts';
@@ -13,6 +14,9 @@ const REFRESH_INTERVAL = 3_000;
 
 /** Of a private installation: a machine for trying things out. Further shops have their address below /shop only. */
 const MOST_LOCAL_HOSTS = 10_000;
+
+/** Origins whose decision is remembered: made-up ones come and go. */
+const MOST_DECIDED = 1_000;
 
 const LOCAL_SUFFIX = '.localhost';
 
@@ -36,7 +40,7 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
   const hasLocalHosts = isPrivate(config);
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   const publicHost = publicUrl && normalised(new URL(publicUrl).host);
-  const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]', config.HOST]);
+  const machineNames = namesOfThisMachine(config);
 
   /** By domain. */
   let domains = new Map<string, string>();
@@ -61,6 +65,7 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
     // Of two ids that differ in case only, the older shop has the host: the later entry of a map wins.
     localShops = new Map(shopIds.toReversed().map((shopId) => [shopId.toLowerCase(), shopId]));
     hasSeveralShops = state.shops > 1;
+    decidedOrigins.clear();
     fingerprint = found;
   };
 
@@ -102,6 +107,16 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
     return given === undefined || given === ':80' || given === `:${port()}`;
   };
 
+  /** Every answer with a link asks; the same few origins come again and again. */
+  const decidedOrigins = new Map<string, boolean>();
+  const decideOrigin = (origin: string) => {
+    if (origin === publicUrl) return true;
+    const [, host] = /^https?:\/\/(.+)$/.exec(origin) ?? [];
+    if (host === undefined) return false;
+    if (domains.has(host)) return true;
+    return hasKnownPort(host) && (machineNames.has(withoutPort(host)) || localShop(host) !== undefined);
+  };
+
   return {
     /** The shop that this host belongs to; undefined: it is the service's host, or a stranger. */
     shopOf(host: string): string | undefined {
@@ -128,12 +143,12 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
      * Host header would make new entries.
      */
     isKnownOrigin(origin: string): boolean {
-      if (origin === publicUrl) return true;
-      const [, host] = /^https?:\/\/(.+)$/.exec(origin) ?? [];
-      if (host === undefined) return false;
-      if (domains.has(host)) return true;
-      if (!hasLocalHosts || !hasKnownPort(host)) return false;
-      return loopbackNames.has(withoutPort(host)) || localShop(host) !== undefined;
+      let isKnown = decidedOrigins.get(origin);
+      if (isKnown === undefined) {
+        if (decidedOrigins.size >= MOST_DECIDED) decidedOrigins.clear();
+        decidedOrigins.set(origin, (isKnown = decideOrigin(origin)));
+      }
+      return isKnown;
     },
 
     refresh,
@@ -145,6 +160,14 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
       await loading.catch(() => {});
     },
   };
+}
+
+/** What this machine is called by itself and by its network, where no PUBLIC_URL says it. */
+function namesOfThisMachine({ HOST }: Config): ReadonlySet<string> {
+  const addresses = Object.values(networkInterfaces()).flatMap((known = []) =>
+    known.map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address)),
+  );
+  return new Set(['localhost', '127.0.0.1', '[::1]', HOST, hostname().toLowerCase(), ...addresses]);
 }
 
 /** As the table holds hosts. A dot at the end of a name means the same name. */
