@@ -4,7 +4,7 @@ import type { Queries } from '../db/database.ts';
 import { notFound } from '../http/errors.ts';
 import { html, plainText, type Markup } from '../http/html.ts';
 import { textIn } from '../http/locale.ts';
-import type { Selection } from '../products/combinations.ts';
+import { selectedValue, type Selection } from '../products/combinations.ts';
 import { crossSellingTitle } from '../products/cross-selling-title.ts';
 import { inheritedFacts } from '../products/facts.ts';
 import { refsOf } from '../products/listing.ts';
@@ -112,7 +112,7 @@ async function chosenPage(
   const variations = await findShownVariations(db, shopId, product.productId);
   const variation = chosenVariation(variations, selection);
   if (variation) return new Redirect(to(visit, productPath(variation.productNumber)));
-  const isWhole = choices.every((choice) => selection[choice] !== undefined);
+  const isWhole = choices.every((choice) => selectedValue(selection, choice) !== undefined);
   const problem = isWhole ? words.noSuchVariation : words.incomplete;
   const made = await makeContent(visit, db, product.productNumber, { selection, problem });
   if (!made) throw notFound();
