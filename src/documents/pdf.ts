@@ -96,7 +96,7 @@ function dataBlock(page: Page): void {
     [words.orderNumber, terms.orderNumber],
     [words.orderDate, date(terms.orderedOn)],
     [words.customerNumber, terms.customerNumber],
-    [words.deliveryDate, date(terms.suppliedOn)],
+    ...(terms.suppliedOn === null ? [] : [[words.deliveryDate, date(terms.suppliedOn)] as [string, string]]),
     ...(address.vatId ? [[words.buyerVatId, address.vatId] as [string, string]] : []),
   ];
   const left = mm(122);
