@@ -1,5 +1,6 @@
 import type { Queries } from '../db/database.ts';
 import { pagedBytes, type Page } from '../http/paging.ts';
+import { newPauses } from '../http/pauses.ts';
 import { encoded, type Encoded, type Rendered } from '../http/rendered.ts';
 import { MEGABYTE, TextMemory } from '../http/text-memory.ts';
 import { keptSettings, shopSettings, type Settings } from '../shop/settings.ts';
@@ -169,6 +170,8 @@ async function keptProducts(
     missing.map(({ productId }) => productId),
   );
   const fresh = new Map<string, KeptProduct>();
+  // A page may hold a hundred products with texts of 200,000 characters: others are served in between.
+  const pause = newPauses();
   for (const row of rows) {
     const { product, until } = renderProduct(row, settings, view, now);
     const entry: KeptProduct = {
@@ -183,6 +186,7 @@ async function keptProducts(
     if (!('inTransaction' in db)) {
       memory.keep(row.productId + suffix, entry, entry.text.bytes.length);
     }
+    await pause();
   }
   return refs.map(({ productId }, index) => found[index] ?? fresh.get(productId));
 }
