@@ -112,6 +112,36 @@ describe('an invoice', () => {
     });
   });
 
+  test('names the day of delivery when something was shipped, and none before', async () => {
+    const seller = { invoicing: { ...SELLER, electronic: true } };
+    const printed = async ({ shopId }: Shop, { documentId }: Body) => {
+      const { bytes } = (await documentFile(service.db, shopId, documentId))!;
+      const { xml } = await extractXml(bytes);
+      return /<ram:OccurrenceDateTime>\s*<udt:DateTimeString format="102">(\d+)</.exec(xml)?.[1];
+    };
+    const suppliedOn = async ({ shopId }: Shop, { documentId }: Body) =>
+      (await service.db.one<{ day: string | null }>(sql`
+        select terms ->> 'suppliedOn' as day from order_document
+        where shop_id = ${shopId} and document_id = ${documentId}`))!.day;
+    const waiting = await givenOrder(seller);
+    const early = await finalised(waiting.shop, waiting.orderId, 'invoices');
+    expect(await suppliedOn(waiting.shop, early)).toBeNull();
+    expect(await printed(waiting.shop, early)).toBeUndefined();
+
+    for (const state of ['dispatchedOn', 'deliveredOn', 'partiallyDispatchedOn']) {
+      const sent = await givenOrder(seller);
+      const { shopId, token } = sent.shop;
+      const { status } = await service.call('PATCH', `/${shopId}/orders/${sent.orderId}`, {
+        token,
+        body: [{ op: 'add', path: `/${state}`, value: '2026-11-13' }],
+      });
+      expect(status).toBe(200);
+      const invoice = await finalised(sent.shop, sent.orderId, 'invoices');
+      expect(await suppliedOn(sent.shop, invoice)).toBe('2026-11-13');
+      expect(await printed(sent.shop, invoice)).toBe('20261113');
+    }
+  });
+
   test('may be over some lines; the parts sum to the order, and the first one carries the delivery', async () => {
     const { shop, order, orderId, apple, pear } = await givenOrder();
     const first = await finalised(shop, orderId, 'invoices', {

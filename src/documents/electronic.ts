@@ -49,9 +49,11 @@ export function electronicInvoice(document: DocumentFacts): string {
           ]),
           element('ram:ApplicableHeaderTradeDelivery', [
             filled(terms.delivery?.country) ? shipToParty(terms.delivery) : null,
-            element('ram:ActualDeliverySupplyChainEvent', [
-              element('ram:OccurrenceDateTime', [day(terms.suppliedOn)]),
-            ]),
+            terms.suppliedOn === null
+              ? null
+              : element('ram:ActualDeliverySupplyChainEvent', [
+                  element('ram:OccurrenceDateTime', [day(terms.suppliedOn)]),
+                ]),
           ]),
           element('ram:ApplicableHeaderTradeSettlement', [
             element('ram:InvoiceCurrencyCode', content.currency),

@@ -37,7 +37,8 @@ export interface DocumentTerms {
   delivery: Address | null;
   /** Whose taxes count. */
   deliveryCountry: string;
-  suppliedOn: string;
+  /** null: nothing was shipped yet, so that no day can be named. */
+  suppliedOn: string | null;
   /** The whole order was paid before. */
   isPaid: boolean;
   /** null: nothing was agreed. */

@@ -259,7 +259,7 @@ function termsOf(
     delivery: invoice ? invoice.terms.delivery : delivery,
     deliveryCountry:
       invoice?.terms.deliveryCountry ?? (isPickup ? settings.country : (country ?? settings.country)),
-    suppliedOn: invoice?.terms.suppliedOn ?? dayOf(order.dispatchedOn ?? order.deliveredOn ?? issuedAt),
+    suppliedOn: invoice?.terms.suppliedOn ?? suppliedOn(order),
     isPaid:
       isInvoice &&
       (order.paidOn !== null || order.paidAmount - order.refundedAmount >= order.content.grandTotal),
@@ -274,6 +274,12 @@ function termsOf(
     // The standard knows no more than two decimals.
     electronic: invoicing.electronic === true && currencyDigits(content.currency) <= 2,
   };
+}
+
+/** When the goods left, or the first of them. What is not shipped has no day of delivery, whatever is planned. */
+function suppliedOn({ dispatchedOn, deliveredOn, partiallyDispatchedOn }: ManagedOrder): string | null {
+  const date = dispatchedOn ?? deliveredOn ?? partiallyDispatchedOn;
+  return date && dayOf(date);
 }
 
 function sellerOf(

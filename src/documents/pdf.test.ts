@@ -226,6 +226,13 @@ describe('the PDF of a document', () => {
     expect(pages.at(-1)).toContain('714,00 €');
   });
 
+  test('prints the day of delivery, unless nothing was shipped yet', async () => {
+    expect((await printed({}, { suppliedOn: '2026-11-13' }))[0]).toEqual(
+      expect.arrayContaining(['Lieferdatum', '13.11.2026']),
+    );
+    expect((await printed({}, { suppliedOn: null }))[0]).not.toContain('Lieferdatum');
+  });
+
   test('wraps long names and words', async () => {
     const name = `${'lang '.repeat(30)}${'x'.repeat(120)}`;
     const [page] = await printed({ content: contentOf([lineOf(1, { name: { de_DE: name } })]) });

@@ -21,10 +21,12 @@ export async function pdfOf(document: DocumentFacts): Promise<Buffer> {
   const page: Page = { ...sheet, ...formats(document), document, words: wordsIn(terms.locale), y: PAPER.top };
   letterHead(page);
   dataBlock(page);
-  heading(page, title);
-  table(page);
+  await heading(page, title);
+  await table(page);
   sums(page);
-  closing(page);
+  await page.pause();
+  await closing(page);
+  await page.pause();
   if (terms.electronic) attach(sheet, document);
   return sheet.finished((one, all) => foot(page, one, all));
 }
@@ -96,7 +98,7 @@ function dataBlock(page: Page): void {
     [words.orderNumber, terms.orderNumber],
     [words.orderDate, date(terms.orderedOn)],
     [words.customerNumber, terms.customerNumber],
-    [words.deliveryDate, date(terms.suppliedOn)],
+    ...(terms.suppliedOn === null ? [] : [[words.deliveryDate, date(terms.suppliedOn)] as [string, string]]),
     ...(address.vatId ? [[words.buyerVatId, address.vatId] as [string, string]] : []),
   ];
   const left = mm(122);
@@ -113,15 +115,15 @@ function dataBlock(page: Page): void {
   page.y = Math.max(mm(100), page.y + 12, y + 12);
 }
 
-function heading(page: Page, title: string): void {
+async function heading(page: Page, title: string): Promise<void> {
   const { write, words, date, document } = page;
   const { terms } = document;
   write(title, PAPER.left, page.y, { size: 15, font: 'bold' });
   page.y += 23;
-  if (terms.invoice) paragraph(page, words.credits(terms.invoice.number, date(terms.invoice.issuedOn)));
+  if (terms.invoice) await paragraph(page, words.credits(terms.invoice.number, date(terms.invoice.issuedOn)));
   if (terms.delivery) {
     const lines = addressLines(terms.delivery, terms.seller.country, languageOf(terms.locale));
-    paragraph(page, words.labelled(words.delivery, lines.join(', ')), { color: INK.soft });
+    await paragraph(page, words.labelled(words.delivery, lines.join(', ')), { color: INK.soft });
   }
   page.y += 8;
 }
@@ -156,12 +158,12 @@ function tableHead(page: Page): void {
   page.y += 5;
 }
 
-function table(page: Page): void {
+async function table(page: Page): Promise<void> {
   const { wrapped, lineHeight, money, percent, quantity, text, document } = page;
   const { content, terms } = document;
   tableHead(page);
   let carried = 0;
-  content.lines.forEach((line, index) => {
+  for (const [index, line] of content.lines.entries()) {
     const { priceQuantity, unit } = line.orderUnit;
     const perQuantity = priceQuantity === 1 ? '' : `\n/ ${priceQuantity} ${terms.units[unit] ?? ''}`;
     const cells: Record<Column['key'], string> = {
@@ -194,7 +196,8 @@ function table(page: Page): void {
     page.rule(page.y);
     page.y += 5;
     carried += line.amount;
-  });
+    await page.pause();
+  }
 }
 
 function cell(
@@ -292,24 +295,28 @@ function taxTable(page: Page): void {
 }
 
 /** When and how to pay, and what else must be said. */
-function closing(page: Page): void {
+async function closing(page: Page): Promise<void> {
   const { words, date, text, document } = page;
   const { kind, number, terms, content } = document;
   const { seller, dueOn, isPaid } = terms;
   const { payment } = content;
   const isFree = content.grandTotal <= 0;
-  if (kind === 'CreditNote') paragraph(page, words.credited);
+  if (kind === 'CreditNote') await paragraph(page, words.credited);
   else {
     const method = payment?.method ? text(payment.method.name) : (payment?.name ?? '');
-    if (method !== '') paragraph(page, words.labelled(words.paidBy, method));
-    if (isPaid) paragraph(page, words.paid);
-    else if (!isFree && dueOn !== null) paragraph(page, words.due(date(dueOn)));
+    if (method !== '') await paragraph(page, words.labelled(words.paidBy, method));
+    if (isPaid) await paragraph(page, words.paid);
+    else if (!isFree && dueOn !== null) await paragraph(page, words.due(date(dueOn)));
     if (!isPaid && !isFree && seller.bank) {
       const { name, iban, bic } = seller.bank;
-      paragraph(page, words.transfer(`${words[kind]} ${number}`));
-      paragraph(page, [name, `IBAN ${grouped(iban)}`, bic && `BIC ${bic}`].filter(Boolean).join(' · '), {
-        font: 'bold',
-      });
+      await paragraph(page, words.transfer(`${words[kind]} ${number}`));
+      await paragraph(
+        page,
+        [name, `IBAN ${grouped(iban)}`, bic && `BIC ${bic}`].filter(Boolean).join(' · '),
+        {
+          font: 'bold',
+        },
+      );
     }
   }
   const hasUntaxed = content.taxType === 'NONE' || content.taxes.some(({ rate }) => rate === 0);
@@ -319,17 +326,18 @@ function closing(page: Page): void {
   for (const note of [hasUntaxed ? taxNote : null, terms.note, terms.notes]) {
     if (note === null || note.trim() === '') continue;
     page.y += 4;
-    paragraph(page, note);
+    await paragraph(page, note);
   }
 }
 
 /** Over the whole width, on as many pages as it takes. */
-function paragraph(page: Page, content: string, style: Style = {}): void {
+async function paragraph(page: Page, content: string, style: Style = {}): Promise<void> {
   const { wrapped, write, lineHeight } = page;
   for (const line of wrapped(content, PAPER.right - PAPER.left, style)) {
     reserve(page, lineHeight(style));
     write(line, PAPER.left, page.y, style);
     page.y += lineHeight(style);
+    await page.pause();
   }
   page.y += 2;
 }

@@ -1,3 +1,4 @@
+import { newPauses } from '../http/pauses.ts';
 import { fontFiles, type FontName } from './fonts.ts';
 
 /** Paper that is written on from top to bottom: pages, wrapped lines, columns. Lengths in points. */
@@ -27,7 +28,19 @@ export interface Style {
 
 interface FontInside {
   font: { hasGlyphForCodePoint(code: number): boolean };
+  /** Writes the letters that were used into the file; pdfkit does it with all fonts at once when the file ends. */
+  finalize(): void;
 }
+
+/** What pdfkit does not say of itself: the font in use, and those that were used, by name. */
+interface DocumentInside {
+  _font: FontInside;
+  _fontFamilies: Record<string, FontInside>;
+}
+
+/** More letters than a line of the paper can hold in the smallest size, and more accents than a letter can. */
+const LONGEST_LINE = 300;
+const TOO_MANY_ACCENTS = /(\p{M}{4})\p{M}+/gu;
 
 export interface SheetOptions {
   title: string;
@@ -59,13 +72,21 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
   doc.registerFont('bold', files.bold);
   const chunks: Buffer[] = [];
   doc.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const inside = doc as unknown as DocumentInside;
+
+  // A PDF takes the processor for up to some 100 ms: other requests are served in between.
+  const pause = newPauses();
+  for (const font of ['regular', 'bold'] as const) {
+    doc.font(font).widthOfString('x');
+    await pause();
+  }
 
   const use = ({ size = 9, font = 'regular' }: Style) => doc.font(font).fontSize(size);
 
   /** What the font can't show becomes a question mark: a file for the archive has no signs that mean nothing. */
   const shown = (text: string) => {
-    const { font } = (doc as unknown as { _font: FontInside })._font;
-    return Array.from(text.normalize('NFC').replaceAll(/\s+/g, ' '))
+    const { font } = inside._font;
+    return Array.from(text.normalize('NFC').replaceAll(/\s+/g, ' ').replaceAll(TOO_MANY_ACCENTS, '$1'))
       .map((sign) => (font.hasGlyphForCodePoint(sign.codePointAt(0)!) ? sign : '?'))
       .join('')
       .trim();
@@ -73,7 +94,32 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
 
   const widthOf = (text: string, style: Style) => use(style).widthOfString(shown(text));
 
-  const fits = (text: string, width: number) => doc.widthOfString(text) <= width;
+  const fits = (text: string, width: number) =>
+    text.length <= LONGEST_LINE && doc.widthOfString(text) <= width;
+
+  /** The parts of a word that is wider than a line. Its letters are measured one by one, so that each is once. */
+  const broken = (word: string, width: number): string[] => {
+    const widths = new Map<string, number>();
+    const widthOfSign = (sign: string) => {
+      let known = widths.get(sign);
+      if (known === undefined) widths.set(sign, (known = doc.widthOfString(sign)));
+      return known;
+    };
+    const parts: string[] = [];
+    let part = '';
+    let filled = 0;
+    for (const sign of word) {
+      const wide = widthOfSign(sign);
+      if (part !== '' && (filled + wide > width || part.length >= LONGEST_LINE)) {
+        parts.push(part);
+        part = '';
+        filled = 0;
+      }
+      part += sign;
+      filled += wide;
+    }
+    return [...parts, part];
+  };
 
   /** The lines of a text that is this wide. A word that is wider is broken. */
   const wrapped = (text: string, width: number, style: Style = {}): string[] => {
@@ -88,14 +134,9 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
           continue;
         }
         if (line !== '') lines.push(line);
-        line = '';
-        for (const sign of word) {
-          if (line !== '' && !fits(line + sign, width)) {
-            lines.push(line);
-            line = '';
-          }
-          line += sign;
-        }
+        const parts = fits(word, width) ? [word] : broken(word, width);
+        lines.push(...parts.slice(0, -1));
+        line = parts.at(-1)!;
       }
       return [...lines, line];
     });
@@ -118,11 +159,16 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
   };
 
   /** The bytes; `finish` is asked to complete every page, from 1. */
-  const finished = (finish: (page: number, pages: number) => void): Promise<Buffer> => {
+  const finished = async (finish: (page: number, pages: number) => void): Promise<Buffer> => {
     const { start, count } = doc.bufferedPageRange();
     for (let page = 0; page < count; page++) {
       doc.switchToPage(start + page);
       finish(page + 1, count);
+      await pause();
+    }
+    for (const font of Object.values(inside._fontFamilies)) {
+      font.finalize();
+      await pause();
     }
     return new Promise((resolve, reject) => {
       doc.on('end', () => resolve(Buffer.concat(chunks)));
@@ -131,7 +177,7 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
     });
   };
 
-  return { doc, widthOf, wrapped, write, rule, lineHeight, finished };
+  return { doc, widthOf, wrapped, write, rule, lineHeight, finished, pause };
 }
 
 export type Sheet = Awaited<ReturnType<typeof newSheet>>;

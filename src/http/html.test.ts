@@ -89,6 +89,14 @@ test.each([
   ['<img src=x onerror=alert(1)>text', 'text'],
   ['&lt;script&gt;', '<script>'],
   ['&#0;&#xd800;&#x110000;', ''],
+  ['caf&eacute; &Eacute;t&eacute; &#x2014; &rarr; &hearts;', 'café Été — → ♥'],
+  ['&notanentity; &notit; AT&T ?a=1&copy=2', '&notanentity; &notit; AT&T ?a=1&copy=2'],
+  ['&amp;amp; &amp;lt;b&amp;gt;', '&amp; &lt;b&gt;'],
+  ['a&nbsp;&nbsp;b&#10;c', 'a b c'],
+  ['<a title="a > b">link</a> <!-- 1 > 2 --> end', 'link end'],
+  ['<p>one<li>two</p><script>x</script >three', 'one\ntwo\nthree'],
+  ['<title>hidden', ''],
+  ['5 <x', '5 <x'],
 ])('%j as text', (markup, text) => {
   expect(plainText(markup)).toBe(text);
 });

@@ -1,3 +1,6 @@
+import { decodeHTMLStrict } from 'entities/decode';
+import { scanMarkup } from './markup-scanner.ts';
+
 /**
  * HTML in plain sight: html`<p>${name}</p>` escapes everything that is put in, unless it is Markup itself. What a
  * merchant or a client wrote can therefore only ever be text.
@@ -90,64 +93,47 @@ const INLINE = new Set(
     ' ',
   ),
 );
-const HIDDEN = new Set(['script', 'style', 'template', 'title']);
-
-const TAG = /(<[^<>]*>)/;
-const TAG_NAME = /^<(\/?)([a-z][a-z0-9-]*)/i;
 
 /**
  * A merchant's markup as text: no tags, entities decoded, one line per block. It reads well; what makes it safe
- * is that it is escaped like any text when it is printed.
+ * is that it is escaped like any text when it is printed. Nothing is read beyond the `longest` characters of text.
  */
-export function plainText(markup: string): string {
-  let text = '';
-  let hiddenBy: string | undefined;
-  for (const piece of markup.split(TAG)) {
-    const match = TAG_NAME.exec(piece);
-    if (!match) {
-      const isComment = piece.startsWith('<!') || piece.startsWith('<?');
-      if (hiddenBy === undefined && !isComment) text += piece.replaceAll(/\s+/g, ' ');
-      continue;
-    }
-    const name = match[2]!.toLowerCase();
-    if (hiddenBy !== undefined) {
-      if (match[1] === '/' && name === hiddenBy) hiddenBy = undefined;
-    } else if (match[1] === '' && HIDDEN.has(name)) hiddenBy = name;
-    else if (!INLINE.has(name)) text += '\n';
-  }
-  return decoded(text)
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
-    .join('\n');
+export function plainText(markup: string, longest = Infinity): string {
+  const lines: string[] = [];
+  let line = '';
+  let length = 0;
+  const endLine = () => {
+    if (line === '') return;
+    const text = decodedLine(line);
+    if (text !== '') lines.push(text);
+    line = '';
+  };
+  scanMarkup(markup, {
+    text: (piece) => {
+      line += piece.slice(0, LONGEST_ENTITY * longest);
+      length += piece.length;
+      return length < longest;
+    },
+    tag: (name) => {
+      if (!INLINE.has(name)) endLine();
+      return true;
+    },
+  });
+  endLine();
+  return lines.join('\n').slice(0, longest);
 }
 
-const NAMED: Record<string, string> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  ndash: '–',
-  mdash: '—',
-  hellip: '…',
-  copy: '©',
-  euro: '€',
-  auml: 'ä',
-  ouml: 'ö',
-  uuml: 'ü',
-  Auml: 'Ä',
-  Ouml: 'Ö',
-  Uuml: 'Ü',
-  szlig: 'ß',
-};
+/** Of the characters that a person writes as an entity: `&CounterClockwiseContourIntegral;` has more. */
+const LONGEST_ENTITY = 10;
 
-function decoded(text: string): string {
-  return text.replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (whole, decimal, hex, name) => {
-    if (typeof name === 'string') return Object.hasOwn(NAMED, name) ? NAMED[name]! : whole;
-    const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
-    const isCharacter = code >= 32 && code <= 0x10_ff_ff && !(code >= 0xd8_00 && code <= 0xdf_ff);
-    return isCharacter ? String.fromCodePoint(code) : '';
-  });
+/** An ampersand that begins no entity is not handed to the decoder, which looks at each for a while. */
+const ENTITY = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi;
+
+/** A reference to a character that does not exist (`&#0;`) is decoded to U+FFFD, which nobody wants to read. */
+function decodedLine(piece: string): string {
+  const decoded = piece.replaceAll(ENTITY, (entity) => decodeHTMLStrict(entity));
+  return decoded
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\p{Cc}\ufffd]/gu, '')
+    .trim();
 }

@@ -242,10 +242,13 @@ describe('a page is refused', () => {
     expect(await pages()).toEqual(before);
   });
 
-  test('when it is larger than a request may be, and taken when it is just below', async () => {
-    const large = { description: 'x'.repeat(1_000_000) };
+  test('when a text is longer than it may be, or a request larger, and taken when it is just below', async () => {
+    const large = { description: 'x'.repeat(200_000) };
     expect((await put(`${path}?locale=en_GB`, large)).body).toEqual(large);
     const before = await pages();
+    const tooLong = await put(`${path}?locale=en_GB`, { description: 'x'.repeat(200_001) });
+    expect(tooLong.status).toBe(400);
+    expect(tooLong.body.message).toContain('validation error TOO_LONG on field description');
     expect((await put(`${path}?locale=en_GB`, { description: 'y'.repeat(1_048_576) })).status).toBe(413);
     expect(await pages()).toEqual(before);
   });

@@ -6,8 +6,11 @@ import { Links, Nullable } from '../http/schemas.ts';
 const line = (description: string, example: string, maxLength = 255) =>
   Type.String({ description, examples: [example], maxLength });
 
-/** Legal texts are as long as lawyers make them: only the size of a request bounds them. */
-const markup = (description: string, example: string) => Type.String({ description, examples: [example] });
+/** Seventy printed pages: no lawyer has written a longer text for a shop, and its page is made in one go. */
+const LONGEST_TEXT = 200_000;
+
+const markup = (description: string, example: string, maxLength = LONGEST_TEXT) =>
+  Type.String({ description, examples: [example], maxLength });
 
 const contentTexts = {
   name: line('Heading of the page.', 'Delivery'),
@@ -22,7 +25,7 @@ const contactTexts = {
   company: line('Company.', 'Harbour & Hearth'),
   contactPerson: line('Whom to ask for.', 'Ina Feldkamp'),
   contactPersonJobTitle: line('Job of this person.', 'Owner'),
-  address: markup('Postal address; may hold markup.', '<p>Speicherweg 4<br>20457 Hamburg</p>'),
+  address: markup('Postal address; may hold markup.', '<p>Speicherweg 4<br>20457 Hamburg</p>', 2_000),
   phone: line('Telephone.', '+49 40 123456', 64),
   email: line('Mail address.', 'hello@harbour-hearth.example', 254),
 };

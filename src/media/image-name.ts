@@ -30,6 +30,9 @@ export function imageName(name: string): ImageName {
   if (base === undefined || extension === undefined || !kind) {
     throw badRequest('The name of an image must end with .png, .jpg, .jpeg, .gif or .ico');
   }
+  if (!/[\p{L}\p{N}]/u.test(base)) {
+    throw badRequest('The name of an image must have a letter or a digit before its ending');
+  }
   const safe = base
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')

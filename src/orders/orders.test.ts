@@ -416,6 +416,33 @@ describe('a patch', () => {
     }
   });
 
+  test('of an address without a country keeps the country it had', async () => {
+    const { orderId } = await placed();
+    // What a client sends that corrects a name and an email address.
+    const corrected = { firstName: 'Ada', lastName: 'Byron', emailAddress: 'ada.byron@mail.example' };
+    expect(await patched(orderId, add('/billingAddress', corrected))).toMatchObject({
+      billingAddress: { ...NOTHING, ...corrected, country: 'DE' },
+    });
+    // Until now the goods went to the billing address.
+    expect(await patched(orderId, add('/shippingAddress', { city: 'Kiel' }))).toMatchObject({
+      shippingAddress: { ...NOTHING, city: 'Kiel', country: 'DE' },
+    });
+    await patched(orderId, add('/shippingAddress', { city: 'Graz', country: 'AT' }));
+    for (const country of [undefined, null, '']) {
+      expect(await patched(orderId, add('/shippingAddress', { city: 'Wien', country }))).toMatchObject({
+        shippingAddress: { ...NOTHING, city: 'Wien', country: 'AT' },
+        billingAddress: { country: 'DE' },
+      });
+    }
+    expect(
+      await patched(
+        orderId,
+        add('/billingAddress', { ...corrected, country: 'FR' }),
+        add('/billingAddress', corrected),
+      ),
+    ).toMatchObject({ billingAddress: { ...NOTHING, ...corrected, country: 'FR' } });
+  });
+
   test('is all or nothing, and names the first bad entry', async () => {
     const { orderId } = await placed();
     const good = [add('/viewedOn', '2026-11-15'), add('/payment', 'Cash')];
@@ -426,7 +453,7 @@ describe('a patch', () => {
       [{ op: 'add', path: '/paidOn' }, 'MISSING', '[2] /paidOn.value'],
       [add('/orderNumber', ''), 'STRING_EMPTY', '[2] /orderNumber'],
       [add('/billingAddress', { country: 'DE' }), 'STRING_EMPTY', '[2] /billingAddress.emailAddress'],
-      [add('/shippingAddress', { city: 'Graz' }), 'STRING_EMPTY', '[2] /shippingAddress.country'],
+      [add('/shippingAddress', { country: 'XX' }), 'UNKNOWN_VALUE', '[2] /shippingAddress.country'],
       [add('/shippingAddress', null), 'WRONG_TYPE', '[2] /shippingAddress'],
       [add('/payment', null), 'WRONG_TYPE', '[2] /payment'],
     ] as const) {

@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import type { Content } from '../carts/content.ts';
-import { AddressRequest, toAddress } from '../customers/address.ts';
+import { AddressRequest, toAddress, type Address } from '../customers/address.ts';
 import { parseMoment } from '../http/dates.ts';
 import { patchOf, type Changes } from '../http/json-patch.ts';
 import type { Settings } from '../shop/settings.ts';
@@ -38,6 +38,8 @@ const PATHS = {
   '/archivedOn': STATE,
 } as const;
 
+type SentAddress = Static<typeof AddressRequest>;
+
 export const orderPatch = patchOf(PATHS);
 export type OrderPatch = Changes<typeof PATHS>;
 
@@ -66,12 +68,20 @@ export function patchedOrder(
       case '/billingAddress':
         if (change.op !== 'remove') {
           const required = ['country', 'emailAddress', ...settings.mandatoryAddressFields];
-          changes.billingAddress = JSON.stringify(toAddress(change.value, at, required));
+          const sent = withCountry(change.value, changes.billingAddress ?? order.billingAddress);
+          changes.billingAddress = JSON.stringify(toAddress(sent, at, required));
         }
         break;
       case '/shippingAddress':
         if (change.op !== 'remove') {
-          changes.shippingAddress = JSON.stringify(toAddress(change.value, at, ['country']));
+          const before =
+            changes.shippingAddress ??
+            order.shippingAddress ??
+            changes.billingAddress ??
+            order.billingAddress;
+          changes.shippingAddress = JSON.stringify(
+            toAddress(withCountry(change.value, before), at, ['country']),
+          );
         }
         break;
       case '/payment':
@@ -98,6 +108,15 @@ export function patchedOrder(
     }
   });
   return { changes, moves: patch.some(({ path }) => MOVING.includes(path)) };
+}
+
+/**
+ * Clients correct a name or an email address and send nothing else: the country stays as it was. An order without a
+ * delivery address of its own is delivered to the billing address, so that is where its country was.
+ */
+function withCountry(sent: SentAddress, before: string): SentAddress {
+  if (sent.country) return sent;
+  return { ...sent, country: (JSON.parse(before) as Address).country };
 }
 
 /** A payment that is none of the shop's methods: it is named for the merchant, and costs nothing. */

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { textIn } from '../http/locale.ts';
 import type { Settings } from '../shop/settings.ts';
+import { selectedValue } from './combinations.ts';
 import { ATTRIBUTE_TYPES, inheritedFacts, type ProductAttribute } from './facts.ts';
 import type { ProductRow } from './queries.ts';
 import { typeOf } from './render.ts';
@@ -39,7 +40,7 @@ export function attributesOf(row: ProductRow, settings: Settings): ProductAttrib
   const { attributes = [] } = inheritedFacts(row.facts, row.master?.facts ?? null);
   const defined = typeOf(row, settings).attributes.map(({ key, name, values }): ProductAttribute => {
     const own = attributes.find((one) => one.key === key);
-    const chosen = row.selection?.[key];
+    const chosen = selectedValue(row.selection, key);
     if (chosen === undefined) return own ?? { key, name, type: 'string', singleValue: true, values: [] };
     const value = values.find((one) => one.value === chosen) ?? { value: chosen, name: {} };
     return { key, name, type: 'string', singleValue: true, values: [value] };

@@ -6,6 +6,14 @@ export interface Dimension {
 
 export type Selection = Readonly<Record<string, string>>;
 
+/**
+ * The value that is selected of an attribute. Merchants name attributes as they like: of one called `constructor` every
+ * object seems to have a value, which is no value of theirs.
+ */
+export function selectedValue(selection: Selection | null | undefined, key: string): string | undefined {
+  return selection && Object.hasOwn(selection, key) ? selection[key] : undefined;
+}
+
 /** Asked-for dimensions merged into those that are there: new attributes and new values come last. */
 export function mergedDimensions(existing: readonly Dimension[], asked: readonly Dimension[]): Dimension[] {
   const merged = existing.map(({ key, values }) => ({ key, values: [...values] }));

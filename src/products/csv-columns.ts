@@ -19,6 +19,8 @@ export interface Column {
   cell: (product: FileProduct) => string;
   /** Throws a CellProblem. Only called with a cell that differs from what the product says. */
   apply: (product: FileProduct, cell: string) => void;
+  /** Its cells are numbers, of which a negative one begins with the sign of a formula but is none. */
+  isNumber?: boolean;
 }
 
 /** A product as a row of the file. */
@@ -96,6 +98,7 @@ export function columnsOf(settings: Settings): Column[] {
       apply: (product, cell) => {
         product.stock = cell === '' ? null : numberOf(cell, -1e9);
       },
+      isNumber: true,
     }),
     column('DeliveryPeriod', line('deliveryPeriod')),
     column('WeightUnit', {
@@ -125,7 +128,7 @@ export function columnsOf(settings: Settings): Column[] {
     ...perLanguage('Description', (locale) => text('shortDescription', locale, LONGEST.text)),
     ...perLanguage('Text', (locale) => text('description', locale, LONGEST.text)),
     ...perLanguage('Keywords', keywords),
-    ...perLanguage('MainCharacteristics', (locale) => text('essentialFeatures', locale, LONGEST.text)),
+    ...perLanguage('MainCharacteristics', (locale) => text('essentialFeatures', locale, LONGEST.features)),
     column('AvailabilityDate', moment('forSaleFrom')),
     column('ExpiryDate', moment('forSaleUntil')),
     column('IsBundleProduct', {
@@ -198,7 +201,7 @@ function currencyPrices(key: 'manufacturerPrices' | 'ecoParticipationPrices', cu
 
 function column(
   name: string,
-  effects: Pick<Column, 'cell' | 'apply'>,
+  effects: Pick<Column, 'cell' | 'apply' | 'isNumber'>,
   part?: string,
   shownPart = part ?? '',
 ): Column {

@@ -160,7 +160,7 @@ describe('the export', () => {
       RefAmount: '100',
       RefContentAmount: '250',
       Manufacturer: 'Lantern, Point',
-      ManufacturerSKU: '=1+1',
+      ManufacturerSKU: "'=1+1",
       UPCEAN: '00123',
       StockLevel: '7.5',
       DeliveryPeriod: '3-5',

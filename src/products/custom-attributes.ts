@@ -8,6 +8,7 @@ import { Id, LocaleParameter } from '../http/schemas.ts';
 import { parseDecimal } from '../money.ts';
 import { shopSettings, type Settings } from '../shop/settings.ts';
 import { attributesOf, CustomAttributes, shownAttributes } from './attributes.ts';
+import { selectedValue } from './combinations.ts';
 import type { AttributeType, ProductAttribute, ProductFacts } from './facts.ts';
 import { findProducts, lockProduct, type ProductRow } from './queries.ts';
 import { typeOf } from './render.ts';
@@ -111,7 +112,7 @@ function ownAttributes(
   const type = typeOf(row, settings);
   return attributes.filter(
     ({ key, values }) =>
-      row.selection?.[key] === undefined &&
+      selectedValue(row.selection, key) === undefined &&
       (values.length > 0 || !type.attributes.some((one) => one.key === key)),
   );
 }
@@ -129,7 +130,7 @@ function withValue(
   text: string,
   { settings, row, locale, field }: Setting,
 ): ProductAttribute[] {
-  if (row.selection?.[key] !== undefined) {
+  if (selectedValue(row.selection, key) !== undefined) {
     throw badRequest(`${key} is what this variation was chosen by, so it can't be changed`);
   }
   const known = attributes.find((one) => one.key === key);

@@ -1,16 +1,19 @@
 import { Readable } from 'node:stream';
-import { stringify } from 'csv-stringify/sync';
 import { Type } from 'typebox';
 import type { Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { readingLocale } from '../http/locale.ts';
 import type { Operations } from '../http/operation.ts';
+import { newPauses } from '../http/pauses.ts';
 import { LocaleParameter } from '../http/schemas.ts';
 import { shopSettings, type Settings } from '../shop/settings.ts';
-import { columnsOf, type FileProduct } from './csv-columns.ts';
+import { columnsOf, type Column, type FileProduct } from './csv-columns.ts';
+import { csvLine, escapeFormula } from './csv-cells.ts';
 import { storedColumns } from './queries.ts';
 
 const ROWS_AT_ONCE = 500;
+/** Characters: a row may hold a megabyte, so other requests are served between the pieces. */
+const PIECE = 200_000;
 
 export function exportProducts(api: Operations): void {
   api.read(
@@ -23,7 +26,8 @@ export function exportProducts(api: Operations): void {
       summary: 'Export products',
       description:
         'All products as a file, always current: first those of their own, then variations, which name their ' +
-        'master. Cells are separated by semicolons; a cell is empty where a product says nothing itself.',
+        'master. Cells are separated by semicolons; a cell is empty where a product says nothing itself. A text that ' +
+        'a spreadsheet would run as a formula has an apostrophe before it, which an import removes.',
       access: 'products_read_batch',
       produces: 'csv',
       query: Type.Object({ locale: LocaleParameter }),
@@ -41,20 +45,28 @@ export function exportProducts(api: Operations): void {
 async function* fileText(db: Queries, settings: Settings, locale: string): AsyncGenerator<string> {
   const columns = columnsOf(settings);
   const language = locale.slice(0, 2);
-  yield lines([columns.map(({ key, title }) => `${title(language)} [${key}]`)]);
+  const pause = newPauses();
+  let piece = '';
+  yield csvLine(columns.map(({ key, title }) => `${title(language)} [${key}]`));
   for (const variations of [false, true]) {
     let last = '00000000-0000-0000-0000-000000000000';
     for (;;) {
       const products = await findFileProducts(db, settings, variations, last);
       if (products.length === 0) break;
-      yield lines(products.map((product) => columns.map(({ cell }) => cell(product))));
+      for (const product of products) {
+        piece += csvLine(columns.map((column) => writtenCell(column, product)));
+        if (piece.length < PIECE && product !== products.at(-1)) continue;
+        yield piece;
+        piece = '';
+        await pause();
+      }
       last = products.at(-1)!.productId;
     }
   }
 }
 
-function lines(rows: string[][]): string {
-  return stringify(rows, { delimiter: ';' });
+function writtenCell({ cell, isNumber }: Column, product: FileProduct): string {
+  return isNumber ? cell(product) : escapeFormula(cell(product));
 }
 
 async function findFileProducts(

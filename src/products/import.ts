@@ -8,6 +8,7 @@ import { shopSettings, type Settings } from '../shop/settings.ts';
 import { notifyWatchers } from './availability.ts';
 import { mergedDimensions } from './combinations.ts';
 import { CellProblem, columnsOf, moreColumnsOf, type Column, type FileProduct } from './csv-columns.ts';
+import { unescapeFormula } from './csv-cells.ts';
 import type { Prices } from './facts.ts';
 import { analyseCatalogue, refreshListing } from './listing.ts';
 import { recordPrices, type PriceChange } from './price-history.ts';
@@ -152,7 +153,9 @@ async function* rowsOf(file: string): AsyncGenerator<Read> {
       const { record, info } = entry as { record: string[]; info: { lines: number; bytes: number } };
       const bytes = info.bytes - read;
       read = info.bytes;
-      yield isFirst ? { header: record, bytes } : { row: { line: info.lines, cells: record }, bytes };
+      yield isFirst
+        ? { header: record, bytes }
+        : { row: { line: info.lines, cells: record.map(unescapeFormula) }, bytes };
       isFirst = false;
     }
   } catch (error) {
@@ -178,7 +181,8 @@ function fileColumns(header: readonly string[], settings: Settings): FileColumn[
     [...columnsOf(settings), ...moreColumnsOf(settings)].map((column) => [column.key, column]),
   );
   const columns = header.map((cell, place) => {
-    const key = /\[([^\]]+)\]\s*$/.exec(cell)?.[1] ?? cell.trim();
+    const title = cell.trim();
+    const key = title.endsWith(']') ? title.slice(title.lastIndexOf('[') + 1, -1) : title;
     const column = known.get(key);
     if (!column) {
       throw new FileProblem(

@@ -131,7 +131,7 @@ const paths: Record<string, ProductPath> = {
   '/name': localised('name', LONGEST.name),
   '/shortDescription': localised('shortDescription', LONGEST.text),
   '/description': localised('description', LONGEST.text),
-  '/essentialFeatures': localised('essentialFeatures', LONGEST.text),
+  '/essentialFeatures': localised('essentialFeatures', LONGEST.features),
   '/title': localised('title', LONGEST.line),
   '/searchKeywords': path(ADD_REMOVE, Keywords, (product, words, { locale }) => {
     const { [locale]: _old, ...others } = product.facts.searchKeywords ?? {};

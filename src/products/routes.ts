@@ -63,7 +63,7 @@ const NewProduct = Type.Object(
     description: Given(Text('Text.', '<p>Steel, with a lid that opens by itself.</p>', LONGEST.text)),
     manufacturer: Given(Text('Manufacturer.', 'Beacon', LONGEST.line)),
     price: Given(Decimal('Price in the currency of the query.', 49.9)),
-    essentialFeatures: Given(Text('Lines of text.', '1.7 litres', LONGEST.text)),
+    essentialFeatures: Given(Text('Lines of text.', '1.7 litres', LONGEST.features)),
     upc: Given(Text('UPC.', '012345678905', LONGEST.line)),
     ean: Given(Text('EAN.', '4012345678901', LONGEST.line)),
     deliveryPeriod: Given(Text('Days.', '3-5', LONGEST.line)),

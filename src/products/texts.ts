@@ -1,6 +1,7 @@
 import type { Queries } from '../db/database.ts';
 import { isKnownOrigin } from '../http/links.ts';
 import { pagedBytes, type Page } from '../http/paging.ts';
+import { newPauses } from '../http/pauses.ts';
 import { encoded, type Encoded, type Rendered } from '../http/rendered.ts';
 import { textMemory, type TextMemory } from '../http/text-memory.ts';
 import { keptSettings, shopSettings, type Settings } from '../shop/settings.ts';
@@ -162,6 +163,8 @@ async function keptProducts(
     missing.map(({ productId }) => productId),
   );
   const fresh = new Map<string, KeptProduct>();
+  // A page may hold a hundred products with texts of 200,000 characters: others are served in between.
+  const pause = newPauses();
   for (const row of rows) {
     const { product, until } = renderProduct(row, settings, view, now);
     const entry: KeptProduct = {
@@ -176,6 +179,7 @@ async function keptProducts(
     if (!('inTransaction' in db) && isKnownOrigin(db, view.origin)) {
       memory.keep(row.productId + suffix, entry, entry.text.bytes.length);
     }
+    await pause();
   }
   return refs.map(({ productId }, index) => found[index] ?? fresh.get(productId));
 }

@@ -13,6 +13,7 @@ import {
   combinations,
   countCombinations,
   mergedDimensions,
+  selectedValue,
   selectionText,
   type Dimension,
   type Selection,
@@ -274,9 +275,9 @@ interface Existing {
 /** Variations that lack an asked-for attribute get the default. */
 function completedSelections(existing: readonly Existing[], asked: Asked, dimensions: readonly Dimension[]) {
   const completed = existing.map(({ productId, selection }) => {
-    const next: Record<string, string> = { ...selection };
+    let next: Selection = selection;
     dimensions.forEach(({ key, values }, index) => {
-      if (next[key] !== undefined) return;
+      if (selectedValue(next, key) !== undefined) return;
       const wanted = asked[index]!.defaultForExistingProducts?.trim().toLowerCase();
       const value = values.find((one) => one.toLowerCase() === wanted);
       if (value === undefined) {
@@ -285,7 +286,7 @@ function completedSelections(existing: readonly Existing[], asked: Asked, dimens
           `variationAttributes[${index}].defaultForExistingProducts`,
         );
       }
-      next[key] = value;
+      next = { ...next, [key]: value };
     });
     return {
       productId,

@@ -88,6 +88,9 @@ export function linePicture({ images }: Line): Markup | false {
   );
 }
 
+/** Characters of the features that a line shows; the rest is on the page of the product. */
+const LONGEST_FEATURES = 2_000;
+
 /** What a line is about. */
 export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {}): Markup {
   const words = cartWords(visit.locale);
@@ -102,7 +105,7 @@ export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {})
     ${
       hasFeatures &&
       line.essentialFeatures !== null &&
-      html`<br /><span>${plainText(line.essentialFeatures)}</span>`
+      html`<br /><span>${plainText(line.essentialFeatures, LONGEST_FEATURES)}</span>`
     }
     <br /><small>${words.number} ${line.sku}</small> <br /><small>${price}</small>`;
 }

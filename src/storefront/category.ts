@@ -211,7 +211,7 @@ function pageOf(visit: Visit, category: ShownCategory, content: Content): Page {
   const children = category.children.map((child) => ({ ...child, image: null }));
   return {
     title: text(category.pageTitle) ?? name,
-    ...(description && { description: plainText(description).slice(0, 300) }),
+    ...(description && { description: plainText(description, 300) }),
     path,
     ...(asked.page > 1 && { query: { page: String(asked.page) } }),
     head: breadcrumbList(visit, places),

@@ -96,7 +96,7 @@ async function makeHome(visit: Visit, db: Queries): Promise<Made<Page>> {
   const slogan = textIn(settings.slogan, locale, settings.defaultLocale);
   const content: Page = {
     title: shopName(visit),
-    ...(slogan && { description: plainText(slogan).slice(0, 300) }),
+    ...(slogan && { description: plainText(slogan, 300) }),
     path: '',
     main: html`<div class="hero">
         <h1>${shopName(visit)}</h1>

@@ -2,7 +2,7 @@ import { notFound } from '../http/errors.ts';
 import { html, plainText, type Markup } from '../http/html.ts';
 import { findPage, type Content } from '../legal/queries.ts';
 import { PAGES, type PageName } from '../legal/schema.ts';
-import { merchantHtml } from './merchant-html.ts';
+import { merchantHtml, prepareMerchantHtml } from './merchant-html.ts';
 import type { Page } from './page.ts';
 import type { Pages } from './pages.ts';
 import { to, type Visit } from './visit.ts';
@@ -74,7 +74,10 @@ export function legal(pages: Pages): void {
     if (!page) throw notFound();
     const { db, shopId, locale, settings } = visit;
     const content = (await findPage(db, shopId, page, locale)) ?? {};
-    if (saysAnything(content, page)) return textPage(visit, page, content);
+    if (saysAnything(content, page)) {
+      await prepareMerchantHtml(content['shortDescription'], content['description']);
+      return textPage(visit, page, content);
+    }
     const { defaultLocale } = settings;
     const other = locale === defaultLocale ? {} : ((await findPage(db, shopId, page, defaultLocale)) ?? {});
     return missingPage(visit, page, saysAnything(other, page));
@@ -88,11 +91,15 @@ function saysAnything(content: Content, page: PageName): boolean {
   return keys.some((key) => (content[key] ?? '').trim() !== '');
 }
 
+/** Characters of the description that search engines show, and of a postal address. */
+const LONGEST_SUMMARY = 1_000;
+const LONGEST_ADDRESS = 2_000;
+
 function textPage(visit: Visit, page: PageName, content: Content): Page {
   const { name, navigationCaption, title, shortDescription = '', description = '' } = content;
   const heading =
     [name, navigationCaption, title].find((text) => text?.trim()) ?? legalWords(visit.locale).names[page];
-  const summary = plainText(shortDescription).replaceAll('\n', ' ');
+  const summary = plainText(shortDescription, LONGEST_SUMMARY).replaceAll('\n', ' ');
   return {
     title: title?.trim() || heading,
     ...(summary !== '' && { description: summary }),
@@ -111,7 +118,9 @@ function contact({ locale, settings }: Visit, content: Content): Markup {
   const person = [text('contactPerson'), text('contactPersonJobTitle')]
     .filter((one) => one !== '')
     .join(', ');
-  const address = [text('company'), ...plainText(text('address')).split('\n')].filter((line) => line !== '');
+  const address = [text('company'), ...plainText(text('address'), LONGEST_ADDRESS).split('\n')].filter(
+    (line) => line !== '',
+  );
   const phone = text('phone');
   const email = text('email') || settings.email;
   return html`<dl class="contact">

@@ -1,6 +1,8 @@
+import { setImmediate as servingOthers } from 'node:timers/promises';
 import sanitizeHtml from 'sanitize-html';
-import { safe, type Markup } from '../http/html.ts';
+import { escapeHtml, plainText, safe, type Markup } from '../http/html.ts';
 import { MEGABYTE, TextMemory } from '../http/text-memory.ts';
+import { boundedMarkup } from './bounded-markup.ts';
 
 const OWN_IMAGE = /^\/media\/[\w./-]+$/;
 
@@ -50,11 +52,31 @@ function isImage(address: string): boolean {
 
 const memory = new TextMemory<Markup>(8 * MEGABYTE);
 
-/** The merchant's markup, as far as it is harmless. */
+/**
+ * Sanitises these texts one by one, so that others are served in between: a page with several long ones would take the
+ * processor for too long at once. What it makes is found by `merchantHtml`.
+ */
+export async function prepareMerchantHtml(...texts: (string | null | undefined)[]): Promise<void> {
+  for (const text of texts) {
+    if (!text || text.length < SHORT || memory.get(text)) continue;
+    merchantHtml(text);
+    await servingOthers();
+  }
+}
+
+/** Takes far less than a millisecond. */
+const SHORT = 2_000;
+
+/**
+ * The merchant's markup, as far as it is harmless. The sanitiser takes quadratic time for deep nesting and some
+ * microseconds for each tag, so it only gets what it can do in a few milliseconds; what is left is shown as text.
+ */
 export function merchantHtml(markup: string): Markup {
   const kept = memory.get(markup);
   if (kept) return kept;
-  const cleaned = safe(sanitizeHtml(markup, ALLOWED).trim());
+  const { head, tail } = boundedMarkup(markup);
+  const text = escapeHtml(plainText(tail)).replaceAll('\n', '<br />');
+  const cleaned = safe(`${sanitizeHtml(head, ALLOWED)}${text}`.trim());
   memory.keep(markup, cleaned, 2 * (markup.length + cleaned.text.length));
   return cleaned;
 }

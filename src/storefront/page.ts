@@ -42,10 +42,17 @@ export class Redirect {
 
 /** JSON that is made once and kept, where it would cost too much to make it for every visitor. */
 export class JsonText {
-  readonly text: string;
+  readonly #data: unknown;
+  #text: string | undefined;
 
   constructor(data: unknown) {
-    this.text = scriptText(data);
+    this.#data = data;
+  }
+
+  /** Made when a page needs it, because most shops have nobody who listens. */
+  get text(): string {
+    this.#text ??= scriptText(this.#data);
+    return this.#text;
   }
 }
 
@@ -60,9 +67,11 @@ export function eventsScript(events: readonly PageEvent[]): Markup {
   </script>`;
 }
 
-/** `<` can't end the element early. */
+/** `<` can't end the element early. Split and joined, because replaceAll is slow where there are very many. */
 function scriptText(data: unknown): string {
-  return JSON.stringify(data).replaceAll('<', String.raw`\u003c`);
+  return JSON.stringify(data)
+    .split('<')
+    .join(String.raw`\u003c`);
 }
 
 /** Data for scripts; what is not JavaScript is not run. */

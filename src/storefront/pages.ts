@@ -290,7 +290,7 @@ function localeOf(asked: string | undefined, settings: Visit['settings']): strin
 
 function askedOf(request: FastifyRequest): Asked {
   const query = request.query as Record<string, string | string[]>;
-  const queries = (name: string) => [query[name] ?? []].flat();
+  const queries = (name: string) => (Object.hasOwn(query, name) ? [query[name]!].flat() : []);
   return {
     isHead: request.method === 'HEAD',
     params: request.params as Record<string, string>,

@@ -1,4 +1,4 @@
-import { plainText, type Markup } from '../http/html.ts';
+import type { Markup } from '../http/html.ts';
 import type { Price } from '../http/price.ts';
 import { currencyDigits } from '../money.ts';
 import type { Product } from '../products/schema.ts';
@@ -11,9 +11,9 @@ export function structuredProduct(
   product: Product,
   pictures: readonly string[],
   variations: number,
+  description: string,
 ): Markup {
   const { ean, upc, manufacturer } = product;
-  const description = product.shortDescription ?? product.description;
   const gtin = ean ?? upc;
   return jsonScript(
     'page.product',
@@ -23,7 +23,7 @@ export function structuredProduct(
       name: product.name,
       sku: product.productNumber,
       url: addressOf(visit, productPath(product.productNumber)),
-      ...(description !== null && { description: plainText(description) }),
+      ...(description !== '' && { description }),
       ...(pictures.length > 0 && { image: pictures }),
       ...(gtin !== null && { gtin }),
       ...(manufacturer !== null && { brand: { '@type': 'Brand', name: manufacturer } }),

@@ -1,5 +1,5 @@
 import { html, type Markup } from '../http/html.ts';
-import { selectionText, type Selection } from '../products/combinations.ts';
+import { selectedValue, selectionText, type Selection } from '../products/combinations.ts';
 import { shownDimension } from '../products/dimensions.ts';
 import type { ProductRow } from '../products/queries.ts';
 import { typeOf } from '../products/render.ts';
@@ -37,7 +37,8 @@ export function variationForm(visit: Visit, choice: Choice): Markup | false {
     shownDimension(dimension, typeOf(row, settings), settings, locale),
   );
   if (variations.length === 0 || dimensions.length === 0) return false;
-  const hasValue = (name: string, value: string) => variations.some((one) => one.selection[name] === value);
+  const hasValue = (name: string, value: string) =>
+    variations.some((one) => selectedValue(one.selection, name) === value);
   return html`${problem !== undefined && html`<p class="error" role="alert">${problem}</p>`}
     <form
       class="variations"
@@ -49,12 +50,15 @@ export function variationForm(visit: Visit, choice: Choice): Markup | false {
           html`<div class="field">
             <label for="variation.${index}">${displayName}</label>
             <select id="variation.${index}" name="${name}" required>
-              ${selection[name] === undefined && html`<option value="">${words.choose}</option>`}
+              ${selectedValue(selection, name) === undefined && html`<option value="">${words.choose}</option>`}
               ${values
                 .filter(({ value }) => hasValue(name, value))
                 .map(
                   ({ value, displayValue }) =>
-                    html`<option value="${value}" ${selection[name] === value && html`selected`}>
+                    html`<option
+                      value="${value}"
+                      ${selectedValue(selection, name) === value && html`selected`}
+                    >
                       ${displayValue}${remark(choice, name, value, words)}
                     </option>`,
                 )}
@@ -73,9 +77,11 @@ function remark(
   words: ReturnType<typeof productWords>,
 ): string {
   // Of what is chosen already, the page says it at length.
-  if (selection[name] === value) return '';
+  if (selectedValue(selection, name) === value) return '';
   const wanted = Object.entries({ ...selection, [name]: value });
-  const fitting = variations.filter((one) => wanted.every(([key, value]) => one.selection[key] === value));
+  const fitting = variations.filter((one) =>
+    wanted.every(([key, value]) => selectedValue(one.selection, key) === value),
+  );
   if (fitting.length === 0) return ` (${words.notThere})`;
   return fitting.some(({ hasStock }) => hasStock) ? '' : ` (${words.soldOut})`;
 }

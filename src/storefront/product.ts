@@ -2,9 +2,9 @@ import type { Cart } from '../carts/schema.ts';
 import { findCategoryPath } from '../categories/queries.ts';
 import type { Queries } from '../db/database.ts';
 import { notFound } from '../http/errors.ts';
-import { html, plainText, type Markup } from '../http/html.ts';
+import { escapeHtml, html, plainText, safe, type Markup } from '../http/html.ts';
 import { textIn } from '../http/locale.ts';
-import type { Selection } from '../products/combinations.ts';
+import { selectedValue, type Selection } from '../products/combinations.ts';
 import { crossSellingTitle } from '../products/cross-selling-title.ts';
 import { inheritedFacts } from '../products/facts.ts';
 import { refsOf } from '../products/listing.ts';
@@ -16,7 +16,7 @@ import { cartOf } from './cart-shown.ts';
 import { toldCart } from './events.ts';
 import { compacted, KeptPages, viewOf, type Made } from './kept-pages.ts';
 import { breadcrumbList, crumbs } from './listing-view.ts';
-import { merchantHtml } from './merchant-html.ts';
+import { merchantHtml, prepareMerchantHtml } from './merchant-html.ts';
 import { JsonText, Redirect, type Page, type PageEvent } from './page.ts';
 import { requireVersion, type Asked, type Pages } from './pages.ts';
 import {
@@ -112,7 +112,7 @@ async function chosenPage(
   const variations = await findShownVariations(db, shopId, product.productId);
   const variation = chosenVariation(variations, selection);
   if (variation) return new Redirect(to(visit, productPath(variation.productNumber)));
-  const isWhole = choices.every((choice) => selection[choice] !== undefined);
+  const isWhole = choices.every((choice) => selectedValue(selection, choice) !== undefined);
   const problem = isWhole ? words.noSuchVariation : words.incomplete;
   const made = await makeContent(visit, db, product.productNumber, { selection, problem });
   if (!made) throw notFound();
@@ -148,6 +148,7 @@ async function makeContent(
     const other = rows.find((one) => one.productId === id);
     return other ? [renderProduct(other, settings, viewOf(visit, 'list'), db.now)] : [];
   });
+  await prepareMerchantHtml(product.shortDescription, product.description);
   const page = productPage(visit, {
     row,
     product,
@@ -179,6 +180,9 @@ interface Parts {
   goesWith: Product[];
 }
 
+/** Characters that search engines read of a description; Google takes no more. */
+const LONGEST_SUMMARY = 5_000;
+
 function productPage(visit: Visit, parts: Parts): Page {
   const { locale, settings } = visit;
   const { row, product, pictures, variations, goesWith } = parts;
@@ -187,11 +191,11 @@ function productPage(visit: Visit, parts: Parts): Page {
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
   const path = productPath(product.productNumber);
   const places = [...parts.places, { name, path }];
-  const summary = shortDescription ?? description;
+  const summaryText = plainText(shortDescription ?? description ?? '', LONGEST_SUMMARY);
   const features = (essentialFeatures ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');
   return {
     title: (facts.title && textIn(facts.title, locale, settings.defaultLocale)) ?? name,
-    ...(summary && { description: plainText(summary).replaceAll('\n', ' ').slice(0, 300) }),
+    ...(summaryText !== '' && { description: summaryText.replaceAll('\n', ' ').slice(0, 300) }),
     path,
     events: [productEvent(product, null)],
     ...(pictures[0] && { image: visit.pageOrigin + pictures[0].large }),
@@ -201,6 +205,7 @@ function productPage(visit: Visit, parts: Parts): Page {
       product,
       pictures.map(({ large }) => visit.pageOrigin + large),
       variations.length,
+      summaryText,
     )}`,
     main: compacted(
       html`${crumbs(visit, places)}
@@ -242,7 +247,7 @@ function productPage(visit: Visit, parts: Parts): Page {
             html`<section>
               <h2>${words.features}</h2>
               <ul>
-                ${features.map((line) => html`<li>${line}</li>`)}
+                ${safe(features.map((line) => `<li>${escapeHtml(line)}</li>`).join(''))}
               </ul>
             </section>`
           }

@@ -1,0 +1,32 @@
+/** How long other requests wait, because one piece of work does not let go of the event loop. */
+
+/** Milliseconds between two looks at the clock. */
+const TICK = 1;
+
+/**
+ * The longest time in which the event loop did not turn while `work` ran, in milliseconds. A machine that is busy with
+ * other processes stops ours now and then; such a pause takes time on the clock but not of the processor, so the smaller
+ * of the two counts.
+ */
+export async function longestBlock(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let clock = performance.now();
+  let used = process.cpuUsage();
+  const look = () => {
+    const elapsed = performance.now() - clock;
+    const { user, system } = process.cpuUsage(used);
+    longest = Math.max(longest, Math.min(elapsed, (user + system) / 1_000));
+    clock = performance.now();
+    used = process.cpuUsage();
+  };
+  const timer = setInterval(look, TICK);
+  try {
+    await work();
+    // Whatever was still computed when the answer came.
+    await new Promise((resolve) => setTimeout(resolve, 2 * TICK));
+    look();
+  } finally {
+    clearInterval(timer);
+  }
+  return longest;
+}
