@@ -144,7 +144,8 @@ export function naiveTotals(cart: CartFacts, shop: ShopRules): CartTotals {
   );
   const left = lines.map(({ amount }, index) => amount - discountShares[index]!);
   const amountsOfShop = ofShop.map(({ amount }) => amount);
-  const sharesOfShop = spread(discountOfShop, amountsOfShop, rates);
+  const sharesOfShop =
+    isTaxLeftOut || isTaxAdded ? spread(discountOfShop, amountsOfShop, rates) : discountShares;
   const leftOfShop = amountsOfShop.map((amount, index) => amount - sharesOfShop[index]!);
 
   // What the delivery costs before a coupon.
@@ -440,11 +441,12 @@ function parts(amount: number, weights: readonly number[]): number[] {
   if (amount === 0 || total === 0) return weights.map(() => 0);
   const ideal = weights.map((weight) => divided(times(exact(amount), exact(weight)), exact(total)));
   const given = ideal.map(({ over, under }) => Number(over / under));
-  const lacking = (index: number) => add(ideal[index]!, exact(-given[index]!));
+  const lacking = ideal.map((share, index) => add(share, exact(-given[index]!)));
   for (let rest = amount - sum(given); rest > 0; rest -= 1) {
     let neediest = 0;
-    for (const index of weights.keys()) if (isLess(lacking(neediest), lacking(index))) neediest = index;
+    for (const index of weights.keys()) if (isLess(lacking[neediest]!, lacking[index]!)) neediest = index;
     given[neediest]! += 1;
+    lacking[neediest] = add(lacking[neediest]!, exact(-1));
   }
   return given;
 }

@@ -117,27 +117,6 @@ const CHECKS: Record<string, Check> = {
       expect(comparable(turned)).toEqual(comparable(totals));
   },
 
-  'the tax type changes how prices are shown and not what is paid': (_totals, cart, shop) => {
-    // What was set by hand is in the tax type of the cart: in another one it is another price.
-    const asked: CartFacts = {
-      ...cart,
-      lines: cart.lines.map((line) => ({ ...line, price: null })),
-      shipping: { ...cart.shipping, price: null },
-      payment: { ...cart.payment, price: null },
-    };
-    const gross = cartTotals({ ...asked, taxType: 'GROSS' }, shop);
-    const net = cartTotals({ ...asked, taxType: 'NET' }, shop);
-    const distance = Math.abs(gross.grandTotal - net.grandTotal);
-    if (distance > roundingOf(gross)) expect(distance).toBeLessThanOrEqual(roundingOf(gross));
-    const decisions = ({ minimum, missingToMinimum, coupon }: CartTotals) => [
-      minimum,
-      missingToMinimum,
-      coupon?.problems,
-    ];
-    if (!isDeepStrictEqual(decisions(gross), decisions(net)))
-      expect(decisions(gross)).toEqual(decisions(net));
-  },
-
   'agrees with an implementation that only knows the rules': (totals, cart, shop) => {
     const naive = naiveTotals(cart, shop);
     if (!isDeepStrictEqual(totals, naive)) expect(totals).toEqual(naive);
@@ -161,4 +140,30 @@ test.each(SEEDS)('every property holds for carts of every kind, seed %i', (seed)
     { seed, numRuns: CARTS_PER_SEED },
   );
   expect(checked).toBe(CARTS_PER_SEED);
+});
+
+test.each([21, 22, 23])('the tax type changes how prices are shown and not what is paid, seed %i', (seed) => {
+  const decisions = ({ minimum, missingToMinimum, coupon }: CartTotals) => ({
+    minimum,
+    missingToMinimum,
+    problems: coupon?.problems,
+  });
+  fc.assert(
+    fc.property(generatedCarts, ({ cart, shop }) => {
+      // What was set by hand is in the tax type of the cart: in another one it is another price.
+      const asked: CartFacts = {
+        ...cart,
+        lines: cart.lines.map((line) => ({ ...line, price: null })),
+        shipping: { ...cart.shipping, price: null },
+        payment: { ...cart.payment, price: null },
+      };
+      const gross = cartTotals({ ...asked, taxType: 'GROSS' }, shop);
+      const net = cartTotals({ ...asked, taxType: 'NET' }, shop);
+      const distance = Math.abs(gross.grandTotal - net.grandTotal);
+      if (distance > roundingOf(gross)) expect(distance).toBeLessThanOrEqual(roundingOf(gross));
+      if (!isDeepStrictEqual(decisions(gross), decisions(net)))
+        expect(decisions(gross)).toEqual(decisions(net));
+    }),
+    { seed, numRuns: CARTS_PER_SEED },
+  );
 });
