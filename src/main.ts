@@ -7,6 +7,7 @@ import { openDatabase, type Database } from './db/database.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
+import { startRefreshingStatistics } from './db/statistics.ts';
 import { completeDemoShop } from './demo/add-files.ts';
 import { createDemoShops, isPrivate, type DemoAccess } from './demo/demo-shop.ts';
 import { createQueues } from './jobs/queue.ts';
@@ -43,6 +44,7 @@ export async function serve(config: Config): Promise<void> {
   try {
     const app = await buildApp({ config, db, log, isMigrated: () => ready });
     let mails: ReturnType<typeof startMails> | undefined;
+    let stopRefreshing: (() => Promise<void>) | undefined;
     try {
       // First, so that nothing is said before the line about a database that can't be reached.
       await db.one(sql`select 1`);
@@ -50,6 +52,9 @@ export async function serve(config: Config): Promise<void> {
       const address = await listen(app, config);
       await migrate(db, (line) => log.info(line));
       await createQueues(db);
+      stopRefreshing = startRefreshingStatistics(db, (error) =>
+        log.warn({ err: error }, 'the statistics of the database could not be refreshed'),
+      );
       mails = startMails({ db, config, log, origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? address });
       const access = (await countShops(db)) === 0 ? await createDemoShops(db, config) : undefined;
       ready = true;
@@ -69,7 +74,7 @@ export async function serve(config: Config): Promise<void> {
       log.info('stopping');
     } finally {
       signals.onNext(() => app.server.closeAllConnections());
-      await Promise.all([closeInTime(app), mails?.stop()]);
+      await Promise.all([closeInTime(app), mails?.stop(), stopRefreshing?.()]);
     }
   } finally {
     await db.close();
