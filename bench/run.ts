@@ -1,8 +1,9 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|scale|orders|pages] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|scale|orders|growth|statements|pages] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
- * whether cost grows with the number of products and of orders, and how soon a shopper sees a page. Needs nothing but `npm ci`; listens on 127.0.0.1 only;
- * writes bench/results.json.
+ * whether cost grows with the number of products and of orders, whether a new shop stays fast while it grows, what
+ * many different searches leave in PostgreSQL, and how soon a shopper sees a page. Needs nothing but `npm ci`; listens
+ * on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there.
  */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { sql } from '../src/db/sql.ts';
 import { startSmtp } from '../test/smtp.ts';
+import { compareRestarted, createGrowingShop, measureGrowth } from './growth.ts';
 import { install } from './installation.ts';
 import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
 import { measurePages } from './pages.ts';
@@ -22,6 +24,7 @@ import { atEnd, endEverything, endOnSignals, startServer } from './processes.ts'
 import { machine, slowestStep, startVerdicts, throughput, throughputTable, verdictTable } from './report.ts';
 import { createScaleShops, measureFiles, measureScale } from './scale.ts';
 import { createOrderShops, measureOrders } from './scale-orders.ts';
+import { createSearchedShop, measureStatements } from './statements.ts';
 import { createBenchShop, placeOrders } from './shop.ts';
 import { measureStarts } from './start-times.ts';
 import { baselines, targets, type Target } from './targets.ts';
@@ -30,7 +33,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `scale`, `orders` or `pages`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `scale`, `orders`, `growth`, `statements` or `pages`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** Only the targets whose name has this in it, and what they are compared with; results.json is left as well. */
     match: { type: 'string' },
@@ -54,6 +57,11 @@ const SCALE = options.quick
 const ORDERS = options.quick
   ? { small: 1_000, large: 50_000, calls: 10 }
   : { small: 10_000, large: 1_000_000, calls: 40 };
+
+const GROWTH = options.quick
+  ? { seconds: 20, buyers: 16, listSeconds: 3 }
+  : { seconds: 120, buyers: 16, listSeconds: 8 };
+const STATEMENTS = { searches: options.quick ? 2_000 : 20_000 };
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -80,6 +88,8 @@ async function bench(): Promise<void> {
   const loads = isAsked('load') ? await benchLoads(installation, workFolder) : undefined;
   const scale = isAsked('scale') ? await benchScale(installation, workFolder) : undefined;
   const orders = isAsked('orders') ? await benchOrders(installation, workFolder) : undefined;
+  const growth = isAsked('growth') ? await benchGrowth(installation, workFolder) : undefined;
+  const statements = isAsked('statements') ? await benchStatements(installation, workFolder) : undefined;
   const pages = isAsked('pages') ? await benchPages(installation, workFolder) : undefined;
   say('');
   if (loads) {
@@ -88,10 +98,12 @@ async function bench(): Promise<void> {
   }
   if (scale) say(`${verdictTable('scale', scale.scale)}\n`);
   if (orders) say(`${verdictTable('orders', orders.orders)}\n`);
+  if (growth) say(`${verdictTable('growth', growth.growth)}\n`);
+  if (statements) say(`${verdictTable('statements', statements.statements)}\n`);
   if (starts) say(`${verdictTable('start', starts.start)}\n`);
   if (pages) say(verdictTable('pages', pages.pages));
 
-  if (starts && loads && scale && orders && pages && options.match === undefined) {
+  if (starts && loads && scale && orders && growth && statements && pages && options.match === undefined) {
     const results = {
       date: new Date().toISOString(),
       quick: options.quick,
@@ -99,6 +111,8 @@ async function bench(): Promise<void> {
       ...loads,
       ...scale,
       ...orders,
+      ...growth,
+      ...statements,
       ...starts,
       ...pages,
     };
@@ -109,6 +123,8 @@ async function bench(): Promise<void> {
     ...(loads?.slowest ?? []),
     ...(scale?.scale ?? []),
     ...(orders?.orders ?? []),
+    ...(growth?.growth ?? []),
+    ...(statements?.statements ?? []),
     ...(starts?.start ?? []),
     ...(pages?.pages ?? []),
   ];
@@ -180,14 +196,64 @@ async function benchOrders(installation: string, workFolder: string) {
   return { orders: await measureOrders(kontor.origin, shops, ORDERS) };
 }
 
-/** A PostgreSQL of its own, and how to start a server on it. */
-async function startDatabase(installation: string, workFolder: string, folder: string) {
+async function benchGrowth(installation: string, workFolder: string) {
+  const url = process.env['DATABASE_URL'];
+  say(`Growth: a new shop sells for ${GROWTH.seconds} s${url === undefined ? '' : ' on DATABASE_URL'} ...`);
+  const { db, start } = await startDatabase(installation, workFolder, 'growth-data', url);
+  const shop = await createGrowingShop(db);
+  await db.close();
+  const smtp = await startSmtp();
+  atEnd(() => smtp.close());
+  const serve = () =>
+    start('kontor-growth', [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
+      ...kontorSettings(workFolder),
+      SMTP_URL: `smtp://${smtp.host}`,
+    });
+  const kontor = await serve();
+  const growth = await measureGrowth(kontor.origin, shop, GROWTH, say);
+  growth.push(await compareRestarted(kontor, serve, shop, GROWTH.listSeconds));
+  return { growth };
+}
+
+async function benchStatements(installation: string, workFolder: string) {
+  if (process.platform !== 'linux') return { statements: [] };
+  say(`Statements: ${STATEMENTS.searches} different searches ...`);
+  const { db, start } = await startDatabase(installation, workFolder, 'statements-data');
+  const words = await createSearchedShop(db);
+  atEnd(() => db.close());
+  const kontor = await start('kontor-statements', [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
+    ...kontorSettings(workFolder),
+    RATE_LIMIT_ANONYMOUS: '0',
+  });
+  return { statements: await measureStatements(kontor.origin, db, words, STATEMENTS, say) };
+}
+
+/** A PostgreSQL of its own or the one of this address, and how to start a server on it. */
+async function startDatabase(installation: string, workFolder: string, folder: string, url?: string) {
+  if (url !== undefined) {
+    const db = openDatabase({ connection: { connectionString: url } });
+    await migrate(db, () => {});
+    return serversOn(db, { DATABASE_URL: url, DATABASE_POOL: POOL }, installation, workFolder);
+  }
   const starting = startEmbedded(path.join(workFolder, folder), { log: () => {} });
   atEnd(async () => (await starting).stop());
   const postgres = await starting;
   const db = openDatabase({ connection: postgres.connection });
   await migrate(db, () => {});
-  const environment = { DATABASE_URL: urlOf(postgres.connection), DATABASE_POOL: POOL };
+  return serversOn(
+    db,
+    { DATABASE_URL: urlOf(postgres.connection), DATABASE_POOL: POOL },
+    installation,
+    workFolder,
+  );
+}
+
+function serversOn(
+  db: Database,
+  environment: Record<string, string>,
+  installation: string,
+  workFolder: string,
+) {
   const start = (name: string, words: string[], probe: string, more: Record<string, string> = {}) =>
     startServer({
       name,

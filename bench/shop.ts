@@ -96,7 +96,8 @@ async function fullestCategory(db: Database, shopId: string): Promise<string> {
   return row!.alias;
 }
 
-function stockUp(db: Database, shopId: string) {
+/** Of the first products that can be bought, more than a run can sell. */
+export function stockUp(db: Database, shopId: string) {
   return db.many<{ id: string; number: string }>(sql`
     update product set stock = 100000000
     where shop_id = ${shopId} and product_id in (
@@ -159,7 +160,7 @@ export async function placeOrders(
   return ids;
 }
 
-async function applyDelivery(db: Database, shopId: string): Promise<void> {
+export async function applyDelivery(db: Database, shopId: string): Promise<void> {
   await db.transaction((tx) =>
     applySettings(tx, shopId, {
       shippingMethods: [

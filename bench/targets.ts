@@ -93,7 +93,11 @@ export const targets: Target[] = [
 ];
 
 /** A new customer buys two things: what a shop does most, from the empty cart to the order. */
-function checkout({ root, saleIds, shippingMethodId }: BenchShop): Step[] {
+export function checkout({
+  root,
+  saleIds,
+  shippingMethodId,
+}: Pick<BenchShop, 'root' | 'saleIds' | 'shippingMethodId'>): Step[] {
   let buyers = 0;
   const pick = () => saleIds[Math.floor(Math.random() * saleIds.length)]!;
   const inCart = (name: string, method: Call['method'], path: string, body: () => object): Step => ({

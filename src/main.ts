@@ -8,6 +8,7 @@ import { openDatabase, type Database } from './db/database.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
+import { startRefreshingStatistics } from './db/statistics.ts';
 import { completeDemoShop } from './demo/add-files.ts';
 import { createDemoShops, hasDemoTokens, type DemoAccess } from './demo/demo-shop.ts';
 import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
@@ -54,6 +55,7 @@ export async function serve(config: Config): Promise<void> {
     const metrics = config.METRICS_PORT === undefined ? undefined : metricsServer(app, config);
     let mails: ReturnType<typeof startMails> | undefined;
     let background: Background | undefined;
+    let stopRefreshing: (() => Promise<void>) | undefined;
     try {
       // First, so that nothing is said before the line about a database that can't be reached.
       await db.one(sql`select 1`);
@@ -62,6 +64,9 @@ export async function serve(config: Config): Promise<void> {
       if (metrics) await listen(metrics, config, 'METRICS_PORT');
       await migrate(db, (line) => log.info(line));
       await createQueues(db);
+      stopRefreshing = startRefreshingStatistics(db, (error) =>
+        log.warn({ err: error }, 'the statistics of the database could not be refreshed'),
+      );
       mails = startMails({ db, config, log, origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? address });
       const access = (await countShops(db)) === 0 ? await createDemoShops(db, config) : undefined;
       await app.shopHosts.refresh();
@@ -93,7 +98,13 @@ export async function serve(config: Config): Promise<void> {
       log.info('stopping');
     } finally {
       signals.onNext(() => app.server.closeAllConnections());
-      await Promise.all([closeInTime(app), metrics?.close(), mails?.stop(), background?.stop()]);
+      await Promise.all([
+        closeInTime(app),
+        metrics?.close(),
+        mails?.stop(),
+        background?.stop(),
+        stopRefreshing?.(),
+      ]);
     }
   } finally {
     await db.close();

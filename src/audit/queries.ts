@@ -1,5 +1,5 @@
 import type { Queries } from '../db/database.ts';
-import { and, sql } from '../db/sql.ts';
+import { sql } from '../db/sql.ts';
 import type { CleanupStep } from '../operation/cleanup.ts';
 
 export interface EntryRow {
@@ -22,18 +22,20 @@ export interface EntryFilter {
 export const entryColumns = sql`
   upper(entry_id::text) as "entryId", at, upper(app_id::text) as "appId", app_name as "appName", method, route, object`;
 
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
 /**
- * An id begins with its moment, so the primary key is also the order of time. Only what is asked for is a condition:
- * without app and method, entries are counted in the index alone.
+ * An id begins with its moment, so the primary key is also the order of time. Without app and method, entries are
+ * counted in the index alone: that is a statement of its own.
  */
-const matches = (shopId: string, { after, before, appId, method }: EntryFilter) =>
-  and([
-    sql`shop_id = ${shopId}`,
-    ...(after ? [sql`entry_id >= ${firstIdOf(after.getTime() + 1)}::uuid`] : []),
-    ...(before ? [sql`entry_id < ${firstIdOf(before.getTime())}::uuid`] : []),
-    ...(appId === null ? [] : [sql`app_id = ${appId}::uuid`]),
-    ...(method === null ? [] : [sql`method = ${method}`]),
-  ]);
+const matches = (shopId: string, { after, before, appId, method }: EntryFilter) => {
+  const first = after ? firstIdOf(after.getTime() + 1) : FIRST_ID;
+  const last = before ? firstIdOf(before.getTime()) : LAST_ID;
+  const isInTime = sql`shop_id = ${shopId} and entry_id >= ${first}::uuid and entry_id < ${last}::uuid`;
+  if (appId === null && method === null) return isInTime;
+  return sql`${isInTime} and (${appId}::uuid is null or app_id = ${appId}) and (${method}::text is null or method = ${method})`;
+};
 
 /** Newest first. */
 export function findEntries(db: Queries, shopId: string, filter: EntryFilter, limit: number, offset: number) {

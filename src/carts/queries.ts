@@ -284,34 +284,27 @@ export type Choices = Pick<
   | 'paymentPrice'
 >;
 
-const SETTERS: { [Key in keyof Choices]: (value: Choices[Key]) => Sql } = {
-  locale: (locale) => sql`locale = ${locale}`,
-  lines: (lines) => sql`lines = ${JSON.stringify(lines)}, product_ids = ${productIdsOf({ lines })}`,
-  couponLineItemId: (id) => sql`coupon_line_item_id = ${id}`,
-  couponCodeKey: (key) => sql`coupon_code_key = ${key}`,
-  billingAddress: (address) => sql`billing_address = ${address}`,
-  shippingAddress: (address) => sql`shipping_address = ${address}`,
-  shippingMethodId: (id) => sql`shipping_method_id = ${id}`,
-  shippingPrice: (price) => sql`shipping_price = ${price}`,
-  paymentMethodId: (id) => sql`payment_method_id = ${id}`,
-  paymentTransactionId: (id) => sql`payment_transaction_id = ${id}`,
-  paymentStatus: (status) => sql`payment_status = ${status}`,
-  paymentName: (name) => sql`payment_name = ${name}`,
-  paymentPrice: (price) => sql`payment_price = ${price}`,
-};
-
-/** The cart with its changes; `version` is the one that they were made from. */
+/** The cart as it was read, or with its changes; `version` is the one that they were made from. */
 export interface CartChange {
-  cart: Pick<StoredCart, 'cartId' | 'version'>;
+  cart: StoredCart;
   changed: Partial<Choices>;
 }
 
-/** 0: somebody else has changed it since it was read, or it is gone. */
+/**
+ * Writes every column that may change, so that the statement is the same whatever has changed: the version says that
+ * nobody else has written the others. 0: somebody else has changed the cart since it was read, or it is gone.
+ */
 export function updateCart(db: Queries, shopId: string, { cart, changed }: CartChange) {
-  const keys = Object.keys(changed) as (keyof Choices)[];
-  const setters = keys.map((key) => (SETTERS[key] as (value: unknown) => Sql)(changed[key]));
+  const next: StoredCart = { ...cart, ...changed };
   return db.run(sql`
-    update cart set version = version + 1, changed_at = ${db.now}, ${setters.reduce((all, one) => sql`${all}, ${one}`)}
+    update cart
+    set version = version + 1, changed_at = ${db.now}, locale = ${next.locale}, lines = ${JSON.stringify(next.lines)},
+      product_ids = ${productIdsOf(next)}, coupon_line_item_id = ${next.couponLineItemId},
+      coupon_code_key = ${next.couponCodeKey}, billing_address = ${next.billingAddress},
+      shipping_address = ${next.shippingAddress}, shipping_method_id = ${next.shippingMethodId},
+      shipping_price = ${next.shippingPrice}, payment_method_id = ${next.paymentMethodId},
+      payment_transaction_id = ${next.paymentTransactionId}, payment_status = ${next.paymentStatus},
+      payment_name = ${next.paymentName}, payment_price = ${next.paymentPrice}
     where shop_id = ${shopId} and cart_id = ${cart.cartId} and version = ${cart.version}`);
 }
 

@@ -297,3 +297,28 @@ test('a queue for connections that is too long refuses what comes on top, and an
   expect(refused.every(({ reason }) => isDatabaseAway(reason))).toBe(true);
   expect(await db.one(sql`select 2 as n`)).toEqual({ n: 2 });
 });
+
+describe('connections', () => {
+  test('are replaced after some uses, and nobody notices', async () => {
+    const recycled = open({ poolSize: 4, maxUses: 5 });
+    try {
+      const pidOf = async (db: Queries) =>
+        (await db.one<{ pid: number }>(sql`select pg_backend_pid() as pid`))!.pid;
+      const pids = await Promise.all(
+        Array.from({ length: 200 }, (_, index) =>
+          index % 3 === 0
+            ? recycled.transaction(async (tx) => {
+                const [first, second] = [await pidOf(tx), await pidOf(tx)];
+                expect(second).toBe(first);
+                return first;
+              })
+            : pidOf(recycled),
+        ),
+      );
+      expect(pids).toHaveLength(200);
+      expect(new Set(pids).size).toBeGreaterThanOrEqual(40);
+    } finally {
+      await recycled.close();
+    }
+  });
+});

@@ -117,7 +117,8 @@ describe('0004_orders.sql', () => {
         '{DE}', 'GROSS', true, false, true, true, false, '{}', 'SumProduct', '[]', '{}')`);
     const customerId = '019A0000-0000-7000-8000-00000000000C';
     await db.pool.query(
-      "insert into customer (shop_id, customer_id, customer_number, created_at) values ('Old', $1, '1', '2026-01-01')",
+      `insert into customer (shop_id, customer_id, customer_number, created_at, billing_address)
+      values ('Old', $1, '1', '2026-01-01', '{"emailAddress": "Ada.Ölund@Mail.example"}')`,
       [customerId],
     );
     await db.pool.query(
@@ -140,6 +141,7 @@ describe('0004_orders.sql', () => {
       { quantity: '2', gross: '8100', net: '6806.722689' },
       { quantity: '2', gross: '0', net: '0.000000' },
     ]);
+    expect(await rows('select email_key from customer')).toEqual([{ email_key: 'ada.ölund@mail.example' }]);
     expect(await rows('select content from customer_order')).toMatchObject([
       {
         content: {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { and, sql, toStatement } from './sql.ts';
+import { MAX_NAMED_STATEMENTS, namedStatementTexts, Sql, sql, toStatement } from './sql.ts';
 
 const byId = (id: number) => sql`select * from thing where id = ${id}`;
 
@@ -64,15 +64,21 @@ describe('sql', () => {
   });
 });
 
-describe('and', () => {
-  test('joins conditions', () => {
-    const { text, values } = toStatement(sql`where ${and([sql`a = ${1}`, sql`b = ${2}`, sql`c is null`])}`);
-    expect(text).toBe('where a = $1 and b = $2 and c is null');
-    expect(values).toEqual([1, 2]);
-  });
-
-  test('is the condition itself when there is one, and true when there is none', () => {
-    expect(toStatement(and([sql`a = ${1}`])).text).toBe('a = $1');
-    expect(toStatement(and([])).text).toBe('true');
+describe('names', () => {
+  test('run out before PostgreSQL has to hold too many statements; what comes then is sent without one', () => {
+    const known = namedStatementTexts().length;
+    const variations = Array.from({ length: 2 * MAX_NAMED_STATEMENTS }, (_, index) =>
+      toStatement(new Sql([`select ${index} from thing where id = `, ''], [7])),
+    );
+    expect(namedStatementTexts()).toHaveLength(MAX_NAMED_STATEMENTS);
+    const names = variations.flatMap(({ name }) => name ?? []);
+    expect(new Set(names).size).toBe(MAX_NAMED_STATEMENTS - known);
+    expect(variations.at(-1)).toEqual({
+      name: undefined,
+      text: `select ${2 * MAX_NAMED_STATEMENTS - 1} from thing where id = $1`,
+      values: [7],
+    });
+    // Who has a name keeps it.
+    expect(toStatement(byId(1)).name).toMatch(/^k\d+$/);
   });
 });

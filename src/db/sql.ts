@@ -5,6 +5,10 @@
  * Each statement has a name, so that PostgreSQL plans it once per connection. The name is cached per call site
  * (the array of strings of a tagged template is the same object on every call). A nested sql`...` is spliced in;
  * a call site that splices in the same parts again does not build its statement again.
+ *
+ * PostgreSQL keeps a named statement until its connection ends, so the number of texts must be a constant of the
+ * program: values, lists and search terms are parameters, and an update always sets the same columns. A fragment may
+ * be chosen among a few; what a client sends must not decide how many there are.
  */
 export class Sql {
   readonly strings: readonly string[];
@@ -17,24 +21,25 @@ export class Sql {
 }
 
 export interface Statement {
-  name: string;
+  /** undefined: too many texts have names already; PostgreSQL parses and plans this one for each call. */
+  name: string | undefined;
   text: string;
   values: unknown[];
 }
 
-const bySite = new WeakMap<readonly string[], { name: string; text: string }>();
-const byText = new Map<string, string>();
+const bySite = new WeakMap<readonly string[], Pick<Statement, 'name' | 'text'>>();
+const namesByText = new Map<string, string>();
+/**
+ * Bounds the memory of PostgreSQL, where each connection holds its own copy of every named statement, should a text
+ * depend on a request after all. The program has far fewer texts: a test counts them.
+ */
+export const MAX_NAMED_STATEMENTS = 1_000;
 /** What a call site spliced together lately, and from which fragments. */
 const splices = new WeakMap<readonly string[], { inner: (readonly string[])[]; strings: string[] }[]>();
 const MOST_SPLICES = 16;
 
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return values.some(isFragment) ? spliced(strings, values) : new Sql(strings, values);
-}
-
-/** Joins conditions: and([sql`a = ${1}`, sql`b = ${2}`]); `true` when there are none. */
-export function and(conditions: readonly Sql[]): Sql {
-  return conditions.length === 0 ? sql`true` : conditions.reduce((left, right) => sql`${left} and ${right}`);
 }
 
 export function toStatement(query: Sql): Statement {
@@ -91,12 +96,16 @@ function joined(strings: readonly string[], values: readonly unknown[]): string[
   return parts;
 }
 
-/** The texts are those of the source code, so this map is bounded by it. */
-function nameOf(text: string): string {
-  let name = byText.get(text);
-  if (!name) {
-    name = `k${byText.size}`;
-    byText.set(text, name);
+function nameOf(text: string): string | undefined {
+  let name = namesByText.get(text);
+  if (!name && namesByText.size < MAX_NAMED_STATEMENTS) {
+    name = `k${namesByText.size}`;
+    namesByText.set(text, name);
   }
   return name;
+}
+
+/** The texts that have a name in this process, for tests that count and explain them. */
+export function namedStatementTexts(): string[] {
+  return [...namesByText.keys()];
 }

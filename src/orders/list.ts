@@ -1,5 +1,5 @@
 import type { Queries } from '../db/database.ts';
-import { and, sql, type Sql } from '../db/sql.ts';
+import { sql, type Sql } from '../db/sql.ts';
 import { orderColumns, orderColumnsWith, type ListedOrder, type OrderRow } from './queries.ts';
 import type { Window } from './window.ts';
 
@@ -51,7 +51,9 @@ async function findPage<Row extends ListedOrder>(
       ? sql`
           select coalesce(sum(${ordersOf(shopId, filter)}), 0)::bigint as results from order_day
           where ${daysOf(shopId, filter)}`
-      : sql`select count(*) as results from customer_order where ${matches(shopId, filter)}`,
+      : sql`
+          select count(*) as results from customer_order
+          where ${changedSince(shopId, filter, filter.updatedFrom)}`,
   );
   return pageOf(await db.many(pageByUpdate(shopId, filter, sort, columns, row!.results)));
 }
@@ -90,26 +92,31 @@ function page(shopId: string, sort: OrderSort, columns: Sql, results: Sql, ids: 
     order by ${newestFirst(sort)}`;
 }
 
+/**
+ * Whether not all orders are asked for. Of what narrows a list, a statement names everything or nothing, so that there
+ * are two of it and not one for each combination; what is not asked for is then a condition that always holds.
+ */
+function isNarrowed({ states, currency, createdAfter, createdBefore }: OrderFilter): boolean {
+  return states.asked !== 0 || currency !== null || createdAfter !== null || createdBefore !== null;
+}
+
 /** The rows of `order_day` that count orders which are asked for. */
-function daysOf(shopId: string, { states, currency, createdAfter, createdBefore }: OrderFilter): Sql {
-  return and([
-    sql`shop_id = ${shopId} and orders > 0`,
-    ...(states.asked === 0 ? [] : [sql`states & ${states.asked} = ${states.set}`]),
-    ...(currency === null ? [] : [sql`currency = ${currency}`]),
-    ...(createdAfter === null ? [] : [sql`day >= (${createdAfter}::timestamptz at time zone 'UTC')::date`]),
-    ...(createdBefore === null ? [] : [sql`day <= (${createdBefore}::timestamptz at time zone 'UTC')::date`]),
-  ]);
+function daysOf(shopId: string, filter: OrderFilter): Sql {
+  const ofShop = sql`shop_id = ${shopId} and orders > 0`;
+  if (!isNarrowed(filter)) return ofShop;
+  const { states, currency } = filter;
+  const { firstDay, lastDay } = daysWithin(filter);
+  return sql`${ofShop} and day between ${firstDay} and ${lastDay} and states & ${states.asked} = ${states.set}
+    and (${currency}::text is null or currency = ${currency})`;
 }
 
 /** How many orders such a row stands for: of the days at the ends of a window, those within it are counted. */
 function ordersOf(shopId: string, filter: OrderFilter): Sql {
-  const { createdAfter, createdBefore } = filter;
-  if (createdAfter === null && createdBefore === null) return sql`orders`;
+  if (filter.createdAfter === null && filter.createdBefore === null) return sql`orders`;
+  const { firstDay, lastDay } = daysWithin(filter);
   return sql`
     case
-      when day > (coalesce(${createdAfter}::timestamptz, '-infinity') at time zone 'UTC')::date
-        and day < (coalesce(${createdBefore}::timestamptz, 'infinity') at time zone 'UTC')::date
-      then orders
+      when day > ${firstDay} and day < ${lastDay} then orders
       else (
         select count(*) from customer_order
         where customer_order.shop_id = ${shopId} and customer_order.currency = order_day.currency
@@ -118,6 +125,14 @@ function ordersOf(shopId: string, filter: OrderFilter): Sql {
           and created_at < (day + 1)::timestamp at time zone 'UTC' and ${inWindow(filter)}
       )
     end`;
+}
+
+/** The days (UTC) at the ends of a window; an open end is infinity. */
+function daysWithin({ createdAfter, createdBefore }: Window): { firstDay: Sql; lastDay: Sql } {
+  return {
+    firstDay: sql`(${createdAfter ?? '-infinity'}::timestamptz at time zone 'UTC')::date`,
+    lastDay: sql`(${createdBefore ?? 'infinity'}::timestamptz at time zone 'UTC')::date`,
+  };
 }
 
 /**
@@ -165,7 +180,7 @@ function pageAmongFew(shopId: string, filter: OrderFilter, sort: OrderSort, colu
     sort.by === 'created';
   const found = areLinesEnough
     ? ordersOfLines(shopId, filter)
-    : sql`select created_at, updated_at, order_id from customer_order where ${matches(shopId, filter)}`;
+    : sql`select created_at, updated_at, order_id from customer_order where ${amongFew(shopId, filter)}`;
   const ids = sql`
     select order_id from found customer_order order by ${newestFirst(sort)} limit ${sort.limit} offset ${sort.offset}`;
   return sql`
@@ -173,7 +188,7 @@ function pageAmongFew(shopId: string, filter: OrderFilter, sort: OrderSort, colu
     ${page(shopId, sort, columns, sql`(select count(*) from found)`, ids)}`;
 }
 
-/** Lines know when they were ordered, and are in an index with it. */
+/** Lines know when they were ordered, and are in an index with it; their currency is not. */
 function ordersOfLines(shopId: string, filter: OrderFilter): Sql {
   const { productId, currency } = filter;
   return sql`
@@ -201,11 +216,13 @@ function pageByUpdate(
     // expects that every other does, and goes along the index until the page is full.
     const walk = sql`
       select order_id from customer_order
-      where shop_id = ${shopId} and coalesce(${and(conditions(filter))}, false) ${places}`;
+      where shop_id = ${shopId} and coalesce(${conditions(filter)}
+        and (${filter.updatedFrom}::timestamptz is null or updated_at >= ${filter.updatedFrom}), false) ${places}`;
     return page(shopId, sort, columns, known, walk);
   }
   if (filter.updatedFrom !== null) {
-    const ids = sql`select order_id from customer_order where ${matches(shopId, filter)} ${places}`;
+    const ids = sql`
+      select order_id from customer_order where ${changedSince(shopId, filter, filter.updatedFrom)} ${places}`;
     return page(shopId, sort, columns, known, ids);
   }
   const ids = sql`
@@ -218,34 +235,34 @@ function pageByUpdate(
   return page(shopId, sort, columns, known, ids);
 }
 
-function matches(shopId: string, filter: OrderFilter): Sql {
-  const { customerId, productId } = filter;
-  return and([
-    sql`shop_id = ${shopId}`,
-    ...(customerId === null ? [] : [sql`customer_id = ${customerId}`]),
-    ...(productId === null
-      ? []
-      : [
-          sql`order_id = any(array(
-            select order_id from order_line where shop_id = ${shopId} and product_id = ${productId}))`,
-        ]),
-    ...conditions(filter),
-  ]);
+/** What one customer has bought, who has bought one product, or both: each of the three is a statement of its own. */
+function amongFew(shopId: string, filter: OrderFilter): Sql {
+  const { customerId, productId, updatedFrom } = filter;
+  const ofCustomer = customerId === null ? sql`` : sql`and customer_id = ${customerId}`;
+  const ofProduct =
+    productId === null
+      ? sql``
+      : sql`and order_id = any(array(
+          select order_id from order_line where shop_id = ${shopId} and product_id = ${productId}))`;
+  return sql`shop_id = ${shopId} ${ofCustomer} ${ofProduct} and ${conditions(filter)}
+    and (${updatedFrom}::timestamptz is null or updated_at >= ${updatedFrom})`;
 }
 
-/** What is not asked for is not said: a condition that always holds looks to PostgreSQL as if few orders met it. */
-function conditions(filter: OrderFilter): Sql[] {
-  const { states, currency, updatedFrom, createdAfter, createdBefore } = filter;
-  return [
-    // With an end, so that it looks narrow and its index is used.
-    ...(updatedFrom === null ? [] : [sql`updated_at between ${updatedFrom} and 'infinity'`]),
-    ...(states.asked === 0 ? [] : [sql`states & ${states.asked} = ${states.set}`]),
-    ...(currency === null ? [] : [sql`currency = ${currency}`]),
-    ...(createdAfter === null && createdBefore === null ? [] : [inWindow(filter)]),
-  ];
+/** The range has an end, so that it looks narrow to PostgreSQL and its index is used. */
+function changedSince(shopId: string, filter: OrderFilter, updatedFrom: Date): Sql {
+  return sql`
+    shop_id = ${shopId} and updated_at between ${updatedFrom} and 'infinity' and ${conditions(filter)}`;
 }
 
+function conditions(filter: OrderFilter): Sql {
+  if (!isNarrowed(filter)) return sql`true`;
+  const { states, currency } = filter;
+  return sql`states & ${states.asked} = ${states.set} and (${currency}::text is null or currency = ${currency})
+    and ${inWindow(filter)}`;
+}
+
+/** Without bounds from first to last: the parameters are never null. */
 function inWindow({ createdAfter, createdBefore }: Window): Sql {
-  return sql`created_at > coalesce(${createdAfter}::timestamptz, '-infinity')
-    and created_at < coalesce(${createdBefore}::timestamptz, 'infinity')`;
+  return sql`created_at > ${createdAfter ?? '-infinity'}::timestamptz
+    and created_at < ${createdBefore ?? 'infinity'}::timestamptz`;
 }

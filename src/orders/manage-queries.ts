@@ -116,6 +116,8 @@ export async function moveStock(
   moves: readonly StockMove[],
   beyondStock: boolean,
 ): Promise<{ shortIds: string[]; backIds: string[] }> {
+  // As in placeOrder: the ids say how few products these are.
+  const productIds = moves.map(({ productId }) => productId);
   const wanted = JSON.stringify(
     moves.map(({ productId, quantity }) => ({ product_id: productId, quantity })),
   );
@@ -127,7 +129,7 @@ export async function moveStock(
     ), stocked as (
       select product.product_id, product.stock, wanted.quantity
       from wanted join product on product.shop_id = ${shopId} and product.product_id = wanted.product_id
-      where product.stock is not null
+      where product.product_id = any (${productIds}::uuid[]) and product.stock is not null
       order by product.product_id
       for no key update of product
     ), short as (
@@ -136,7 +138,7 @@ export async function moveStock(
       update product set stock = stocked.stock + stocked.quantity, stock_changed_at = ${tx.now}
       from stocked
       where product.shop_id = ${shopId} and product.product_id = stocked.product_id
-        and not exists (select from short)
+        and product.product_id = any (${productIds}::uuid[]) and not exists (select from short)
       returning product.product_id, stocked.stock as before, product.stock as after
     )
     select array(select upper(product_id::text) from short) as "shortIds",

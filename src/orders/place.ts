@@ -72,6 +72,9 @@ export async function placeOrder(
   { mailId, mail, entry, expected = sql`true` }: PlacingOptions,
 ): Promise<Placing> {
   const { content } = order;
+  // PostgreSQL expects a hundred products in the JSON, and might rather read all that the shop has than look up each.
+  // The ids say how few they are.
+  const productIds = content.lines.map(({ productId }) => productId);
   const wanted = JSON.stringify(
     content.lines.map(({ productId, quantity }) => ({ product_id: productId, quantity })),
   );
@@ -85,7 +88,8 @@ export async function placeOrder(
         product.stock >= wanted.quantity or ${order.beyondStock} as suffices
       from jsonb_to_recordset(${wanted}) as wanted (product_id uuid, quantity numeric)
       join product on product.shop_id = ${shopId} and product.product_id = wanted.product_id
-      where product.stock is not null and exists (select from current_cart)
+      where product.product_id = any (${productIds}::uuid[]) and product.stock is not null
+        and exists (select from current_cart)
       order by product.product_id
       for no key update of product
     ), voucher as (
@@ -106,7 +110,7 @@ export async function placeOrder(
       update product set stock = stocked.stock - stocked.quantity, stock_changed_at = ${order.createdAt}
       from stocked
       where product.shop_id = ${shopId} and product.product_id = stocked.product_id
-        and exists (select from accepted)
+        and product.product_id = any (${productIds}::uuid[]) and exists (select from accepted)
       returning product.product_id, product.stock
     ), redeemed as (
       update coupon set used = used + 1
@@ -126,7 +130,7 @@ export async function placeOrder(
       ) union all (
         select customer_id, customer_number from customer
         where shop_id = ${shopId} and ${order.customerId}::uuid is null
-          and lower(billing_address ->> 'emailAddress') = lower(${order.email})
+          and email_key = lower(${order.email})
         order by created_at, customer_id limit 1
       )
     ), renamed as (

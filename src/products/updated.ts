@@ -92,9 +92,14 @@ function entry({ bytes, tag }: Encoded, changedAt: Date): Encoded {
   return { bytes: Buffer.concat([Buffer.from('{"item":'), bytes, end]), tag: tag + lastUpdated };
 }
 
+/** The range has an end, so that it looks narrow to PostgreSQL and its index is used. */
+function isChanged(shopId: string, changedAt: Sql, since: Date): Sql {
+  return sql`product.shop_id = ${shopId} and ${changedAt} > ${since} and ${changedAt} < 'infinity'`;
+}
+
 async function countChanged(db: Queries, shopId: string, changedAt: Sql, since: Date): Promise<number> {
   const row = await db.one<{ count: number }>(sql`
-    select count(*) as count from product where product.shop_id = ${shopId} and ${changedAt} > ${since}`);
+    select count(*) as count from product where ${isChanged(shopId, changedAt, since)}`);
   return row!.count;
 }
 
@@ -110,6 +115,6 @@ function findChanged(
     select ${refColumns}, ${changedAt} as "changedAt"
     from product
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
-    where product.shop_id = ${shopId} and ${changedAt} > ${since}
+    where ${isChanged(shopId, changedAt, since)}
     order by ${changedAt} desc, product.product_id desc limit ${limit} offset ${offset}`);
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '../db/database.ts';
-import { and, sql, type Sql } from '../db/sql.ts';
+import { sql, type Sql } from '../db/sql.ts';
 import { isId } from '../ids.ts';
 import type { ImageSizes } from '../media/images.ts';
 import {
@@ -34,29 +34,53 @@ function within(shopId: string, { locale, includeInvisible }: Place): Sql {
   return sql`listing.shop_id = ${shopId} and listing.locale = ${locale} and (listing.visible or ${includeInvisible})`;
 }
 
+/*
+ * A query has up to 20 terms, and its statement is the same for any number of them: the two longest find least, so they
+ * stand in the conditions that the indexes answer; the others come as arrays, and what the two have found is compared
+ * with them. `(select ...)` around a value lets PostgreSQL compute it once, and not for each row.
+ */
+
+/** A pattern that everything matches, where there is no second term. */
+const ANYTHING = '%';
+
+function longestFirst(terms: readonly Term[]): Term[] {
+  return terms.toSorted((left, right) => right.text.length - left.text.length);
+}
+
+const lowered = (pattern: string) => sql`(select lower(${pattern}))`;
+
+const loweredAll = (patterns: readonly string[]) => sql`array(
+  select lower(pattern) from unnest(${patterns}::text[]) as pattern)`;
+
 /**
  * All terms as they were typed, as parts of name, numbers, maker and keywords; or all of them as words, in any form,
  * of all texts. Two conditions, each of which one index answers: term by term it would be two for each, and
  * PostgreSQL would read all that matches the first term.
  */
 function matches(terms: readonly Term[], locale: string): Sql {
-  if (terms.length === 0) return sql`true`;
-  return sql`(${and(terms.map((term) => sql`listing.text like lower(${likePattern(term)})`))}
+  const [first, second = ANYTHING, ...others] = longestFirst(terms).map(likePattern);
+  if (first === undefined) return sql`true`;
+  return sql`(listing.text like ${lowered(first)} and listing.text like ${lowered(second)}
+      and listing.text like all (${loweredAll(others)})
     or listing.words @@ ${wordsQuery(terms, locale)})`;
 }
 
 function wordsQuery(terms: readonly Term[], locale: string): Sql {
-  return sql`to_tsquery(${dictionaryOf(locale)}::regconfig, ${terms.map(wordQuery).join(' & ')})`;
+  return sql`(select to_tsquery(${dictionaryOf(locale)}::regconfig, ${terms.map(wordQuery).join(' & ')}))`;
 }
 
-/** Each term in its own way: one as a part of the name, another one as a word of the description. */
+/** Each of at least two terms in its own way: one as a part of the name, another one as a word of the description. */
 function matchesOneByOne(terms: readonly Term[], locale: string): Sql {
-  // What the longest finds is read and compared with the others.
-  const rarestFirst = terms.toSorted((left, right) => right.text.length - left.text.length);
-  return and(rarestFirst.map((term) => matches([term], locale)));
+  const [first, second, ...others] = longestFirst(terms);
+  const matchesTerm = (term: Term) => sql`(
+    listing.text like ${lowered(likePattern(term))} or listing.words @@ ${wordsQuery([term], locale)})`;
+  return sql`${matchesTerm(first!)} and ${matchesTerm(second!)} and not exists (
+    select from unnest(${others.map(likePattern)}::text[], ${others.map(wordQuery)}::text[]) as term (pattern, words)
+    where not (listing.text like lower(pattern)
+      or listing.words @@ to_tsquery(${dictionaryOf(locale)}::regconfig, term.words)))`;
 }
 
-/** `oneByOne` is the slower way, for when the quick one finds nothing. */
+/** `oneByOne` is the slower way, for when the quick one finds nothing; it needs two terms at least. */
 export interface Wanted {
   terms: readonly Term[];
   oneByOne?: boolean;
@@ -252,14 +276,22 @@ export interface FacetedOptions extends Wanted {
 
 export const MOST_VALUES = 100;
 
-/** The first column of an order that a direction applies to; equals follow by name. */
-const SORT_KEYS: Record<SortBy, { key: Sql; ties: Sql }> = {
-  rank: { key: sql`rank`, ties: sql`name, product_id` },
-  name: { key: sql`name`, ties: sql`product_id` },
-  number: { key: sql`number`, ties: sql`product_id` },
-  creation: { key: sql`product_id`, ties: sql`product_id` },
-  price: { key: sql`price`, ties: sql`name, product_id` },
-};
+/**
+ * Equals follow by name. The usual order by rank, best first, is a statement of its own; the others share one, which
+ * computes for each hit only what the asked order needs. What has no such value comes last.
+ */
+function orderOf(sortBy: SortBy, direction: 'asc' | 'desc'): Sql {
+  if (sortBy === 'rank') return sql`rank desc, name, product_id`;
+  const isAsked = (by: SortBy, towards: 'asc' | 'desc') => sql`${sortBy === by && direction === towards}`;
+  return sql`
+    case when ${isAsked('price', 'asc')} then price when ${isAsked('price', 'desc')} then -price end,
+    case when ${isAsked('name', 'desc')} then name end desc nulls last,
+    case when ${isAsked('number', 'asc')} then number end,
+    case when ${isAsked('number', 'desc')} then number end desc nulls last,
+    case when ${isAsked('creation', 'asc')} then product_id end,
+    case when ${isAsked('creation', 'desc')} then product_id end desc nulls last,
+    name, product_id`;
+}
 
 /** One scan: the hits, how many they are, what they can be narrowed by, and one page of them. */
 export async function findFaceted(
@@ -268,15 +300,13 @@ export async function findFaceted(
   options: FacetedOptions,
 ): Promise<FacetedPage> {
   const { locale, terms, filters, sortBy, direction, limit, offset } = options;
-  const { key, ties } = SORT_KEYS[sortBy];
-  const order = direction === 'asc' ? sql`${key}, ${ties}` : sql`${key} desc nulls last, ${ties}`;
+  const order = orderOf(sortBy, direction);
   const row = await db.one<
     PageRow & { facets: string | null; lowest: number | null; highest: number | null }
   >(sql`
     with hit as materialized (
       select listing.product_id, listing.name, listing.price, listing.facets,
-        ${sortBy === 'rank' ? rank(terms, locale) : sql`0`} as rank,
-        ${sortBy === 'number' ? numberOf(shopId) : sql`''`} as number
+        ${sortBy === 'rank' ? rank(terms, locale) : sql`0`} as rank, ${numberOf(shopId, sortBy)} as number
       from listing
       where ${within(shopId, { locale, includeInvisible: false })} and ${matching(options, locale)}
         and ${filtered(filters)}
@@ -310,32 +340,28 @@ export async function findFaceted(
 
 /** Terms that stand in the name count most; then how often and where the words occur. */
 function rank(terms: readonly Term[], locale: string): Sql {
-  if (terms.length === 0) return sql`0`;
-  const inName = terms
-    .map((term) => sql`(lower(listing.name) like lower(${`%${escapeLike(term.text)}%`}))::integer`)
-    .reduce((left, right) => sql`${left} + ${right}`);
-  return sql`${inName} + ts_rank(listing.words, ${wordsQuery(terms, locale)})`;
+  const [first, second = null, ...others] = longestFirst(terms).map(({ text }) => `%${escapeLike(text)}%`);
+  if (first === undefined) return sql`0`;
+  const name = sql`lower(listing.name)`;
+  return sql`(${name} like ${lowered(first)})::integer
+    + case when ${second}::text is null then 0 else (${name} like (select lower(${second})))::integer end
+    + case when ${others.length === 0} then 0 else (
+        select count(*) from unnest(${loweredAll(others)}) as pattern where ${name} like pattern)::integer end
+    + ts_rank(listing.words, ${wordsQuery(terms, locale)})`;
 }
 
-function numberOf(shopId: string): Sql {
-  return sql`(
-    select product_number from product where shop_id = ${shopId} and product_id = listing.product_id)`;
+function numberOf(shopId: string, sortBy: SortBy): Sql {
+  return sql`case when ${sortBy === 'number'} then (
+    select product_number from product where shop_id = ${shopId} and product_id = listing.product_id) end`;
 }
 
 /** A master is offered from its lowest to its highest price: some of it must lie within the bounds. */
 function filtered({ facets, minimum, maximum }: Filters): Sql {
-  const conditions = [
-    ...(facets.length > 0 ? [sql`listing.facets @> ${facets}`] : []),
-    ...(maximum === null ? [] : [sql`listing.price <= ${maximum}`]),
-    ...(minimum === null
-      ? []
-      : [
-          sql`(listing.price >= ${minimum} or exists (
-            select from unnest(listing.facets) as facet
-            where starts_with(facet, 'p:') and substr(facet, 3)::bigint >= ${minimum}))`,
-        ]),
-  ];
-  return and(conditions);
+  const hasFacets = facets.length === 0 ? sql`` : sql`listing.facets @> ${facets} and`;
+  return sql`${hasFacets} (${maximum}::bigint is null or listing.price <= ${maximum})
+    and (${minimum}::bigint is null or listing.price >= ${minimum} or exists (
+      select from unnest(listing.facets) as facet
+      where starts_with(facet, 'p:') and substr(facet, 3)::bigint >= ${minimum}))`;
 }
 
 /** The hits; if there are none, those of the words that were probably meant, or at least of one of the words. */

@@ -1,0 +1,153 @@
+import type { Database } from '../src/db/database.ts';
+import { generateProducts } from '../src/demo/generate.ts';
+import { shopSettings } from '../src/shop/settings.ts';
+import { openConnections } from './client.ts';
+import { load } from './load.ts';
+import type { Verdict } from './report.ts';
+import { applyDelivery, createBareShop, stockUp, type BenchShop } from './shop.ts';
+import { checkout, type Memory } from './targets.ts';
+import { percentile } from './timing.ts';
+
+/**
+ * The first minutes of a shop: PostgreSQL has looked at the tables while they were empty, and plans its statements for
+ * that. Then the shop sells to ever new customers. It must not become slower while its tables grow, nor be faster after
+ * a restart, which forgets the plans.
+ */
+export interface GrowthOptions {
+  seconds: number;
+  /** Customers who buy at the same time. */
+  buyers: number;
+  /** For how long lists are loaded. */
+  listSeconds: number;
+}
+
+export type GrowingShop = Pick<BenchShop, 'shopId' | 'root' | 'token' | 'saleIds' | 'shippingMethodId'>;
+
+const PRODUCTS = 60;
+
+export async function createGrowingShop(db: Database): Promise<GrowingShop> {
+  const shopId = 'Fresh';
+  const token = await createBareShop(db, shopId);
+  await applyDelivery(db, shopId);
+  // Analysed while there is nothing in them.
+  await db.pool.query('vacuum analyze');
+  await generateProducts(db, { shopId, products: PRODUCTS, seed: 3 }, () => {});
+  const sales = await stockUp(db, shopId);
+  const { shippingMethods } = await shopSettings(db, shopId);
+  return {
+    shopId,
+    root: `/rs/shops/${shopId}`,
+    token,
+    saleIds: sales.map(({ id }) => id),
+    shippingMethodId: shippingMethods[0]!.shippingMethodId,
+  };
+}
+
+interface Sale {
+  /** Seconds since the beginning. */
+  at: number;
+  /** How long the order took, in ms. */
+  ms: number;
+}
+
+export async function measureGrowth(
+  origin: string,
+  shop: GrowingShop,
+  { seconds, buyers }: GrowthOptions,
+  say: (line: string) => void,
+): Promise<Verdict[]> {
+  const sales = await sell(origin, shop, { seconds, buyers });
+  const within = (from: number, until: number) => sales.filter(({ at }) => at >= from && at < until);
+  const steps = Array.from({ length: Math.floor(seconds / 10) }, (_, index) =>
+    Math.round(within(10 * index, 10 * index + 10).length / 10),
+  );
+  say(`orders per second, each 10 s: ${steps.join(', ')}`);
+  const end = Math.min(30, seconds / 2);
+  const [first, last] = [within(0, end), within(seconds - end, seconds)];
+  const p = (part: readonly Sale[], share: number) =>
+    Math.round(
+      percentile(
+        part.map(({ ms }) => ms),
+        share,
+      ),
+    );
+  const rates = `${Math.round(first.length / end)} -> ${Math.round(last.length / end)} a second`;
+  const times = [0.5, 0.99].map((share) => `p${100 * share} ${p(first, share)} -> ${p(last, share)} ms`);
+  const ratio = first.length / last.length;
+  return [
+    {
+      name: `orders of a new shop, first ${end} s -> last: ${rates}, ${times.join(', ')}; times slower`,
+      value: round(ratio),
+      goal: round(1 / 0.9),
+      ok: ratio < 1 / 0.9,
+    },
+  ];
+}
+
+/** Everyone goes through the whole checkout again and again, each time with another email address. */
+async function sell(
+  origin: string,
+  shop: GrowingShop,
+  { seconds, buyers }: Pick<GrowthOptions, 'seconds' | 'buyers'>,
+): Promise<Sale[]> {
+  const steps = checkout(shop);
+  const sales: Sale[] = [];
+  const began = performance.now();
+  const elapsed = () => (performance.now() - began) / 1000;
+  const connections = openConnections(origin, buyers);
+  const buy = async () => {
+    const memory: Memory = {};
+    for (const { name, call, note } of steps) {
+      const made = call(memory);
+      const sent = performance.now();
+      const { status, headers, text } = await connections.send({
+        ...made,
+        headers: { authorization: `Bearer ${shop.token}`, ...made.headers },
+      });
+      if (status >= 300)
+        throw new Error(`${made.method} ${made.path} answers ${status} ${text.slice(0, 500)}`);
+      note?.(memory, text, headers as Record<string, string>);
+      if (name === 'order') sales.push({ at: elapsed(), ms: performance.now() - sent });
+    }
+  };
+  const buyer = async () => {
+    while (elapsed() < seconds) await buy();
+  };
+  try {
+    await Promise.all(Array.from({ length: buyers }, buyer));
+  } finally {
+    connections.close();
+  }
+  return sales;
+}
+
+/** Lists of the process that has seen the shop grow, and of a new one. */
+export async function compareRestarted(
+  grown: { origin: string; stop: () => Promise<void> },
+  restart: () => Promise<{ origin: string }>,
+  { root, token }: GrowingShop,
+  seconds: number,
+): Promise<Verdict> {
+  const calls = [`${root}/products?resultsPerPage=20`, `${root}/orders?resultsPerPage=20`].map((path) => ({
+    method: 'GET' as const,
+    path,
+  }));
+  const rate = async (origin: string) => {
+    const subject = { name: 'lists', origin, token, calls };
+    await load(subject, 3);
+    return (await load(subject, seconds)).requestsPerSecond;
+  };
+  const before = await rate(grown.origin);
+  await grown.stop();
+  const after = await rate((await restart()).origin);
+  return {
+    name: `lists before a restart and after it: ${Math.round(before)} -> ${Math.round(after)} a second, times`,
+    value: round(after / before),
+    goal: 1.15,
+    ok: after / before < 1.15,
+  };
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { cloneDatabase } from '../../test/service.ts';
+import { openDatabase, type Database } from './database.ts';
+import { refreshStatistics, startRefreshingStatistics } from './statistics.ts';
+import { sql } from './sql.ts';
+
+let name: string;
+let drop: () => Promise<void>;
+let db: Database;
+
+beforeAll(async () => {
+  ({ name, drop } = await cloneDatabase());
+  // One connection, so that what it has written is counted when it says so.
+  db = openDatabase({ connection: { ...inject('connection'), database: name }, poolSize: 1 });
+  await db.run(sql`create table "Growing thing" (id integer primary key) with (autovacuum_enabled = false)`);
+  await db.run(sql`analyze "Growing thing"`);
+});
+afterAll(async () => {
+  await db.close();
+  await drop();
+});
+
+async function insert(from: number, until: number): Promise<void> {
+  await db.run(sql`insert into "Growing thing" select generate_series(${from}::integer, ${until}::integer)`);
+  await db.run(sql`select pg_stat_force_next_flush()`);
+}
+
+test('a table is analysed when it has doubled, and not before', async () => {
+  await insert(1, 100);
+  expect(await refreshStatistics(db)).toEqual([]);
+  await insert(101, 101);
+  expect(await refreshStatistics(db)).toEqual(['"Growing thing"']);
+  expect(await refreshStatistics(db)).toEqual([]);
+  await insert(102, 302);
+  expect(await refreshStatistics(db)).toEqual([]);
+  await insert(303, 303);
+  expect(await refreshStatistics(db)).toEqual(['"Growing thing"']);
+  expect(await db.one(sql`select reltuples from pg_class where relname = 'Growing thing'`)).toEqual({
+    reltuples: 303,
+  });
+});
+
+test('who starts it is told when it fails, and can stop it', async () => {
+  const closed = openDatabase({ connection: { ...inject('connection'), database: name } });
+  await closed.close();
+  let stop: (() => Promise<void>) | undefined;
+  const failure = await new Promise((resolve) => {
+    stop = startRefreshingStatistics(closed, resolve);
+  });
+  expect(String(failure)).toContain('after calling end on the pool');
+  expect(await stop!()).toBeUndefined();
+});
