@@ -397,6 +397,9 @@ describe.each(withoutBody)('$name', (operation) => {
   });
 });
 
+/** The contract takes lists of these. */
+const REPEATABLE = ['id', 'categoryId', 'productId'];
+
 describe.each(OPERATIONS)('$name', (operation) => {
   const join = (more: string) => (valid: string) => (valid === '' ? `?${more}` : `${valid}&${more}`);
 
@@ -414,6 +417,24 @@ describe.each(OPERATIONS)('$name', (operation) => {
     ]) {
       const { answer } = await send(operation, {}, join(search));
       expect(answer).toMatchObject({ status: operation.status });
+    }
+  });
+
+  test('those of other operations are as unknown, also when they come twice', async () => {
+    const others = [...new Set(OPERATIONS.flatMap(({ query }) => query))].filter(
+      (name) => !operation.query.includes(name),
+    );
+    const twice = others.map((name) => `${name}=GBP&${name}=x`).join('&');
+    const { answer } = await send(operation, {}, join(twice));
+    expect(answer).toMatchObject({ status: operation.status });
+  });
+
+  test('one of its own that comes twice is refused, unless it is a list', async () => {
+    for (const name of operation.query.filter((one) => !REPEATABLE.includes(one))) {
+      const repeated = await send(operation, {}, join(`${name}=1&${name}=2`));
+      expect(textOf(operation, repeated, 400)).toMatch(
+        new RegExp(` failed:\\n\\tvalidation error (WRONG_TYPE|UNKNOWN_VALUE) on field ${name}$`),
+      );
     }
   });
 

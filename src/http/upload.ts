@@ -64,8 +64,13 @@ async function received(request: FastifyRequest, name: string, place: string): P
   if (!request.isMultipart()) throw wrongContentType('multipart');
   if (Number(request.headers['content-length']) > UPLOAD_LIMIT) throw tooMuch();
   const overflow = new AbortController();
+  const parsing = { isWriting: false };
   try {
-    return await Promise.race([bodyOver(request, overflow), fileOf(request, name, place, overflow.signal)]);
+    return await Promise.race([
+      bodyOver(request, overflow),
+      partWithoutEnd(request, parsing),
+      fileOf(request, name, place, overflow.signal, parsing),
+    ]);
   } catch (error) {
     if (error instanceof HttpError || 'syscall' in (error as object)) throw error;
     throw badRequest(`The body is not a valid form: ${(error as Error).message.slice(0, 120)}`);
@@ -86,12 +91,30 @@ function bodyOver({ raw }: FastifyRequest, overflow: AbortController): Promise<n
   });
 }
 
+const PARSED_WITHIN = 1_000;
+
+/**
+ * Fails when the whole body has come and the parser still waits: a part whose head has no end is never finished by it,
+ * and the request would hang for ever. While a file is being written to disk, the parser waits for that.
+ */
+function partWithoutEnd({ raw }: FastifyRequest, parsing: { isWriting: boolean }): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const check = () => {
+      if (parsing.isWriting) wait();
+      else reject(badRequest('The body is not a valid form: a part has no end'));
+    };
+    const wait = () => void setTimeout(check, PARSED_WITHIN).unref();
+    raw.once('end', wait);
+  });
+}
+
 /** Reads the body to its end, whatever is wrong with it, so that the connection can go on. */
 async function fileOf(
   request: FastifyRequest,
   name: string,
   place: string,
   signal: AbortSignal,
+  parsing: { isWriting: boolean },
 ): Promise<Upload> {
   let upload: Upload | undefined;
   let problem: HttpError | undefined;
@@ -107,6 +130,7 @@ async function fileOf(
       );
     } else {
       const hash = createHash('sha256');
+      parsing.isWriting = true;
       await mkdir(path.dirname(place), { recursive: true });
       await pipeline(
         part.file,
@@ -119,6 +143,7 @@ async function fileOf(
         createWriteStream(place, { flags: 'wx' }),
         { signal },
       );
+      parsing.isWriting = false;
       upload = new Upload(part.filename, hash.digest('hex'), place);
     }
   }

@@ -265,6 +265,26 @@ describe('an upload', () => {
       /^The body /,
     ],
     [
+      'with a part whose head has no end',
+      {
+        body: Buffer.from(
+          '--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n--x--\r\n',
+        ),
+        headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      },
+      'The body is not a valid form: a part has no end',
+    ],
+    [
+      'with a second part whose head has no end',
+      {
+        body: Buffer.from(
+          '--x\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\n\r\nPNG\r\n--x\r\nA: b\r\n--x--\r\n',
+        ),
+        headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      },
+      'The body is not a valid form: a part has no end',
+    ],
+    [
       'without a boundary',
       { body: PNG, headers: { 'content-type': 'multipart/form-data' } },
       /^The body is not a valid form/,

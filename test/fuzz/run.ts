@@ -40,6 +40,8 @@ export interface FuzzReport {
 }
 
 const SLOWEST = 2_000;
+/** Longer than the database may take for any statement. */
+const NEVER = 60_000;
 /** A shop grows by what succeeds; lists of a full one would be measured instead of damage. */
 const REQUESTS_PER_SHOP = 20_000;
 /** What fails in a shop that is newer than this is a mistake. */
@@ -182,9 +184,16 @@ function isCostly({ name, multipart }: Operation): boolean {
 
 async function send(app: FastifyInstance, { request }: Sent): Promise<Answered> {
   const began = performance.now();
-  const { statusCode, headers, body } = await app.inject(injected(request));
-  const type = String(headers['content-type'] ?? '');
-  return { status: statusCode, type, answer: body, ms: performance.now() - began };
+  let timer: NodeJS.Timeout | undefined;
+  const never = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), NEVER);
+  });
+  const response = await Promise.race([app.inject(injected(request)), never]);
+  clearTimeout(timer);
+  const ms = performance.now() - began;
+  if (!response) return { status: 0, type: '', answer: '', ms };
+  const type = String(response.headers['content-type'] ?? '');
+  return { status: response.statusCode, type, answer: response.body, ms };
 }
 
 function findingOf(sent: Sent, answered: Answered): Finding | undefined {
@@ -210,6 +219,7 @@ interface Answered {
 
 /** What is wrong with an answer; undefined: nothing. */
 function problemOf({ method, path }: FuzzRequest, { status, type, answer }: Answered): string | undefined {
+  if (status === 0) return 'was not answered';
   if (status >= 500) return `answered ${status}`;
   if (method === 'HEAD' || method === 'OPTIONS' || status === 304) return undefined;
   if (status === 204) return answer === '' ? undefined : '204 with a body';
