@@ -98,7 +98,9 @@ export async function callInVariations(shop: Shop, seed: number, rounds: number)
       const isPlain = round === 0;
       const body = isPlain || operation.multipart || operation.form ? options.body : someFields(options.body);
       const isAnonymous =
-        operation.scope !== 'public' && ANONYMOUS_SCOPES.has(operation.scope) && random() < 0.3;
+        operation.scopes.length > 0 &&
+        operation.scopes.every((scope) => ANONYMOUS_SCOPES.has(scope)) &&
+        random() < 0.3;
       const { token, ...without } = options;
       await shop.service.call(
         operation.method,
