@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MAX_NAMED_STATEMENTS, namedStatementTexts, Sql, sql, toStatement } from './sql.ts';
+import { sql, StatementNames, toStatement } from './sql.ts';
 
 const byId = (id: number) => sql`select * from thing where id = ${id}`;
 
@@ -66,19 +66,8 @@ describe('sql', () => {
 
 describe('names', () => {
   test('run out before PostgreSQL has to hold too many statements; what comes then is sent without one', () => {
-    const known = namedStatementTexts().length;
-    const variations = Array.from({ length: 2 * MAX_NAMED_STATEMENTS }, (_, index) =>
-      toStatement(new Sql([`select ${index} from thing where id = `, ''], [7])),
-    );
-    expect(namedStatementTexts()).toHaveLength(MAX_NAMED_STATEMENTS);
-    const names = variations.flatMap(({ name }) => name ?? []);
-    expect(new Set(names).size).toBe(MAX_NAMED_STATEMENTS - known);
-    expect(variations.at(-1)).toEqual({
-      name: undefined,
-      text: `select ${2 * MAX_NAMED_STATEMENTS - 1} from thing where id = $1`,
-      values: [7],
-    });
-    // Who has a name keeps it.
-    expect(toStatement(byId(1)).name).toMatch(/^k\d+$/);
+    const names = new StatementNames(3);
+    const texts = ['select 1', 'select 2', 'select 1', 'select 3', 'select 4', 'select 2', 'select 5'];
+    expect(texts.map((text) => names.of(text))).toEqual(['k0', 'k1', 'k0', 'k2', undefined, 'k1', undefined]);
   });
 });

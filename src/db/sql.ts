@@ -27,13 +27,32 @@ export interface Statement {
   values: unknown[];
 }
 
-const bySite = new WeakMap<readonly string[], Pick<Statement, 'name' | 'text'>>();
-const namesByText = new Map<string, string>();
 /**
- * Bounds the memory of PostgreSQL, where each connection holds its own copy of every named statement, should a text
- * depend on a request after all. The program has far fewer texts: a test counts them.
+ * Gives each text a name, and the same one always. The number of names is bounded, and with it the memory of
+ * PostgreSQL, where each connection holds its own copy of every named statement.
  */
-export const MAX_NAMED_STATEMENTS = 1_000;
+export class StatementNames {
+  readonly #byText = new Map<string, string>();
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** undefined: so many texts have names already. */
+  of(text: string): string | undefined {
+    let name = this.#byText.get(text);
+    if (!name && this.#byText.size < this.#most) {
+      name = `k${this.#byText.size}`;
+      this.#byText.set(text, name);
+    }
+    return name;
+  }
+}
+
+/** The program has far fewer texts: a test counts them. This is for the day when one depends on a request after all. */
+const names = new StatementNames(1_000);
+const bySite = new WeakMap<readonly string[], Pick<Statement, 'name' | 'text'>>();
 /** What a call site spliced together lately, and from which fragments. */
 const splices = new WeakMap<readonly string[], { inner: (readonly string[])[]; strings: string[] }[]>();
 const MOST_SPLICES = 16;
@@ -46,7 +65,7 @@ export function toStatement(query: Sql): Statement {
   let site = bySite.get(query.strings);
   if (!site) {
     const text = query.strings.reduce((left, right, index) => `${left}$${index}${right}`);
-    site = { name: nameOf(text), text };
+    site = { name: names.of(text), text };
     bySite.set(query.strings, site);
   }
   return { name: site.name, text: site.text, values: query.values as unknown[] };
@@ -94,18 +113,4 @@ function joined(strings: readonly string[], values: readonly unknown[]): string[
     }
   });
   return parts;
-}
-
-function nameOf(text: string): string | undefined {
-  let name = namesByText.get(text);
-  if (!name && namesByText.size < MAX_NAMED_STATEMENTS) {
-    name = `k${namesByText.size}`;
-    namesByText.set(text, name);
-  }
-  return name;
-}
-
-/** The texts that have a name in this process, for tests that count and explain them. */
-export function namedStatementTexts(): string[] {
-  return [...namesByText.keys()];
 }
