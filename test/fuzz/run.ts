@@ -93,6 +93,7 @@ export async function fuzz(service: Service, options: FuzzOptions): Promise<Fuzz
             // A damaged request may have deleted what valid calls need; a new shop has it all again.
             if (begun - first < LEAST_PER_SHOP) throw error;
             isWornOut = true;
+            begun--;
           });
         if (!sent) return;
         const answered = await send(service.app, sent);
