@@ -4,10 +4,10 @@ import { scanMarkup } from '../http/markup-scanner.ts';
 const DEEPEST = 100;
 
 /**
- * How much work a text may give to the sanitiser, in units of about a microsecond: some 700 links or images, or
- * 6,000 elements without attributes. The longest descriptions that shops have are far below it.
+ * How much work a text may give to the sanitiser, in units of about a microsecond: some 500 links or images, or
+ * 4,000 elements without attributes. The longest descriptions that shops have are far below it.
  */
-const MOST_WORK = 12_000;
+const MOST_WORK = 8_000;
 const WORK = { entity: 1, element: 2, changed: 4, attributes: 10 };
 
 /** Longer ones hold no address and no title, but a picture in base64 or an attack: they lose their attributes. */

@@ -75,7 +75,7 @@ export function merchantHtml(markup: string): Markup {
   const kept = memory.get(markup);
   if (kept) return kept;
   const { head, tail } = boundedMarkup(markup);
-  const text = escapeHtml(plainText(tail)).replaceAll('\n', '<br />');
+  const text = escapeHtml(plainText(tail)).split('\n').join('<br />');
   const cleaned = safe(`${sanitizeHtml(head, ALLOWED)}${text}`.trim());
   memory.keep(markup, cleaned, 2 * (markup.length + cleaned.text.length));
   return cleaned;

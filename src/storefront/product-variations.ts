@@ -45,26 +45,23 @@ export function variationForm(visit: Visit, choice: Choice): Markup | false {
       action="${to({ ...visit, locale: settings.defaultLocale }, productPath(masterNumber))}"
     >
       ${locale !== settings.defaultLocale && html`<input type="hidden" name="locale" value="${locale}" />`}
-      ${dimensions.map(
-        ({ name, displayName, values }, index) =>
-          html`<div class="field">
-            <label for="variation.${index}">${displayName}</label>
-            <select id="variation.${index}" name="${name}" required>
-              ${selectedValue(selection, name) === undefined && html`<option value="">${words.choose}</option>`}
-              ${values
-                .filter(({ value }) => hasValue(name, value))
-                .map(
-                  ({ value, displayValue }) =>
-                    html`<option
-                      value="${value}"
-                      ${selectedValue(selection, name) === value && html`selected`}
-                    >
-                      ${displayValue}${remark(choice, name, value, words)}
-                    </option>`,
-                )}
-            </select>
-          </div>`,
-      )}
+      ${dimensions.map(({ name, displayName, values }, index) => {
+        const chosen = selectedValue(selection, name);
+        return html`<div class="field">
+          <label for="variation.${index}">${displayName}</label>
+          <select id="variation.${index}" name="${name}" required>
+            ${chosen === undefined && html`<option value="">${words.choose}</option>`}
+            ${values
+              .filter(({ value }) => hasValue(name, value))
+              .map(
+                ({ value, displayValue }) =>
+                  html`<option value="${value}" ${chosen === value && html`selected`}>
+                    ${displayValue}${remark(choice, name, value, words)}
+                  </option>`,
+              )}
+          </select>
+        </div>`;
+      })}
       <button class="quiet">${words.show}</button>
     </form>`;
 }

@@ -17,6 +17,7 @@ import { formOf, PNG } from '../upload.ts';
  */
 
 const LONGEST_BLOCK = 50;
+const TRIES = 5;
 
 let service: Service;
 let shop: Shop;
@@ -132,7 +133,8 @@ describe('nor does a request', () => {
 
 async function quickest(step: string, work: () => Promise<unknown>): Promise<number> {
   let ms = Infinity;
-  for (let tries = 0; tries < 3 && ms >= LONGEST_BLOCK; tries++) ms = Math.min(ms, await longestBlock(work));
+  for (let tries = 0; tries < TRIES && ms >= LONGEST_BLOCK; tries++)
+    ms = Math.min(ms, await longestBlock(work));
   blocks.push({ text: 'a request of 1 MB', step, ms });
   return ms;
 }
@@ -141,7 +143,7 @@ async function quickest(step: string, work: () => Promise<unknown>): Promise<num
 async function slowSteps(name: string, filling: Filling): Promise<string[]> {
   const best = new Map<string, number>();
   let slow: [string, number][] = [];
-  for (let tries = 0; tries < 3; tries++) {
+  for (let tries = 0; tries < TRIES; tries++) {
     for (const [step, ms] of await blocksOf(filling))
       best.set(step, Math.min(ms, best.get(step) ?? Infinity));
     slow = [...best].filter(([, ms]) => ms >= LONGEST_BLOCK);
