@@ -63,7 +63,18 @@ describe.each(unclaimed)('$name', (operation) => {
     expect((await refused(call, options, elsewhere)).status).toBe(404);
   });
 
-  test.runIf(operation.scopes.length > 0)('then the token and the scope', async () => {
+  test('then Accept, then the body', async () => {
+    const call = await validCall(operation, shop);
+    expect((await refused(call, spoilt(operation, call))).status).toBe(406);
+    if (!takesBody(operation)) return;
+    const headers = { 'content-type': 'application/json' };
+    expect((await refused(call, { ...call.options, body: '{', headers })).status).toBe(400);
+  });
+});
+
+test.each(unclaimed.filter((operation) => operation.scopes.length > 0))(
+  '$name looks at the token and the scope before the cart token',
+  async (operation) => {
     const call = await validCall(operation, shop);
     const options = without(spoilt(operation, call), 'cartToken');
     expect((await refused(call, { ...options, token: newSecret(32) })).status).toBe(401);
@@ -71,9 +82,12 @@ describe.each(unclaimed)('$name', (operation) => {
       const { status, text } = await refused(call, { ...options, token: lacking.get(scope)! });
       expect([status, text]).toEqual([403, expect.stringContaining(`The token lacks the scope ${scope}`)]);
     }
-  });
+  },
+);
 
-  test.runIf(operation.cartToken)('then the cart token', async () => {
+test.each(unclaimed.filter((operation) => operation.cartToken))(
+  '$name looks at the cart token before Accept and the body',
+  async (operation) => {
     const call = await validCall(operation, shop);
     const options = spoilt(operation, call);
     const wrong = [without(options, 'cartToken'), { ...options, cartToken: '' }];
@@ -83,7 +97,10 @@ describe.each(unclaimed)('$name', (operation) => {
     }
     // The same with each of the two mistakes alone.
     const other = { cartToken: newSecret(24) };
-    const unacceptable = { ...call.options, headers: { ...call.options.headers, ...wrongAccept(operation) } };
+    const unacceptable = {
+      ...call.options,
+      headers: { ...call.options.headers, ...wrongAccept(operation) },
+    };
     expect((await refused(call, { ...unacceptable, ...other })).status).toBe(403);
     if (!takesBody(operation)) return;
     for (const body of ['{', 'null', '"x"', `"${'x'.repeat(1_100_000)}"`]) {
@@ -92,9 +109,12 @@ describe.each(unclaimed)('$name', (operation) => {
     }
     const xml = { ...call.options, body: '<a/>', headers: { 'content-type': 'text/xml' } };
     expect((await refused(call, { ...xml, ...other })).status).toBe(403);
-  });
+  },
+);
 
-  test.runIf(operation.cartToken)('and whether there is such a cart at all', async () => {
+test.each(unclaimed.filter((operation) => operation.cartToken))(
+  '$name says whether there is such a cart before Accept and the body',
+  async (operation) => {
     const call = await validCall(operation, shop);
     const options = spoilt(operation, call);
     for (const id of [newId(new Date()), 'x']) {
@@ -106,16 +126,8 @@ describe.each(unclaimed)('$name', (operation) => {
     expect((await service.call('POST', placing, { token, cartToken })).status).toBe(201);
     expect((await refused(call, options)).status).toBe(410);
     expect((await refused(call, { ...options, cartToken: newSecret(24) })).status).toBe(403);
-  });
-
-  test('then Accept, then the body', async () => {
-    const call = await validCall(operation, shop);
-    expect((await refused(call, spoilt(operation, call))).status).toBe(406);
-    if (!takesBody(operation)) return;
-    const headers = { 'content-type': 'application/json' };
-    expect((await refused(call, { ...call.options, body: '{', headers })).status).toBe(400);
-  });
-});
+  },
+);
 
 test('without any cart token nothing is looked up', async () => {
   const operation = OPERATIONS.find(({ name }) => name === 'POST /carts/{cartId}/multi-line-items')!;

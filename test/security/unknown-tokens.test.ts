@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { UNKNOWN_FOR, callerDirectory } from '../../src/http/callers.ts';
 import { newSecret } from '../../src/ids.ts';
 import { givenShop, givenToken } from '../builders.ts';
-import { statementsOf } from '../carts.ts';
+import { statementsOf as statementsBeside } from '../carts.ts';
 import { startService, type Service } from '../service.ts';
 
 /** Somebody guesses tokens, thousands of them. Each guess used to cost a select, before the rate limit counted. */
@@ -19,6 +19,8 @@ beforeAll(async () => {
 });
 
 afterAll(() => service.close());
+
+const statementsOf = (work: () => Promise<unknown>) => statementsBeside(work, { withCallers: true });
 
 const guess = (secret: string, address: string, shopId = 'Alpha') =>
   service.call('GET', `/${shopId}/customers`, { token: secret, address });
