@@ -14,6 +14,7 @@ import { percentile } from './timing.ts';
  * a restart, which forgets the plans.
  */
 export interface GrowthOptions {
+  /** For how long the shop sells before the restart; a quarter of it after it. */
   seconds: number;
   /** Customers who buy at the same time. */
   buyers: number;
@@ -29,8 +30,12 @@ export async function createGrowingShop(db: Database): Promise<GrowingShop> {
   const shopId = 'Fresh';
   const token = await createBareShop(db, shopId);
   await applyDelivery(db, shopId);
-  // Analysed while there is nothing in them.
+  // Analysed while there is nothing in them. PostgreSQL would do it again within the first minute or two, whenever its
+  // round comes; here it leaves the tables that only grow to the service, so that every run measures the same.
   await db.pool.query('vacuum analyze');
+  for (const table of ['customer', 'customer_order', 'order_line', 'audit_entry']) {
+    await db.pool.query(`alter table ${table} set (autovacuum_enabled = false)`);
+  }
   await generateProducts(db, { shopId, products: PRODUCTS, seed: 3 }, () => {});
   const sales = await stockUp(db, shopId);
   const { shippingMethods } = await shopSettings(db, shopId);
@@ -55,7 +60,7 @@ export async function measureGrowth(
   shop: GrowingShop,
   { seconds, buyers }: GrowthOptions,
   say: (line: string) => void,
-): Promise<Verdict[]> {
+): Promise<{ verdict: Verdict; lastPerSecond: number }> {
   const sales = await sell(origin, shop, { seconds, buyers });
   const within = (from: number, until: number) => sales.filter(({ at }) => at >= from && at < until);
   const steps = Array.from({ length: Math.floor(seconds / 10) }, (_, index) =>
@@ -74,14 +79,15 @@ export async function measureGrowth(
   const rates = `${Math.round(first.length / end)} -> ${Math.round(last.length / end)} a second`;
   const times = [0.5, 0.99].map((share) => `p${100 * share} ${p(first, share)} -> ${p(last, share)} ms`);
   const ratio = first.length / last.length;
-  return [
-    {
+  return {
+    verdict: {
       name: `orders of a new shop, first ${end} s -> last: ${rates}, ${times.join(', ')}; times slower`,
       value: round(ratio),
       goal: round(1 / 0.9),
       ok: ratio < 1 / 0.9,
     },
-  ];
+    lastPerSecond: last.length / end,
+  };
 }
 
 /** Everyone goes through the whole checkout again and again, each time with another email address. */
@@ -121,31 +127,42 @@ async function sell(
   return sales;
 }
 
-/** Lists of the process that has seen the shop grow, and of a new one. */
+/**
+ * The process that has seen the shop grow, and a new one, which plans for the tables as they are. Of its orders those of
+ * the first third are left out: it has to warm up.
+ */
 export async function compareRestarted(
-  grown: { origin: string; stop: () => Promise<void> },
-  restart: () => Promise<{ origin: string }>,
-  { root, token }: GrowingShop,
-  seconds: number,
-): Promise<Verdict> {
+  grown: { origin: string; stop: () => Promise<void>; lastPerSecond: number },
+  { serve, settle }: { serve: () => Promise<{ origin: string }>; settle: () => Promise<void> },
+  shop: GrowingShop,
+  { seconds, buyers, listSeconds }: GrowthOptions,
+): Promise<Verdict[]> {
+  const { root, token } = shop;
   const calls = [`${root}/products?resultsPerPage=20`, `${root}/orders?resultsPerPage=20`].map((path) => ({
     method: 'GET' as const,
     path,
   }));
-  const rate = async (origin: string) => {
+  const listRate = async (origin: string) => {
     const subject = { name: 'lists', origin, token, calls };
+    // The confirmations of the orders are still on their way.
+    await settle();
     await load(subject, 3);
-    return (await load(subject, seconds)).requestsPerSecond;
+    return (await load(subject, listSeconds)).requestsPerSecond;
   };
-  const before = await rate(grown.origin);
-  await grown.stop();
-  const after = await rate((await restart()).origin);
-  return {
-    name: `lists before a restart and after it: ${Math.round(before)} -> ${Math.round(after)} a second, times`,
+  const compared = (what: string, before: number, after: number) => ({
+    name: `${what} before a restart and after it: ${Math.round(before)} -> ${Math.round(after)} a second, times`,
     value: round(after / before),
-    goal: 1.15,
-    ok: after / before < 1.15,
-  };
+    goal: 1.25,
+    ok: after / before < 1.25,
+  });
+  const listsBefore = await listRate(grown.origin);
+  await grown.stop();
+  const { origin } = await serve();
+  const lists = compared('lists', listsBefore, await listRate(origin));
+  const sellingSeconds = seconds / 4;
+  const sales = await sell(origin, shop, { seconds: sellingSeconds, buyers });
+  const later = sales.filter(({ at }) => at >= sellingSeconds / 3 && at < sellingSeconds);
+  return [lists, compared('orders', grown.lastPerSecond, later.length / ((sellingSeconds * 2) / 3))];
 }
 
 function round(value: number): number {
