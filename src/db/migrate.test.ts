@@ -155,10 +155,10 @@ describe('0004_orders.sql', () => {
   });
 });
 
-describe('0011_brakes', () => {
+describe('0010_brakes', () => {
   test('counts the bytes of the images that are there already', async () => {
     const db = (await givenDatabase())();
-    await migrate(db, () => {}, { before: '0011' });
+    await migrate(db, () => {}, { before: '0010' });
     await db.pool.query(`
       insert into shop (shop_id, created_at, settings_version, name, slogan, email, country, default_locale, locales,
         default_currency, currencies, exchange_rates, default_country, countries, tax_model, display_taxes,
