@@ -387,8 +387,8 @@ function damagedJson(random: Random, body: unknown, vocabulary: Vocabulary): str
       holder[key] = { value };
       break;
     case 4:
-      // A value that was damaged before may have a key called toString.
-      holder[key] = typeof value === 'object' ? JSON.stringify(value) : String(value);
+      // As JSON, because a value that was damaged before may have a key called toString.
+      holder[key] = typeof value === 'string' ? value : JSON.stringify(value);
       break;
     case 5:
       if (typeof value === 'string') holder[key] = value + random.pick(TEXTS);
