@@ -1,6 +1,6 @@
 import type { Database } from '../src/db/database.ts';
-import { generateProducts } from '../src/demo/generate.ts';
-import { shopSettings } from '../src/shop/settings.ts';
+import { generateProducts } from '../src/commands/demo/generate.ts';
+import { shopSettings } from '../src/shops/settings/settings.ts';
 import { openConnections } from './client.ts';
 import { load } from './load.ts';
 import type { Verdict } from './report.ts';

@@ -1,12 +1,12 @@
-import type { Content, ContentLine } from '../src/carts/content.ts';
-import { taxOn } from '../src/carts/tax.ts';
-import { ADDRESS_FIELDS } from '../src/customers/address.ts';
+import type { Content, ContentLine } from '../src/pricing/content.ts';
+import { taxOn } from '../src/pricing/tax.ts';
+import { ADDRESS_FIELDS } from '../src/shops/countries/address.ts';
 import type { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
-import { newId } from '../src/ids.ts';
+import { newId } from '../src/kernel/ids.ts';
 import { netRevenue } from '../src/orders/revenue.ts';
 import { addToDays } from '../src/orders/tally.ts';
-import { applySettings } from '../src/shop/settings-file.ts';
+import { applySettings } from '../src/shops/settings/file.ts';
 import { STATE_FILTERS } from '../src/orders/schema.ts';
 import type { Verdict } from './report.ts';
 import { createBareShop } from './shop.ts';

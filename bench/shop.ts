@@ -1,15 +1,15 @@
-import { ensureApp, insertToken } from '../src/apps/queries.ts';
-import { ADDRESS_FIELDS, AddressRequest, toAddress } from '../src/customers/address.ts';
-import { insertNumberedCustomer } from '../src/customers/queries.ts';
+import { ensureApp, insertToken } from '../src/shops/apps/queries.ts';
+import { ADDRESS_FIELDS, AddressRequest, toAddress } from '../src/shops/countries/address.ts';
+import { insertNumberedCustomer } from '../src/people/customers/queries.ts';
 import type { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
-import { generateProducts } from '../src/demo/generate.ts';
+import { generateProducts } from '../src/commands/demo/generate.ts';
 import { newCartToken } from '../src/http/cart-token.ts';
 import { SCOPES } from '../src/http/scopes.ts';
-import { newId, newSecret, secretHash } from '../src/ids.ts';
-import { insertShop } from '../src/shop/queries.ts';
-import { applySettings } from '../src/shop/settings-file.ts';
-import { shopSettings } from '../src/shop/settings.ts';
+import { newId, newSecret, secretHash } from '../src/kernel/ids.ts';
+import { insertShop } from '../src/shops/shop/queries.ts';
+import { applySettings } from '../src/shops/settings/file.ts';
+import { shopSettings } from '../src/shops/settings/settings.ts';
 import { openConnections } from './client.ts';
 import type { Call } from './targets.ts';
 

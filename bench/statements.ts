@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
-import { generateProducts } from '../src/demo/generate.ts';
+import { generateProducts } from '../src/commands/demo/generate.ts';
 import { openConnections } from './client.ts';
 import type { Verdict } from './report.ts';
 import { createBareShop } from './shop.ts';

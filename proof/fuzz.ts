@@ -16,8 +16,8 @@ import { readConfig } from '../src/config.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { createQueues } from '../src/jobs/queue.ts';
-import { createLog } from '../src/operation/log.ts';
+import { createQueues } from '../src/platform/jobs/queue.ts';
+import { createLog } from '../src/platform/log.ts';
 import { describeFinding, fuzz, serviceOf, type FuzzReport } from '../test/fuzz/run.ts';
 
 const HELP = `Usage: npm run fuzz [-- OPTIONS]

@@ -1,12 +1,12 @@
 import type { Reply } from '../bench/client.ts';
 import { createBareShop } from '../bench/shop.ts';
 import type { Call } from '../bench/targets.ts';
-import type { Content } from '../src/carts/content.ts';
+import type { Content } from '../src/pricing/content.ts';
 import type { Cart } from '../src/carts/schema.ts';
 import { sql } from '../src/db/sql.ts';
 import type { Order } from '../src/orders/schema.ts';
-import { applySettings } from '../src/shop/settings-file.ts';
-import { shopSettings, type Settings } from '../src/shop/settings.ts';
+import { applySettings } from '../src/shops/settings/file.ts';
+import { shopSettings, type Settings } from '../src/shops/settings/settings.ts';
 import { allAtOnce, must, mustEqual, Refuted, times, type Stage } from './stage.ts';
 
 /** A shop of its own for each check, with everything that makes totals interesting. */

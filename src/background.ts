@@ -2,9 +2,9 @@ import type { FastifyBaseLogger } from 'fastify';
 import { cleanupSteps } from './cleanup-steps.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
-import { repeat, type Background } from './operation/background.ts';
-import { runCleanup } from './operation/cleanup.ts';
-import { runDueRebuilds } from './products/listing-rebuild.ts';
+import { repeat, type Background } from './platform/background.ts';
+import { runCleanup } from './platform/cleanup.ts';
+import { runDueRebuilds } from './catalogue/products/listing-rebuild.ts';
 
 const CHECK_REBUILDS = 5_000;
 const CHECK_CLEANUP = 60_000;

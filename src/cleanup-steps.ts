@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { auditCleanup } from './audit/queries.ts';
+import { auditCleanup } from './shops/audit-log/queries.ts';
 import { cartCleanup } from './carts/queries.ts';
 import type { Config } from './config.ts';
 import { answerCleanup } from './http/idempotency.ts';
 import { windowCleanup } from './http/rate-limit.ts';
-import { mailDayCleanup } from './mails/daily-limit.ts';
-import { mediaCleanup } from './media/sweep.ts';
-import { requestCleanup } from './newsletters/queries.ts';
-import type { CleanupStep } from './operation/cleanup.ts';
+import { mailDayCleanup } from './platform/email/daily-limit.ts';
+import { mediaCleanup } from './platform/media/sweep.ts';
+import { requestCleanup } from './people/newsletters/queries.ts';
+import type { CleanupStep } from './platform/cleanup.ts';
 import { unpaidOrderRelease } from './orders/release-unpaid.ts';
 import { wishCleanup } from './storefront/wishes.ts';
 

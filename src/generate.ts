@@ -4,7 +4,7 @@ import { buildApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { openapiText } from './openapi.ts';
-import { settingsSchemaText } from './shop/settings-file.ts';
+import { settingsSchemaText } from './shops/settings/file.ts';
 
 /** `npm run generate`: writes the files that are made from the code. A test fails when they are stale. */
 async function generate(): Promise<void> {

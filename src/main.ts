@@ -9,22 +9,35 @@ import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { startRefreshingStatistics } from './db/statistics.ts';
-import { completeDemoShop } from './demo/add-files.ts';
-import { createDemoShops, hasDemoTokens, type DemoAccess } from './demo/demo-shop.ts';
 import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
-import { createQueues } from './jobs/queue.ts';
-import { startMails } from './mails/worker.ts';
-import type { Background } from './operation/background.ts';
-import { createLog } from './operation/log.ts';
-import { countShops, findShop, findShops } from './shop/queries.ts';
+import { createQueues } from './platform/jobs/queue.ts';
+import { startMails } from './platform/email/worker.ts';
+import type { Background } from './platform/background.ts';
+import { createLog } from './platform/log.ts';
+import { countShops, findShop, findShops } from './shops/shop/queries.ts';
 
 /** A problem that the operator can solve: shown as one line, without a stack. */
 export class StartProblem extends Error {
   override name = 'StartProblem';
 }
 
+/** What one needs to try the demo shop: the token that may do everything, and a cart. */
+export interface DemoAccess {
+  token: string;
+  cart: { cartId: string; token: string };
+}
+
+/** The demo shop that an empty database gets. */
+export interface Demo {
+  /** undefined: nothing was created. */
+  createShops(db: Database, config: Config): Promise<DemoAccess | undefined>;
+  /** Draws the pictures that are still missing. */
+  complete(db: Database, config: Config): Promise<void>;
+  hasTokens(db: Database): Promise<boolean>;
+}
+
 /** Runs the service until a signal ends it: config, database, app, listen. */
-export async function serve(config: Config): Promise<void> {
+export async function serve(config: Config, demo: Demo): Promise<void> {
   const signals = stopSignals();
   const lines = bufferedLines();
   const log = createLog(config.LOG_LEVEL, lines);
@@ -43,7 +56,7 @@ export async function serve(config: Config): Promise<void> {
       starting,
       import('./app.ts'),
       import('./background.ts'),
-      import('./operation/metrics.ts'),
+      import('./platform/metrics.ts'),
     ]);
   const db = openDatabase({
     connection: embedded?.connection ?? { connectionString: config.DATABASE_URL },
@@ -68,7 +81,7 @@ export async function serve(config: Config): Promise<void> {
         log.warn({ err: error }, 'the statistics of the database could not be refreshed'),
       );
       mails = startMails({ db, config, log, origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? address });
-      const access = (await countShops(db)) === 0 ? await createDemoShops(db, config) : undefined;
+      const access = (await countShops(db)) === 0 ? await demo.createShops(db, config) : undefined;
       await app.shopHosts.refresh();
       ready = true;
       background = startBackground(db, config, log);
@@ -83,11 +96,13 @@ export async function serve(config: Config): Promise<void> {
       if (!areMetricsServed(config)) {
         log.info('/metrics is switched off: set METRICS_TOKEN or METRICS_PORT to let Prometheus read it');
       }
-      if (!isPrivate(config) && (await hasDemoTokens(db))) log.warn(DEMO_TOKENS_REFUSED);
+      if (!isPrivate(config) && (await demo.hasTokens(db))) log.warn(DEMO_TOKENS_REFUSED);
       // From now on it answers; who waits for the lines below finds the pictures of the demo shop too.
-      await completeDemoShop(db, config).catch((error: unknown) =>
-        log.error({ err: error }, 'the pictures of the demo shop could not be drawn'),
-      );
+      await demo
+        .complete(db, config)
+        .catch((error: unknown) =>
+          log.error({ err: error }, 'the pictures of the demo shop could not be drawn'),
+        );
       const demoShop = demoShopAddress(app, config, address);
       const text = welcome(address, config, await nextStep(db, config, { address, demoShop, access }));
       lines.flush();

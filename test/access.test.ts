@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../src/db/sql.ts';
 import { ANONYMOUS_SCOPES, SCOPES } from '../src/http/scopes.ts';
-import { newSecret } from '../src/ids.ts';
+import { newSecret } from '../src/kernel/ids.ts';
 import { givenToken } from './builders.ts';
 import { demoShop, expectRefusal, fingerprint, givenOtherShop, startDemo } from './demo.ts';
 import { cart, OPERATIONS, validCall, type Operation, type Shop, type ValidCall } from './operations.ts';

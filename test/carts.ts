@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { expect, vi } from 'vitest';
 import { sql } from '../src/db/sql.ts';
-import { insertDemoShop } from '../src/demo/demo-shop.ts';
-import { newId } from '../src/ids.ts';
-import type { ProductFacts } from '../src/products/facts.ts';
-import { applySettings, type SettingsFile } from '../src/shop/settings-file.ts';
-import { shopSettings } from '../src/shop/settings.ts';
+import { insertDemoShop } from '../src/commands/demo/demo-shop.ts';
+import { newId } from '../src/kernel/ids.ts';
+import type { ProductFacts } from '../src/catalogue/products/facts.ts';
+import { applySettings, type SettingsFile } from '../src/shops/settings/file.ts';
+import { shopSettings } from '../src/shops/settings/settings.ts';
 import { givenShop, givenToken } from './builders.ts';
 import { fingerprint } from './demo.ts';
 import type { Answer, CallOptions, Service } from './service.ts';

@@ -1,5 +1,5 @@
 import { sql } from '../src/db/sql.ts';
-import { refreshListing } from '../src/products/listing.ts';
+import { refreshListing } from '../src/catalogue/products/listing.ts';
 import type { Service } from './service.ts';
 
 /**

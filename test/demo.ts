@@ -1,8 +1,8 @@
 import type { QueryConfig } from 'pg';
 import { expect } from 'vitest';
 import type { Database } from '../src/db/database.ts';
-import { addDemoFiles } from '../src/demo/add-files.ts';
-import { createDemoShops, insertDemoShop } from '../src/demo/demo-shop.ts';
+import { addDemoFiles } from '../src/commands/demo/add-files.ts';
+import { createDemoShops, insertDemoShop } from '../src/commands/demo/demo-shop.ts';
 import { givenToken } from './builders.ts';
 import type { Shop } from './operations.ts';
 import { startService, type Answer, type Service } from './service.ts';

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
-import type { CartFacts, CouponFacts, LineFacts, PricedProduct, ShopRules } from '../src/carts/facts.ts';
+import type { PricedProduct } from '../src/catalogue/products/cart-product.ts';
+import type { CartFacts, CouponFacts, LineFacts, ShopRules } from '../src/pricing/input.ts';
 import { TAX_TYPES } from '../src/http/price.ts';
 import {
   MINIMUM_CART_CODES,
   type PaymentMethod,
   type ShippingMethod,
   type TaxClass,
-} from '../src/shop/settings.ts';
+} from '../src/shops/settings/settings.ts';
 
 /**
  * Carts and shops of every kind. Shops, products and coupons come from pools that are drawn once, which makes carts

@@ -1,8 +1,8 @@
 import type fc from 'fast-check';
-import { contentOf, type Content } from '../src/carts/content.ts';
-import type { CartFacts, ShopRules } from '../src/carts/facts.ts';
-import type { Goods } from '../src/carts/goods.ts';
-import type { Settings } from '../src/shop/settings.ts';
+import { contentOf, type Content } from '../src/pricing/content.ts';
+import type { CartFacts, ShopRules } from '../src/pricing/input.ts';
+import type { CartProduct } from '../src/catalogue/products/cart-product.ts';
+import type { Settings } from '../src/shops/settings/settings.ts';
 import { generatedCarts } from './generated-carts.ts';
 
 /** Orders of every kind: what generated carts hold once they were placed. */
@@ -40,7 +40,7 @@ function contentFrom(cart: CartFacts, shop: ShopRules): Content {
             image: null,
             master: null,
             facts: { ...product, name: { en_GB: `Product <${index}> & "more"`, de_DE: `Größe ${index}` } },
-          }) as unknown as Goods,
+          }) as unknown as CartProduct,
       ),
       coupon: cart.coupon && {
         ...cart.coupon,

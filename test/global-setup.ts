@@ -7,7 +7,7 @@ import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/db/database.ts';
 import { attachEmbedded, startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { createQueues } from '../src/jobs/queue.ts';
+import { createQueues } from '../src/platform/jobs/queue.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import { attachEmbedded } from '../src/db/embedded.ts';
 import { sql } from '../src/db/sql.ts';
-import { queueMails } from '../src/mails/queue.ts';
+import { queueMails } from '../src/platform/email/queue.ts';
 import { cleanUp, kontor, newFolder, startKontor, waitFor } from './process.ts';
 import { startSmtp, type SmtpServer } from './smtp.ts';
 

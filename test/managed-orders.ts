@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { sql } from '../src/db/sql.ts';
-import { secretHash } from '../src/ids.ts';
-import type { SettingsFile } from '../src/shop/settings-file.ts';
+import { secretHash } from '../src/kernel/ids.ts';
+import type { SettingsFile } from '../src/shops/settings/file.ts';
 import {
   changesNothing,
   done,

@@ -1,9 +1,9 @@
-import type { CouponProblem } from '../src/carts/coupon-problems.ts';
-import type { CartFacts, CouponFacts, LineFacts, ShopRules } from '../src/carts/facts.ts';
-import type { CartTotals, ServiceTax } from '../src/carts/totals.ts';
-import { currencyDigits } from '../src/money.ts';
-import type { Prices } from '../src/products/facts.ts';
-import type { ShippingMethod, TaxClass } from '../src/shop/settings.ts';
+import type { CouponProblem } from '../src/pricing/coupon-problems.ts';
+import type { CartFacts, CouponFacts, LineFacts, ShopRules } from '../src/pricing/input.ts';
+import type { CartTotals, ServiceTax } from '../src/pricing/totals.ts';
+import { currencyDigits } from '../src/kernel/money.ts';
+import type { Prices } from '../src/catalogue/products/facts.ts';
+import type { ShippingMethod, TaxClass } from '../src/shops/settings/settings.ts';
 
 /**
  * The totals of a cart once more, written from the rules alone: slow, obvious, with exact fractions and without any

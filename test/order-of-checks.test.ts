@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES } from '../src/http/scopes.ts';
-import { newId, newSecret } from '../src/ids.ts';
+import { newId, newSecret } from '../src/kernel/ids.ts';
 import { givenToken } from './builders.ts';
 import { demoShop, expectRefusal, startDemo } from './demo.ts';
 import { cart, OPERATIONS, validCall, type Operation, type Shop, type ValidCall } from './operations.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../src/ids.ts';
+import { newId } from '../src/kernel/ids.ts';
 import { demoShop, expectRefusal, fingerprint, givenOtherShop, shopFingerprint, startDemo } from './demo.ts';
 import { OPERATIONS, validCall, type Operation, type Shop } from './operations.ts';
 import { urlOf, type Service } from './service.ts';

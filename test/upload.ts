@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from '../src/db/sql.ts';
-import { newId } from '../src/ids.ts';
+import { newId } from '../src/kernel/ids.ts';
 import type { CallOptions, Service } from './service.ts';
 
 /** A picture of 2 x 1 pixels. */

@@ -1,8 +1,8 @@
 import { Type, type Static } from 'typebox';
-import { AddressRequest, toAddress } from '../customers/address.ts';
+import { AddressRequest, toAddress } from '../shops/countries/address.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
-import type { Settings } from '../shop/settings.ts';
+import type { Settings } from '../shops/settings/settings.ts';
 import { changedCart, type Change } from './change.ts';
 import { Cart } from './schema.ts';
 

@@ -28,7 +28,7 @@ import {
 import { startService, type Answer, type CallOptions, type Service } from '../../test/service.ts';
 import { PNG, sendImage } from '../../test/upload.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../kernel/ids.ts';
 import { cartCleanup } from './queries.ts';
 
 let service: Service;

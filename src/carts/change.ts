@@ -4,9 +4,9 @@ import { badRequest, forbidden, gone, HttpError, isRefusal, notFound } from '../
 import { NeedsTransaction } from '../http/operation.ts';
 import { Rendered } from '../http/rendered.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
-import { keptSettings, type Settings, settingsSince } from '../shop/settings.ts';
-import { contentOf, type PricedContent } from './content.ts';
-import { forgetCart, keepCart, keptCart } from './kept-carts.ts';
+import { cachedSettings, type Settings, settingsSince } from '../shops/settings/settings.ts';
+import { contentOf, type PricedContent } from '../pricing/content.ts';
+import { dropCachedCart, cacheCart, cachedCart } from './cart-cache.ts';
 import {
   findCart,
   LIFETIME,
@@ -79,11 +79,11 @@ function isEnded({ changedAt }: CartRow, now: Date): boolean {
 }
 
 /** The same from memory, if all of it is there; undefined in a transaction, which must see the cart itself. */
-export function openKeptCart(call: CartCall, wanted: Wanted = {}) {
+export function openCachedCart(call: CartCall, wanted: Wanted = {}) {
   const { db, shopId, params } = call;
   if ('inTransaction' in db) return undefined;
-  const cart = keptCart(db, shopId, params.cartId, wanted);
-  const settings = keptSettings(db, shopId);
+  const cart = cachedCart(db, shopId, params.cartId, wanted);
+  const settings = cachedSettings(db, shopId);
   if (!cart || !settings || isEnded(cart, db.now)) return undefined;
   admit(call, cart);
   cart.settingsVersion = settings.version;
@@ -108,7 +108,7 @@ export async function changedCart(call: CartCall, change: Change, wanted: Wanted
 /** undefined: it must be read, because a part is not in memory or was old. */
 async function changedFromMemory(call: CartCall, change: Change, wanted: Wanted) {
   const { db, shopId } = call;
-  const open = openKeptCart(call, wanted);
+  const open = openCachedCart(call, wanted);
   if (!open) return undefined;
   try {
     const next = changedWith(call, open, change);
@@ -117,7 +117,7 @@ async function changedFromMemory(call: CartCall, change: Change, wanted: Wanted)
     // What an old copy does not allow, the real cart may: it decides.
     if (!isRefusal(error)) throw error;
   }
-  forgetCart(db, shopId, open.cart.cartId);
+  dropCachedCart(db, shopId, open.cart.cartId);
   return undefined;
 }
 
@@ -140,7 +140,7 @@ function answered(
 ): Rendered {
   const look = { locale: cart.locale, origin, settings };
   const text = cartText(cart, priced, look, { status, hasPickup: isAdmitted !== true });
-  keepCart(db, shopId, { ...cart, version: cart.version + 1 });
+  cacheCart(db, shopId, { ...cart, version: cart.version + 1 });
   return new Rendered(text);
 }
 

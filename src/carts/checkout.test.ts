@@ -25,9 +25,9 @@ import {
   type Shop,
 } from '../../test/carts.ts';
 import { startService, type Answer, type Service } from '../../test/service.ts';
-import { ADDRESS_FIELDS } from '../customers/address.ts';
-import { newId } from '../ids.ts';
-import { MINIMUM_CART_CODES, type MinimumCartCode } from '../shop/settings.ts';
+import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
+import { newId } from '../kernel/ids.ts';
+import { MINIMUM_CART_CODES, type MinimumCartCode } from '../shops/settings/settings.ts';
 
 let service: Service;
 let demo: Shop;

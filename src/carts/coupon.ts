@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { couponKey } from '../coupon-campaigns/campaign.ts';
+import { couponKey } from './coupon-campaigns/campaign.ts';
 import { notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../kernel/ids.ts';
 import { changedCart, type Change } from './change.ts';
 import { couponLimit, UnknownCoupon } from './coupon-limit.ts';
 import { Cart, CouponForm } from './schema.ts';

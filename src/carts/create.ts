@@ -3,12 +3,12 @@ import type { Caller } from '../http/callers.ts';
 import { newCartToken } from '../http/cart-token.ts';
 import { invalid, isRefusal, notFound } from '../http/errors.ts';
 import { offeredLocale, writingCurrency } from '../http/locale.ts';
-import { newId } from '../ids.ts';
-import { keptSettings, settingsSince, type Settings } from '../shop/settings.ts';
+import { newId } from '../kernel/ids.ts';
+import { cachedSettings, settingsSince, type Settings } from '../shops/settings/settings.ts';
 import { pricedCart } from './change.ts';
-import type { PricedContent } from './content.ts';
-import { keepCart } from './kept-carts.ts';
-import { keptGoods } from './kept-goods.ts';
+import type { PricedContent } from '../pricing/content.ts';
+import { cacheCart } from './cart-cache.ts';
+import { cachedCartProducts } from '../catalogue/products/cart-product-cache.ts';
 import { namedProducts, withAll } from './lines.ts';
 import { findIngredients, insertCart, type CartRow } from './queries.ts';
 import { cartText } from './render.ts';
@@ -61,8 +61,8 @@ interface Ingredients extends Pick<CartRow, 'products' | 'customerId' | 'custome
 /** undefined: its ingredients must be read, because one of them is not in memory or was old. */
 async function createdFromMemory(call: CreateCall, productIds: readonly string[]) {
   const { db, shopId } = call;
-  const settings = keptSettings(db, shopId);
-  const products = keptGoods(db, shopId, [...new Set(productIds.map((id) => id.toUpperCase()))]);
+  const settings = cachedSettings(db, shopId);
+  const products = cachedCartProducts(db, shopId, [...new Set(productIds.map((id) => id.toUpperCase()))]);
   if (!settings || !products) return undefined;
   try {
     const made = newCart(call, { settings, products, customerId: null, customerGroupId: null });
@@ -137,7 +137,7 @@ function newCart(
 
 function created({ db, shopId, origin, caller }: CreateCall, made: MadeCart): CreatedCart {
   const { cart, token, priced, settings, status } = made;
-  keepCart(db, shopId, cart);
+  cacheCart(db, shopId, cart);
   const look = { locale: cart.locale, origin, settings };
   const text = cartText(cart, priced, look, { status, hasPickup: caller !== undefined });
   return { cartId: cart.cartId, token, text };

@@ -23,7 +23,7 @@ import {
 } from '../../test/carts.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../kernel/ids.ts';
 
 let service: Service;
 let demo: Shop;

@@ -9,20 +9,22 @@ import {
   unauthorised,
 } from '../http/errors.ts';
 import { check, compileBody } from '../http/validation.ts';
-import { isId } from '../ids.ts';
-import { priceIn } from '../products/prices.ts';
-import { isForSale, maxOrderOf } from '../products/render.ts';
-import { decimalOf } from '../products/requests.ts';
-import type { Settings } from '../shop/settings.ts';
-import { label, type Goods } from './goods.ts';
-import type { CartRow, StoredLine } from './queries.ts';
-import { allowedQuantity } from './quantity.ts';
-import { MOST_LINES, NewLine } from './schema.ts';
+import { isId } from '../kernel/ids.ts';
+import { priceIn } from '../catalogue/products/prices.ts';
+import { isForSale, maxOrderOf } from '../catalogue/products/render.ts';
+import { decimalOf } from '../catalogue/products/requests.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import { productLabel, type CartProduct } from '../catalogue/products/cart-product.ts';
+import type { StoredLine } from '../pricing/input.ts';
+import type { CartRow } from './queries.ts';
+import { allowedQuantity } from '../pricing/quantity.ts';
+import { MOST_LINES } from '../orders/line-item-schema.ts';
+import { NewLine } from './schema.ts';
 
 /** What decides whether a product can go into a cart. */
 export interface Shelf {
   currency: string;
-  products: readonly Goods[];
+  products: readonly CartProduct[];
   settings: Settings;
   now: Date;
   /** undefined: a visitor of the storefront, who may do what anybody may. */
@@ -139,9 +141,9 @@ export function replaced(lines: readonly StoredLine[], changed: StoredLine): Sto
   return lines.map((line) => (line.lineItemId === changed.lineItemId ? changed : line));
 }
 
-function checkForSale(product: Goods, { currency, settings, now }: Shelf): void {
+function checkForSale(product: CartProduct, { currency, settings, now }: Shelf): void {
   if (isForSale(product, product.facts, priceIn(product.prices, currency, settings), now)) return;
-  const name = label(product, settings);
+  const name = productLabel(product, settings);
   throw badRequest(
     product.kind === 'master'
       ? `${name} has variations, put one of them into the cart`
@@ -149,14 +151,14 @@ function checkForSale(product: Goods, { currency, settings, now }: Shelf): void 
   );
 }
 
-function quantityOf(product: Goods, wanted: number, { settings }: Shelf, field: string): string {
+function quantityOf(product: CartProduct, wanted: number, { settings }: Shelf, field: string): string {
   const allowed = allowedQuantity(
     wanted,
     product.orderUnit,
     settings.sellBeyondStock ? null : product.stock,
     maxOrderOf(product.facts, settings),
   );
-  if (allowed === undefined) throw new SoldOut(label(product, settings));
+  if (allowed === undefined) throw new SoldOut(productLabel(product, settings));
   if (allowed > QUANTITY.most) throw invalid('OUT_OF_RANGE', field);
   return String(allowed);
 }

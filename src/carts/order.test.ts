@@ -30,8 +30,8 @@ import {
 } from '../../test/carts.ts';
 import { startService, type Answer, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
-import { ADDRESS_FIELDS } from '../customers/address.ts';
-import { renderedMail, type Mail } from '../mails/templates.ts';
+import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
+import { renderedMail, type Mail } from '../platform/email/templates.ts';
 import { STATES } from '../orders/schema.ts';
 
 let service: Service;

@@ -7,21 +7,21 @@ import { badRequest, conflict, forbidden, HttpError, isRefusal } from '../http/e
 import { NeedsTransaction, type Operations } from '../http/operation.ts';
 import { Rendered } from '../http/rendered.ts';
 import { Id } from '../http/schemas.ts';
-import { newId } from '../ids.ts';
-import { formatMoney } from '../money.ts';
+import { newId } from '../kernel/ids.ts';
+import { formatMoney } from '../kernel/money.ts';
 import { placeTogether } from '../orders/place-together.ts';
 import { placeOrder, type NewOrder } from '../orders/place.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { orderText } from '../orders/render.ts';
 import { Order, STATES, type State } from '../orders/schema.ts';
-import type { Settings } from '../shop/settings.ts';
-import { openCart, openKeptCart, pricedCart, type CartCall, type OpenCart } from './change.ts';
-import { confirmation } from './confirmation.ts';
-import type { Content, PricedContent } from './content.ts';
-import { label } from './goods.ts';
-import { forgetCart } from './kept-carts.ts';
-import { rememberStock, sameGoodsButStock } from './kept-goods.ts';
-import { largestQuantity } from './quantity.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import { openCart, openCachedCart, pricedCart, type CartCall, type OpenCart } from './change.ts';
+import { confirmation } from '../orders/confirmation-email.ts';
+import type { Content, PricedContent } from '../pricing/content.ts';
+import { productLabel } from '../catalogue/products/cart-product.ts';
+import { dropCachedCart } from './cart-cache.ts';
+import { rememberStock, sameProductsButStock } from '../catalogue/products/cart-product-cache.ts';
+import { largestQuantity } from '../pricing/quantity.ts';
 import { sameSettings, type CartRow } from './queries.ts';
 import { reviewDigest } from './review-digest.ts';
 
@@ -73,11 +73,11 @@ class NotPlaced extends HttpError {
 
 /** Throws NeedsTransaction when somebody else has changed the cart in the meantime. */
 export async function createOrder(call: OrderCall): Promise<Rendered> {
-  const cached = openKeptCart(call);
+  const cached = openCachedCart(call);
   if (!cached) return ordered(call, await openCart(call));
   const { settingsVersion, products } = cached.cart;
   const expected = sql`
-    ${sameSettings(call.shopId, settingsVersion)} and ${sameGoodsButStock(call.shopId, products)}`;
+    ${sameSettings(call.shopId, settingsVersion)} and ${sameProductsButStock(call.shopId, products)}`;
   try {
     return await ordered(call, cached, expected);
   } catch (error) {
@@ -87,17 +87,17 @@ export async function createOrder(call: OrderCall): Promise<Rendered> {
     if (isRefusal(error) && isSame(stored.cart, cached.cart)) throw error;
     return await ordered(call, stored);
   } finally {
-    forgetCart(call.db, call.shopId, cached.cart.cartId);
+    dropCachedCart(call.db, call.shopId, cached.cart.cartId);
   }
 }
 
 /** Both are computed to the same: nothing that they are computed from has changed. */
 function isSame(stored: CartRow, cached: CartRow): boolean {
-  const refsOf = ({ products }: CartRow) => products.map(({ ref }) => ref).toSorted();
+  const stampsOf = ({ products }: CartRow) => products.map(({ versionStamp }) => versionStamp).toSorted();
   return (
     stored.version === cached.version &&
     stored.settingsVersion === cached.settingsVersion &&
-    isDeepStrictEqual(refsOf(stored), refsOf(cached))
+    isDeepStrictEqual(stampsOf(stored), stampsOf(cached))
   );
 }
 
@@ -175,7 +175,7 @@ export function newOrder(
     const product = goods[index]!;
     const most = largestQuantity(product.facts, settings);
     if (most !== null && Number(quantity) > most) {
-      throw conflict(`No more than ${most} of ${label(product, settings)} can be ordered at once`);
+      throw conflict(`No more than ${most} of ${productLabel(product, settings)} can be ordered at once`);
     }
   }
   if (content.coupon?.problems.includes('ValidCouponCountReached')) throw conflict(USED_UP);
@@ -217,6 +217,6 @@ function shortage(shortIds: readonly string[], { goods }: PricedContent, setting
   if (shortIds.length === 0) return USED_UP;
   const names = goods
     .filter(({ productId }) => shortIds.includes(productId))
-    .map((one) => label(one, settings));
+    .map((one) => productLabel(one, settings));
   return `There is not enough in stock of ${names.join(', ')}`;
 }

@@ -2,9 +2,9 @@ import { Type, type Static } from 'typebox';
 import { badRequest, invalid } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
-import { amountOf, MOST_MINOR } from '../products/requests.ts';
+import { amountOf, MOST_MINOR } from '../catalogue/products/requests.ts';
 import { changedCart, type Change } from './change.ts';
-import { contentOf } from './content.ts';
+import { contentOf } from '../pricing/content.ts';
 import { Cart, PaymentUpdate, ShippingUpdate } from './schema.ts';
 
 const facts = {

@@ -3,7 +3,7 @@ import { DAY, done, givenCart, givenProduct, givenSmallShop, NOW, type GivenCart
 import { startService, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
 import { newCartToken } from '../http/cart-token.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../kernel/ids.ts';
 import { isPickupToken, pickupToken } from './pickup-token.ts';
 
 const later = (milliseconds: number) => new Date(NOW.getTime() + milliseconds);

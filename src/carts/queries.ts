@@ -1,21 +1,10 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import type { TaxType } from '../http/price.ts';
-import type { CouponFacts } from './facts.ts';
-import { upper, type Goods } from './goods.ts';
-import { goodsOfRefs, goodsRefs } from './kept-goods.ts';
-import type { PaymentStatus } from './schema.ts';
-import type { CleanupStep } from '../operation/cleanup.ts';
-
-/** A line as the cart holds it. */
-export interface StoredLine {
-  lineItemId: string;
-  productId: string;
-  /** An exact decimal as text. */
-  quantity: string;
-  /** Of one unit, in minor units; missing: the product's own. */
-  price?: number;
-}
+import type { CartCoupon, PaymentStatus, StoredLine } from '../pricing/input.ts';
+import { upper, type CartProduct } from '../catalogue/products/cart-product.ts';
+import { findCartProducts, versionStamps } from '../catalogue/products/cart-product-cache.ts';
+import type { CleanupStep } from '../platform/cleanup.ts';
 
 /** A cart as its row holds it: what was chosen. Addresses are JSON text. */
 export interface StoredCart {
@@ -46,26 +35,13 @@ export interface StoredCart {
   paymentPrice: number | null;
 }
 
-/** A code with what its campaign says. */
-export interface CartCoupon extends Omit<CouponFacts, 'isWithdrawn' | 'isUsedUp' | 'isInTime'> {
-  codeKey: string;
-  campaignId: string;
-  withdrawnAt: string | null;
-  used: number;
-  usageLimit: number | null;
-  campaignUsed: number;
-  campaignUsageLimit: number | null;
-  validFrom: string | null;
-  validTo: string | null;
-}
-
 /** A cart with everything that its answer is made of. */
 export interface CartRow extends StoredCart {
   settingsVersion: number;
   customerGroupId: string | null;
   coupon: CartCoupon | null;
   /** Those of its lines that exist, and those that were wanted beside them. */
-  products: Goods[];
+  products: CartProduct[];
 }
 
 /** What a change is about to put into the cart: it is read along with the cart. */
@@ -77,7 +53,7 @@ export interface Wanted {
 /** What validates the copies in memory: of the settings, and of the products of the cart and those wanted beside. */
 interface Validators {
   settingsVersion: number;
-  refs: string[];
+  stamps: string[];
 }
 
 /** What few carts have. */
@@ -97,7 +73,7 @@ const cartColumns = (productIds: readonly string[] = []) => sql`
   cart.payment_transaction_id as "paymentTransactionId", cart.payment_status as "paymentStatus",
   cart.payment_name as "paymentName", cart.payment_price as "paymentPrice",
   shop.settings_version as "settingsVersion",
-  ${goodsRefs(sql`cart.shop_id`, sql`cart.product_ids || ${productIds}::uuid[]`)} as refs`;
+  ${versionStamps(sql`cart.shop_id`, sql`cart.product_ids || ${productIds}::uuid[]`)} as stamps`;
 
 /** As `Terms`; the shop, the code and the customer are expressions. */
 const termColumns = (shopId: Sql, codeKey: Sql, customerId: Sql) => sql`
@@ -137,7 +113,7 @@ export async function findCart(
   const code = codeKey ?? row.couponCodeKey;
   const terms =
     code === null && row.customerId === null ? NO_TERMS : await findTerms(db, shopId, code, row.customerId);
-  return cartOf({ ...row, ...terms }, await goodsOfRefs(db, shopId, row.refs));
+  return cartOf({ ...row, ...terms }, await findCartProducts(db, shopId, row.stamps));
 }
 
 const NO_TERMS: Terms = { customerGroupId: null, coupon: null };
@@ -161,7 +137,7 @@ export async function lockCart(
     select ${cartColumns(productIds)}, ${termColumns(sql`cart.shop_id`, code, sql`cart.customer_id`)}
     from cart join shop on shop.shop_id = cart.shop_id
     where cart.shop_id = ${shopId} and cart.cart_id = ${cartId} for update of cart`);
-  return row && cartOf(row, await goodsOfRefs(tx, shopId, row.refs));
+  return row && cartOf(row, await findCartProducts(tx, shopId, row.stamps));
 }
 
 export interface CartFilter {
@@ -195,10 +171,10 @@ export async function findCarts(
     from cart join shop on shop.shop_id = cart.shop_id
     where ${matches(db, shopId, filter)}
     order by cart.created_at desc, cart.cart_id desc limit ${limit} offset ${offset}`);
-  const goods = await goodsOfRefs(
+  const goods = await findCartProducts(
     db,
     shopId,
-    rows.flatMap(({ refs }) => refs),
+    rows.flatMap(({ stamps }) => stamps),
   );
   return rows.map((row) => cartOf(row, goods));
 }
@@ -219,13 +195,13 @@ export async function findIngredients(
 ) {
   const row = await db.one<Validators & { customer: { customerGroupId: string | null } | null }>(sql`
     select settings_version as "settingsVersion",
-      ${goodsRefs(sql`shop.shop_id`, sql`${productIds}::uuid[]`)} as refs,
+      ${versionStamps(sql`shop.shop_id`, sql`${productIds}::uuid[]`)} as stamps,
       (
         select json_build_object('customerGroupId', customer_group_id) from customer
         where customer.shop_id = shop.shop_id and customer_id = ${customerId}
       ) as customer
     from shop where shop_id = ${shopId}`);
-  return row && { ...row, products: await goodsOfRefs(db, shopId, row.refs) };
+  return row && { ...row, products: await findCartProducts(db, shopId, row.stamps) };
 }
 
 export function insertCart(db: Queries, shopId: string, cart: StoredCart) {
@@ -337,7 +313,7 @@ export const cartCleanup: CleanupStep = {
   },
 };
 
-function cartOf(row: StoredCart & Validators & Terms, products: Goods[]): CartRow {
+function cartOf(row: StoredCart & Validators & Terms, products: CartProduct[]): CartRow {
   const { coupon } = row;
   return {
     ...row,

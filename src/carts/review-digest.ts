@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Content } from './content.ts';
+import type { Content } from '../pricing/content.ts';
 import type { StoredCart } from './queries.ts';
 
 /**

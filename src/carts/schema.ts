@@ -1,157 +1,17 @@
 import { Type, type Static } from 'typebox';
-import { Address } from '../customers/address.ts';
+import { Decimal, Given } from '../catalogue/products/requests.ts';
+import { Percent } from '../catalogue/products/schema.ts';
 import { Price, TAX_TYPES, type TaxType } from '../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../http/schemas.ts';
-import { Image } from '../media/schema.ts';
-import { Decimal, Given } from '../products/requests.ts';
-import { BulkPriceInfo, Percent, Quantity, TaxClassInfo, Weight } from '../products/schema.ts';
-import { MINIMUM_CART_CODES } from '../shop/settings.ts';
-import { COUPON_PROBLEMS } from './coupon-problems.ts';
+import { LineItemContainer, MOST_LINES, PaymentData, ShippingData } from '../orders/line-item-schema.ts';
+import { PAYMENT_STATUSES, type PaymentStatus } from '../pricing/input.ts';
+import { Address } from '../shops/countries/address.ts';
+import { MINIMUM_CART_CODES } from '../shops/settings/settings.ts';
 
-/** A cart as answers show it, and the parts that orders share. Keys stand in the order of the wire. */
+/** A cart as answers show it. Keys stand in the order of the wire. */
 
 const text = (description: string, example: string) => Type.String({ description, examples: [example] });
-const maybe = (description: string, example: string) => Nullable(text(description, example));
 const price = (description: string) => ({ ...Price, description });
-
-const TaxInfo = Type.Object(
-  { taxClass: { ...TaxClassInfo, description: 'The rate.' }, price: price('The tax; taxType NONE.') },
-  { title: 'taxInfo' },
-);
-
-const ProductLineItem = Type.Object(
-  {
-    lineItemId: Id,
-    sku: text('Number of the product.', 'AP-100'),
-    name: text('Name of the product.', 'Beacon Kettle 1.7 l'),
-    productId: { ...Id, description: 'The product; of a master its variation.' },
-    quantity: { ...Quantity, description: 'How many.' },
-    lineItemPrice: price('Price of the whole line.'),
-    singleItemPrice: price('Price of one unit.'),
-    lineItemCouponDiscount: Nullable(price("This line's share of the coupon, positive; null without one.")),
-    images: Type.Array(Image, { description: 'The main image in its sizes.' }),
-    additionalInformation: Type.Object(
-      { bulkPriceInfo: Type.Array(BulkPriceInfo, { description: 'Price tiers, ascending.' }) },
-      { title: 'additionalInformation', description: 'More about the prices of the product.' },
-    ),
-    links: Links,
-    intervalOrder: text('Step of the quantity.', '1'),
-    minOrder: text('Smallest quantity.', '1'),
-    orderUnitShort: text('Sign of the unit, or its name.', 'piece(s)'),
-    orderUnit: text('Name of the unit.', 'piece(s)'),
-    priceQuantity: text('Amount that the price of the product is for.', '1'),
-    quantityPrice: price('Price of that amount.'),
-    variationString: maybe('What was chosen; of a variation only.', 'Roast: Dark'),
-    essentialFeatures: maybe('Main characteristics.', '1.7 l, 2400 W'),
-    taxClass: { ...TaxClassInfo, description: 'How the line is taxed, at the country of delivery.' },
-    deliveryWeight: Nullable({ ...Weight, description: 'Weight of the whole line.' }),
-    energyLabelsString: maybe('Energy class, or the best and the worst.', 'A'),
-    energyLabelsMaxEfficiencyString: maybe('Best class of the scale.', 'A+++'),
-    energyLabelSourceFile: maybe('Address of the label.', 'https://shop.example/media/label.png'),
-    productDataSheetSourceFile: maybe('Address of the data sheet.', 'https://shop.example/media/kettle.pdf'),
-    isInWishlist: Type.Boolean({ description: 'On the wish list of the visitor.', examples: [false] }),
-  },
-  { title: 'productLineItem' },
-);
-
-const CouponLineItem = Type.Object(
-  {
-    couponLineItemId: { ...Id, description: 'By which the coupon is taken away.' },
-    couponCampaignId: { ...Id, description: 'The campaign.' },
-    lineItemPrice: price('What it takes off, negative; 0 when it does not count. taxType NONE.'),
-    validationErrors: Type.Array(
-      Type.Enum([...COUPON_PROBLEMS], { description: 'A reason.', examples: ['CouponNotEffective'] }),
-      { description: 'Why it does not count; empty when it does.' },
-    ),
-  },
-  { title: 'couponLineItem' },
-);
-
-const LineItem = Type.Object(
-  { name: text('What it is.', 'Recycling fee: Beacon Kettle 1.7 l'), lineItemPrice: price('The amount.') },
-  { title: 'lineItem' },
-);
-
-const DepositLineItem = Type.Object(
-  {
-    name: text('What it is.', 'Deposit: Slipway Cola 0.33 l'),
-    lineItemPrice: price('Deposit of the whole line.'),
-    lineItemProductGuid: { ...Id, description: 'The line it belongs to.' },
-  },
-  { title: 'depositLineItem' },
-);
-
-export const LineItemContainer = Type.Object(
-  {
-    grandTotal: price('What is to be paid; taxType GROSS.'),
-    totalBeforeTax: price('The same without tax; taxType NET.'),
-    totalTax: price('The tax; taxType NONE.'),
-    lineItemsSubTotal: price('Sum of the lines.'),
-    productLineItems: Type.Array(ProductLineItem, { description: 'The lines.' }),
-    couponLineItem: Nullable({ ...CouponLineItem, description: 'The coupon; there is one at most.' }),
-    shippingPrice: price('What the delivery costs.'),
-    deposits: Type.Array(DepositLineItem, { description: 'Deposits, beside the subtotal.' }),
-    ecoParticipations: Type.Array(LineItem, { description: 'Recycling fees, beside the subtotal.' }),
-    shippingOptions: Type.Array(LineItem, { description: 'Extras of the delivery.' }),
-    basketDiscount: Type.Object(
-      {
-        name: Type.Optional(text('What it is.', 'cart discount')),
-        lineItemPrice: Type.Optional(price('What it takes off, negative.')),
-        links: Links,
-      },
-      { title: 'basketDiscount', description: 'Discount on the whole cart; without a price there is none.' },
-    ),
-  },
-  { title: 'lineItemContainer' },
-);
-export type LineItemContainer = Static<typeof LineItemContainer>;
-
-export const ShippingData = Type.Object(
-  {
-    shippingMethod: Type.Object(
-      { id: { ...Id, description: 'The shipping method.' }, name: text('Its name.', 'Standard delivery') },
-      { title: 'shippingMethodInfo', description: 'How the goods are delivered.' },
-    ),
-    price: price('What it costs.'),
-    taxes: Type.Array(TaxInfo, { description: 'The tax of this price for itself.' }),
-  },
-  { title: 'shippingData' },
-);
-export type ShippingData = Static<typeof ShippingData>;
-
-export const PAYMENT_STATUSES = ['CANCELED', 'FAILED'] as const;
-export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
-
-export const PaymentData = Type.Object(
-  {
-    paymentMethod: Nullable(
-      Type.Object(
-        {
-          id: { ...Id, description: 'The payment method.' },
-          name: text('Its name.', 'Invoice'),
-          providerName: maybe('Who handles the payment.', 'QuickPay'),
-          additionalData: Nullable(
-            Type.Unsafe<Record<string, string>>({
-              type: 'object',
-              additionalProperties: { type: 'string' },
-              description: 'What the provider wants to be shown.',
-              examples: [{ InvoiceBankName: 'Harbour Bank' }],
-            }),
-          ),
-        },
-        { title: 'paymentMethodInfo', description: 'One of the methods of the shop; null: set by hand.' },
-      ),
-    ),
-    transactionId: maybe('Id at the provider.', 'QP-4711'),
-    price: price('What it costs; negative: a discount.'),
-    status: maybe('State of the payment.', 'FAILED'),
-    taxes: Nullable(
-      Type.Array(TaxInfo, { description: 'The tax of this price for itself; null when it costs nothing.' }),
-    ),
-  },
-  { title: 'paymentData' },
-);
-export type PaymentData = Static<typeof PaymentData>;
 
 const PotentialBasketDiscount = Type.Object(
   {
@@ -225,9 +85,6 @@ export const Cart = Type.Object(
   { title: 'cart' },
 );
 export type Cart = Static<typeof Cart>;
-
-/** Most lines that a cart has, and that one request brings. */
-export const MOST_LINES = 500;
 
 const QuantityRequest = Decimal('How many.', 2);
 

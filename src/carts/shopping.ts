@@ -1,14 +1,14 @@
 import type { Database, Queries } from '../db/database.ts';
 import { newCartToken } from '../http/cart-token.ts';
 import { inStatementOrTransaction } from '../http/operation.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../kernel/ids.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
 import type { Order } from '../orders/schema.ts';
 import { CartGone, changedCart, openCart, type CartCall, type Change, type OpenCart } from './change.ts';
-import { contentOf, type PricedContent } from './content.ts';
+import { contentOf, type PricedContent } from '../pricing/content.ts';
 import { createCart } from './create.ts';
 import { createOrder } from './order.ts';
-import { forgetCart } from './kept-carts.ts';
+import { dropCachedCart } from './cart-cache.ts';
 import { copyCart, endCartToken, type Wanted } from './queries.ts';
 import { cartText } from './render.ts';
 import type { Cart, NewCart } from './schema.ts';
@@ -76,7 +76,7 @@ export async function pickUpCart({ db, shopId }: Shopper, cartId: string): Promi
     if ((await endCartToken(tx, shopId, cartId)) === 0) return false;
     return (await copyCart(tx, shopId, cartId, copy)) === 1;
   });
-  forgetCart(db, shopId, cartId);
+  dropCachedCart(db, shopId, cartId);
   return isCopied ? copy.cartId : undefined;
 }
 

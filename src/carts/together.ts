@@ -2,7 +2,7 @@ import { createBatcher } from '../db/batcher.ts';
 import type { Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { entryOf, insertEntries, type Entry } from '../http/audit-entry.ts';
-import { oldRefs } from './kept-goods.ts';
+import { staleStamps } from '../catalogue/products/cart-product-cache.ts';
 import { productIdsOf, type CartChange, type CartRow } from './queries.ts';
 
 /**
@@ -37,11 +37,12 @@ export function updateKeptCart(db: Queries, shopId: string, change: KeptChange):
 function shelfOf(carts: readonly CartRow[]) {
   const places = new Map<string, number>();
   for (const { products } of carts) {
-    for (const { ref } of products) if (!places.has(ref)) places.set(ref, places.size);
+    for (const { versionStamp } of products)
+      if (!places.has(versionStamp)) places.set(versionStamp, places.size);
   }
   return {
-    refs: [...places.keys()],
-    goodsOf: ({ products }: CartRow) => products.map(({ ref }) => places.get(ref)),
+    stamps: [...places.keys()],
+    goodsOf: ({ products }: CartRow) => products.map(({ versionStamp }) => places.get(versionStamp)),
   };
 }
 
@@ -50,7 +51,7 @@ const isUnchanged = (shopId: string) => sql`
   and not exists (select from old where old.place = any (given.goods))`;
 
 async function insertCarts(db: Queries, shopId: string, carts: readonly CartRow[]): Promise<boolean[]> {
-  const { refs, goodsOf } = shelfOf(carts);
+  const { stamps, goodsOf } = shelfOf(carts);
   const rows = carts.map((cart) => ({
     id: cart.cartId,
     token: `\\x${cart.tokenHash.toString('hex')}`,
@@ -67,7 +68,7 @@ async function insertCarts(db: Queries, shopId: string, carts: readonly CartRow[
     goods: goodsOf(cart),
   }));
   const made = await db.many<{ cartId: string }>(sql`
-    with old as materialized (${oldRefs(shopId, refs)})
+    with old as materialized (${staleStamps(shopId, stamps)})
     insert into cart (shop_id, cart_id, token_hash, app_id, created_at, changed_at, version, currency, locale,
       tax_type, lines, product_ids)
     select ${shopId}, id, token, app, created, changed, version, currency, locale, tax, lines, products
@@ -90,7 +91,7 @@ async function updateCarts(
   shopId: string,
   changes: readonly RecordedChange[],
 ): Promise<boolean[]> {
-  const { refs, goodsOf } = shelfOf(changes.map(({ cart }) => cart));
+  const { stamps, goodsOf } = shelfOf(changes.map(({ cart }) => cart));
   const rows = changes.map(({ cart, changed, entry }, place) => ({
     place,
     id: cart.cartId,
@@ -117,7 +118,7 @@ async function updateCarts(
     entry,
   }));
   const done = await db.many<{ place: number }>(sql`
-    with old as materialized (${oldRefs(shopId, refs)}), locked as materialized (
+    with old as materialized (${staleStamps(shopId, stamps)}), locked as materialized (
       select cart_id from cart
       where shop_id = ${shopId} and cart_id = any (${changes.map(({ cart }) => cart.cartId)}::uuid[])
       order by cart_id for no key update skip locked

@@ -1,5 +1,5 @@
-import { authorise, createApp, deleteApp, listApps } from '../apps/apps.ts';
-import { installationKey } from '../apps/sealing.ts';
+import { authorise, createApp, deleteApp, listApps } from '../shops/apps/apps.ts';
+import { installationKey } from '../shops/apps/sealing.ts';
 import { shopUrl } from '../http/links.ts';
 import {
   CommandProblem,

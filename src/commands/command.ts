@@ -4,9 +4,9 @@ import { attachEmbedded } from '../db/embedded.ts';
 import { migrate } from '../db/migrate.ts';
 import { recordEntry } from '../http/audit-entry.ts';
 import { isScope, SCOPES, type Scope } from '../http/scopes.ts';
-import { newId } from '../ids.ts';
-import { createQueues } from '../jobs/queue.ts';
-import { findShop } from '../shop/queries.ts';
+import { newId } from '../kernel/ids.ts';
+import { createQueues } from '../platform/jobs/queue.ts';
+import { findShop } from '../shops/shop/queries.ts';
 
 /** It could not be done; the message says what to do next. */
 export class CommandProblem extends Error {

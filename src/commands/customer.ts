@@ -3,10 +3,10 @@ import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Queries } from '../db/database.ts';
 import { HttpError } from '../http/errors.ts';
-import { isId } from '../ids.ts';
-import { eraseCustomerData } from '../privacy/erase.ts';
-import { personText } from '../privacy/export.ts';
-import { countOrdersOf, findCustomerByNumber, findPerson, type Person } from '../privacy/queries.ts';
+import { isId } from '../kernel/ids.ts';
+import { eraseCustomerData } from '../people/privacy/erase.ts';
+import { personText } from '../people/privacy/export.ts';
+import { countOrdersOf, findCustomerByNumber, findPerson, type Person } from '../people/privacy/queries.ts';
 import { CommandProblem, print, recordCommand, withShop, type Command } from './command.ts';
 import { startProgress } from './progress.ts';
 

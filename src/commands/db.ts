@@ -1,5 +1,5 @@
 import { migrate, migrationStatus } from '../db/migrate.ts';
-import { createQueues } from '../jobs/queue.ts';
+import { createQueues } from '../platform/jobs/queue.ts';
 import { print, printTable, withBareDatabase, type Command } from './command.ts';
 
 export const dbCommands: Command[] = [

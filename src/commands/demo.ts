@@ -1,4 +1,4 @@
-import { generateProducts } from '../demo/generate.ts';
+import { generateProducts } from './demo/generate.ts';
 import { print, UsageProblem, withShop, type Command } from './command.ts';
 import { startProgress } from './progress.ts';
 

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { FileProblem, importProducts } from '../products/import.ts';
+import { FileProblem, importProducts } from '../catalogue/products/import.ts';
 import { CommandProblem, print, recordCommand, withShop, type Command } from './command.ts';
 import { startProgress } from './progress.ts';
 

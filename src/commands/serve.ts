@@ -6,9 +6,9 @@ export const serveCommands: Command[] = [
     summary: 'Start the service (npm start does this).',
     details: 'Settings come from the environment: see the table in the README.',
     run: async ({ config }) => {
-      // Only here, so that the other commands do not wait for a web server to load.
-      const { serve } = await import('../main.ts');
-      await serve(config);
+      // Imported only here, so that the other commands do not wait for a web server to load.
+      const [{ serve }, { demo }] = await Promise.all([import('../main.ts'), import('./demo/demo.ts')]);
+      await serve(config, demo);
     },
   },
 ];

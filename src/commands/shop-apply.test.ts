@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { givenShop } from '../../test/builders.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../ids.ts';
-import { refreshListing } from '../products/listing.ts';
+import { newId } from '../kernel/ids.ts';
+import { refreshListing } from '../catalogue/products/listing.ts';
 import { shopCommands } from './shop.ts';
 
 let service: Service;

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import type { Database, Transaction } from '../db/database.ts';
 import { violatedConstraint } from '../db/failure.ts';
-import { addDemoFiles } from '../demo/add-files.ts';
-import { insertDemoCarts } from '../demo/carts.ts';
-import { insertDemoShop } from '../demo/demo-shop.ts';
-import { insertDemoOrders } from '../demo/orders.ts';
-import { removeShopFolder } from '../media/storage.ts';
-import { finishRebuild } from '../products/listing-rebuild.ts';
-import { countProducts } from '../products/listing.ts';
-import { deleteShop, findShops, insertShop } from '../shop/queries.ts';
+import { addDemoFiles } from './demo/add-files.ts';
+import { insertDemoCarts } from './demo/carts.ts';
+import { insertDemoShop } from './demo/demo-shop.ts';
+import { insertDemoOrders } from './demo/orders.ts';
+import { removeShopFolder } from '../platform/media/storage.ts';
+import { finishRebuild } from '../catalogue/products/listing-rebuild.ts';
+import { countProducts } from '../catalogue/products/listing.ts';
+import { deleteShop, findShops, insertShop } from '../shops/shop/queries.ts';
 import {
   applySettings,
   exportSettings,
@@ -16,7 +16,7 @@ import {
   SettingsProblem,
   settingsText,
   type SettingsFile,
-} from '../shop/settings-file.ts';
+} from '../shops/settings/file.ts';
 import {
   CommandProblem,
   noSuchShop,

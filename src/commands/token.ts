@@ -1,4 +1,4 @@
-import { createToken, listTokens, revokeToken } from '../apps/apps.ts';
+import { createToken, listTokens, revokeToken } from '../shops/apps/apps.ts';
 import {
   CommandProblem,
   parseScopes,

@@ -4,7 +4,7 @@ import { BUSY, createBatcher, type BatchLimits } from './batcher.ts';
 import type { Queries } from './database.ts';
 import { LockWaitTooLong } from './failure.ts';
 
-const database = () => ({ source: {} }) as Queries;
+const database = () => ({ caches: {} }) as Queries;
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
 /** Doubles its items, notes what was in one batch, and waits until it is released. */

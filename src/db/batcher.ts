@@ -52,8 +52,8 @@ export function createBatcher<Item, Result, Source extends Queries>(
   return (db, shopId, item) => {
     // What a transaction writes commits with it, so it can not share a statement with others.
     if ('inTransaction' in db) return work.runOne(db, shopId, item);
-    let batches = byDatabase.get(db.source);
-    if (!batches) byDatabase.set(db.source, (batches = new Batches(work, { ...DEFAULT_LIMITS, ...limits })));
+    let batches = byDatabase.get(db.caches);
+    if (!batches) byDatabase.set(db.caches, (batches = new Batches(work, { ...DEFAULT_LIMITS, ...limits })));
     return batches.add(db, shopId, item);
   };
 }

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { Caches, readOnly, type ReadableCaches } from './cache.ts';
 import { DatabaseBusy } from './failure.ts';
 import { toStatement, type Sql, type Statement } from './sql.ts';
 
 /** What query functions receive: a transaction, or the database itself for a single read. */
 export interface Queries {
-  /** The same object for a database and its transactions: what is kept in memory belongs to it. */
-  readonly source: object;
+  /** What was read from this database and is held in memory. */
+  readonly caches: ReadableCaches;
   /** The time of the request; SQL gets it as a parameter, so that tests can set the clock. */
   readonly now: Date;
   many<Row>(query: Sql): Promise<Row[]>;
@@ -33,6 +34,7 @@ export interface Database extends Queries {
     work: (tx: Transaction) => Promise<Result>,
     options?: TransactionOptions,
   ): Promise<Result>;
+  readonly caches: Caches;
   readonly pool: pg.Pool;
   close(): Promise<void>;
 }
@@ -111,6 +113,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   // So would one that breaks between two statements of a transaction: the next statement reports it.
   pool.on('connect', (client) => client.on('error', () => {}));
 
+  const caches = new Caches();
+  const cachesInTransaction = readOnly(caches);
+
   const queries = (client: pg.Pool | pg.PoolClient) => {
     const send = async ({ name, text, values }: Statement) => {
       if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
@@ -130,7 +135,6 @@ export function openDatabase(options: DatabaseOptions): Database {
       }
     };
     return {
-      source: pool,
       many: async <Row>(query: Sql) => (await send(toStatement(query))).rows as Row[],
       one: async <Row>(query: Sql) => (await send(toStatement(query))).rows[0] as Row | undefined,
       run: async (query: Sql) => (await send(toStatement(query))).rowCount ?? 0,
@@ -143,7 +147,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     let broken: Error | undefined;
     try {
       await client.query(`begin isolation level ${isolation}`);
-      const result = await work({ ...queries(client), now: clock(), inTransaction: true });
+      const result = await work({
+        ...queries(client),
+        caches: cachesInTransaction,
+        now: clock(),
+        inTransaction: true,
+      });
       await client.query('commit');
       return result;
     } catch (error) {
@@ -156,6 +165,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   return {
     ...queries(pool),
+    caches,
     get now() {
       return clock();
     },

@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { secretHash } from '../ids.ts';
+import { secretHash } from '../kernel/ids.ts';
 import { tokenCaller } from './rate-limit.ts';
 import type { Scope } from './scopes.ts';
 

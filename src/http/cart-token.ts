@@ -1,4 +1,4 @@
-import { isSecretOf, newSecret, secretHash } from '../ids.ts';
+import { isSecretOf, newSecret, secretHash } from '../kernel/ids.ts';
 import { forbidden } from './errors.ts';
 
 /** Node gives header names in lower case, so all three spellings in the field arrive here. */

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import type { Queries } from '../db/database.ts';
 import { badRequest } from './errors.ts';
 
 const HOST = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
@@ -32,20 +31,4 @@ export function storefrontUrl(
 
 export function schemeOf(origin: string): 'http:' | 'https:' {
   return origin.startsWith('http:') ? 'http:' : 'https:';
-}
-
-/** Per database, because tests have many in one process. */
-const knownOrigins = new WeakMap<object, (origin: string) => boolean>();
-
-/** Called once, by the app: says which origins rendered texts may be cached with. */
-export function declareKnownOrigins({ source }: Queries, isKnown: (origin: string) => boolean): void {
-  knownOrigins.set(source, isKnown);
-}
-
-/**
- * Whether a text with this origin may be cached. The Host header is the client's: without this, each one that somebody
- * makes up would push other texts out of the cache.
- */
-export function isKnownOrigin({ source }: Queries, origin: string): boolean {
-  return knownOrigins.get(source)?.(origin) ?? false;
 }

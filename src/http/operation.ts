@@ -12,7 +12,7 @@ import { recordEntry, recording, type Entry } from './audit-entry.ts';
 import type { Config } from '../config.ts';
 import { isTransient, type Database, type Queries, type Transaction } from '../db/database.ts';
 import { isDatabaseAway } from '../db/failure.ts';
-import { isId, newId } from '../ids.ts';
+import { isId, newId } from '../kernel/ids.ts';
 import { ACCEPTED_TYPES, JSON_TYPES, type BodyKind } from './body.ts';
 import type { Caller, CallerDirectory } from './callers.ts';
 import { CART_TOKEN_HEADER } from './cart-token.ts';

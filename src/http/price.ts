@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { formatMoney, toDecimal } from '../money.ts';
+import { formatMoney, toDecimal } from '../kernel/money.ts';
 
 export const TAX_TYPES = ['GROSS', 'NET', 'NONE'] as const;
 export type TaxType = (typeof TAX_TYPES)[number];

@@ -1,6 +1,6 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../kernel/ids.ts';
 
 /**
  * What has happened to an order: who, when, what. Entries are added and never changed. They name things by their ids

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY, done, givenFullCart, givenProduct, givenSmallShop, NOW, type Shop } from '../../test/carts.ts';
 import { startService, type Answer, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../kernel/ids.ts';
 import { STATE_FILTERS, STATES, type State } from './schema.ts';
 
 /** Lists are counted and paged from sums of days: they must say what looking at every order says. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import type { Content } from '../carts/content.ts';
-import type { Look } from '../carts/render.ts';
+import type { Content } from '../pricing/content.ts';
+import type { RenderContext } from './line-item-view.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import type { Caller } from '../http/callers.ts';
 import { toMilliseconds } from '../http/dates.ts';
@@ -9,10 +9,10 @@ import { readingLocale, writingLocale } from '../http/locale.ts';
 import { priceOf } from '../http/price.ts';
 import { Rendered } from '../http/rendered.ts';
 import { Id, LocaleParameter } from '../http/schemas.ts';
-import { currencyDigits, parseDecimal, toDecimal } from '../money.ts';
-import { notifyWatchers } from '../products/availability.ts';
-import { amountOf } from '../products/requests.ts';
-import { shopSettings, type Settings } from '../shop/settings.ts';
+import { currencyDigits, parseDecimal, toDecimal } from '../kernel/money.ts';
+import { notifyWatchers } from '../catalogue/products/availability.ts';
+import { amountOf } from '../catalogue/products/requests.ts';
+import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import type { OrderChanges } from './change.ts';
 import { recordEvent, type EventKind } from './history.ts';
 import { findDealings, moveStock, type Dealings, type PartLine, type StockMove } from './manage-queries.ts';
@@ -96,7 +96,7 @@ export function outstandingOf({ content, cancelledAt, paidAmount, refundedAmount
   return cancelledAt ? 0 : Math.max(0, content.grandTotal - paidAmount + refundedAmount);
 }
 
-function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Look) {
+function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: RenderContext) {
   const price = (minor: number) => priceOf(minor, order.currency, 'GROSS', locale);
   const linesOf = (lines: readonly PartLine[]) =>
     lines.map(({ lineItemId, quantity }) => ({ lineItemId, quantity: Number(quantity) }));

@@ -13,7 +13,7 @@ import {
   startManaging,
 } from '../../test/managed-orders.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../kernel/ids.ts';
 
 beforeAll(startManaging);
 afterAll(() => service.close());

@@ -1,12 +1,12 @@
-import type { ContentLine } from '../carts/content.ts';
+import type { ContentLine } from '../pricing/content.ts';
 import { conflict, invalid } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
-import { newId } from '../ids.ts';
-import { queueMails } from '../mails/queue.ts';
-import { toDecimal } from '../money.ts';
-import { anyText } from '../products/render.ts';
-import { decimalOf } from '../products/requests.ts';
-import { unitSign } from '../products/units.ts';
+import { newId } from '../kernel/ids.ts';
+import { queueMails } from '../platform/email/queue.ts';
+import { toDecimal } from '../kernel/money.ts';
+import { anyText } from '../catalogue/products/render.ts';
+import { decimalOf } from '../catalogue/products/requests.ts';
+import { unitSign } from '../catalogue/products/units.ts';
 import { changeOrder } from './change.ts';
 import {
   exactAmount,

@@ -33,7 +33,7 @@ import {
 } from '../../test/managed-orders.ts';
 import type { Answer } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../kernel/ids.ts';
 
 beforeAll(startManaging);
 afterAll(() => service.close());

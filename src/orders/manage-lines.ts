@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
-import { contentOf, named, type Content, type ContentLine } from '../carts/content.ts';
-import { MOST_LINES } from '../carts/schema.ts';
+import { contentOf, named, type Content, type ContentLine } from '../pricing/content.ts';
+import { MOST_LINES } from './line-item-schema.ts';
 import { badRequest, conflict, invalid, notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import type { Rendered } from '../http/rendered.ts';
 import { Id } from '../http/schemas.ts';
-import { isId, newId } from '../ids.ts';
-import { decimalOf, MOST_MINOR } from '../products/requests.ts';
-import type { Settings } from '../shop/settings.ts';
+import { isId, newId } from '../kernel/ids.ts';
+import { decimalOf, MOST_MINOR } from '../catalogue/products/requests.ts';
+import type { Settings } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
 import type { EventKind } from './history.ts';
 import {

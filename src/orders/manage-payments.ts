@@ -1,8 +1,8 @@
 import { badRequest, conflict } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
-import { newId } from '../ids.ts';
-import { queueMails } from '../mails/queue.ts';
-import { formatMoney, toDecimal } from '../money.ts';
+import { newId } from '../kernel/ids.ts';
+import { queueMails } from '../platform/email/queue.ts';
+import { formatMoney, toDecimal } from '../kernel/money.ts';
 import { changeOrder, type OrderChanges } from './change.ts';
 import {
   exactAmount,

@@ -1,5 +1,5 @@
-import type { Goods } from '../carts/goods.ts';
-import { goodsOfRefs, goodsRefs } from '../carts/kept-goods.ts';
+import type { CartProduct } from '../catalogue/products/cart-product.ts';
+import { findCartProducts, versionStamps } from '../catalogue/products/cart-product-cache.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 
@@ -90,13 +90,13 @@ export async function findOffer(
   shopId: string,
   productId: string,
   customerId: string,
-): Promise<{ goods: Goods; customerGroupId: string | null } | undefined> {
-  const row = await tx.one<{ refs: string[]; customerGroupId: string | null }>(sql`
-    select ${goodsRefs(sql`${shopId}`, sql`${[productId]}::uuid[]`)} as refs, (
+): Promise<{ goods: CartProduct; customerGroupId: string | null } | undefined> {
+  const row = await tx.one<{ stamps: string[]; customerGroupId: string | null }>(sql`
+    select ${versionStamps(sql`${shopId}`, sql`${[productId]}::uuid[]`)} as stamps, (
       select upper(customer_group_id::text) from customer
       where shop_id = ${shopId} and customer_id = ${customerId}
     ) as "customerGroupId"`);
-  const [goods] = await goodsOfRefs(tx, shopId, row!.refs);
+  const [goods] = await findCartProducts(tx, shopId, row!.stamps);
   return goods && { goods, customerGroupId: row!.customerGroupId };
 }
 

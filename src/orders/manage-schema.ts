@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { MOST_LINES } from '../carts/schema.ts';
+import { MOST_LINES } from './line-item-schema.ts';
 import { Price } from '../http/price.ts';
 import { Id, Nullable } from '../http/schemas.ts';
-import { Decimal, Given, Text } from '../products/requests.ts';
+import { Decimal, Given, Text } from '../catalogue/products/requests.ts';
 import { EVENTS } from './history.ts';
 import { Order } from './schema.ts';
 

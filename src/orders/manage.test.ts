@@ -34,10 +34,10 @@ import {
   service,
   startManaging,
 } from '../../test/managed-orders.ts';
-import type { Content } from '../carts/content.ts';
+import type { Content } from '../pricing/content.ts';
 import { sql } from '../db/sql.ts';
-import { insertDemoOrders } from '../demo/orders.ts';
-import { newId } from '../ids.ts';
+import { insertDemoOrders } from '../commands/demo/orders.ts';
+import { newId } from '../kernel/ids.ts';
 import { revised } from './revision.ts';
 
 beforeAll(startManaging);

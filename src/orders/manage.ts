@@ -4,7 +4,7 @@ import { notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
-import { shopSettings } from '../shop/settings.ts';
+import { shopSettings } from '../shops/settings/settings.ts';
 import { cancelOrder } from './cancel.ts';
 import { changeOrder } from './change.ts';
 import { findEvents } from './history.ts';

@@ -21,9 +21,9 @@ import {
   type Shop,
 } from '../../test/carts.ts';
 import { startService, type Answer, type Service } from '../../test/service.ts';
-import { ADDRESS_FIELDS } from '../customers/address.ts';
+import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
 import { sql } from '../db/sql.ts';
-import { newId } from '../ids.ts';
+import { newId } from '../kernel/ids.ts';
 import { STATES } from './schema.ts';
 
 let service: Service;

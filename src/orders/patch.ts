@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox';
-import type { Content } from '../carts/content.ts';
-import { AddressRequest, toAddress, type Address } from '../customers/address.ts';
+import type { Content } from '../pricing/content.ts';
+import { AddressRequest, toAddress, type Address } from '../shops/countries/address.ts';
 import { parseMoment } from '../http/dates.ts';
 import { patchOf, type Changes } from '../http/json-patch.ts';
-import type { Settings } from '../shop/settings.ts';
+import type { Settings } from '../shops/settings/settings.ts';
 import type { OrderChanges } from './change.ts';
 import type { ManagedOrder } from './queries.ts';
 import { revised } from './revision.ts';

@@ -1,9 +1,9 @@
 import { insertEntry, type Entry } from '../http/audit-entry.ts';
-import type { OrderMail } from '../carts/confirmation.ts';
-import type { Content } from '../carts/content.ts';
+import type { OrderMail } from './confirmation-email.ts';
+import type { Content } from '../pricing/content.ts';
 import type { Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import { insertJobs } from '../jobs/queue.ts';
+import { insertJobs } from '../platform/jobs/queue.ts';
 import { netRevenue } from './revenue.ts';
 import { addToDays, insertLines } from './tally.ts';
 

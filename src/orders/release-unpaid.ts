@@ -1,7 +1,7 @@
 import type { Database, Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import type { CleanupStep } from '../operation/cleanup.ts';
-import { shopSettings } from '../shop/settings.ts';
+import type { CleanupStep } from '../platform/cleanup.ts';
+import { shopSettings } from '../shops/settings/settings.ts';
 import { cancelOrder } from './cancel.ts';
 import { findDealings } from './manage-queries.ts';
 import { lockOrder } from './queries.ts';

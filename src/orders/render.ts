@@ -4,24 +4,28 @@ import {
   paymentData,
   shippingData,
   shippingLink,
-  type Look,
-} from '../carts/render.ts';
+  type RenderContext,
+} from './line-item-view.ts';
 import { toMilliseconds } from '../http/dates.ts';
-import { toDecimal } from '../money.ts';
+import { toDecimal } from '../kernel/money.ts';
 import type { ListedOrder, OrderRow } from './queries.ts';
 import { STATES, type Order, type State } from './schema.ts';
 
-export function orderText(order: OrderRow, look: Look): string {
+export function orderText(order: OrderRow, look: RenderContext): string {
   return textOf(order, look, lineItemContainer(order.content, look));
 }
 
 /** Without the lines. */
-export function listedOrderText(order: ListedOrder, look: Look): string {
+export function listedOrderText(order: ListedOrder, look: RenderContext): string {
   return textOf(order, look, undefined);
 }
 
 /** The answer's text, key by key as in `Order`: the addresses are JSON already. */
-function textOf(order: ListedOrder, look: Look, lines: Order['lineItemContainer'] | undefined): string {
+function textOf(
+  order: ListedOrder,
+  look: RenderContext,
+  lines: Order['lineItemContainer'] | undefined,
+): string {
   const { content, currency } = order;
   const base = apiOf(look);
   const { viewedOn, ...states } = Object.fromEntries(

@@ -1,5 +1,5 @@
-import type { Content, ContentLine } from '../carts/content.ts';
-import { divideRounded } from '../money.ts';
+import type { Content, ContentLine } from '../pricing/content.ts';
+import { divideRounded } from '../kernel/money.ts';
 
 /** What sales are counted from: exact to 12 digits behind the minor unit, because nothing is rounded there. */
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { generatedCarts } from '../../test/generated-carts.ts';
-import { contentOf, type Content, type ContentLine } from '../carts/content.ts';
-import type { CartFacts, ShopRules } from '../carts/facts.ts';
-import type { Goods } from '../carts/goods.ts';
-import type { Settings } from '../shop/settings.ts';
+import { contentOf, type Content, type ContentLine } from '../pricing/content.ts';
+import type { CartFacts, ShopRules } from '../pricing/input.ts';
+import type { CartProduct } from '../catalogue/products/cart-product.ts';
+import type { Settings } from '../shops/settings/settings.ts';
 import { revised, type Edits } from './revision.ts';
 
 const NOW = new Date('2026-11-15T08:30:00Z');
@@ -17,7 +17,7 @@ function frozen(cart: CartFacts, shop: ShopRules): Content {
     ({ product }, index) =>
       cart.lines.findIndex((one) => one.product.productId === product.productId) === index,
   );
-  const products: Goods[] = lines.map(({ product }) => ({
+  const products: CartProduct[] = lines.map(({ product }) => ({
     ...product,
     productNumber: product.productId,
     kind: 'regular',
@@ -27,7 +27,7 @@ function frozen(cart: CartFacts, shop: ShopRules): Content {
     productTypeId: null,
     master: null,
     image: null,
-    ref: '',
+    versionStamp: '',
     facts: product,
   }));
   const { coupon } = cart;

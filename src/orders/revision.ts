@@ -1,12 +1,12 @@
-import type { Content, ContentLine, ContentPayment, ContentTaxClass } from '../carts/content.ts';
-import { deliveryPrice } from '../carts/delivery.ts';
-import type { CartFacts, CouponFacts, LineFacts, ShopRules } from '../carts/facts.ts';
-import { sum } from '../carts/shares.ts';
-import { inTaxType, inTermsOf, taxClassFor } from '../carts/tax.ts';
-import { cartTotals, type CartTotals, type ServiceTax } from '../carts/totals.ts';
-import { priceOfQuantity } from '../carts/unit-price.ts';
-import { inCurrency } from '../products/prices.ts';
-import type { PaymentMethod, Settings, ShippingMethod, TaxClass } from '../shop/settings.ts';
+import type { Content, ContentLine, ContentPayment, ContentTaxClass } from '../pricing/content.ts';
+import { deliveryPrice } from '../pricing/delivery.ts';
+import type { CartFacts, CouponFacts, LineFacts, ShopRules } from '../pricing/input.ts';
+import { sum } from '../pricing/shares.ts';
+import { inTaxType, inTermsOf, taxClassFor } from '../pricing/tax.ts';
+import { cartTotals, type CartTotals, type ServiceTax } from '../pricing/totals.ts';
+import { priceOfQuantity } from '../pricing/unit-price.ts';
+import { inCurrency } from '../catalogue/products/prices.ts';
+import type { PaymentMethod, Settings, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
 
 /** What changes in an order. Everything else stays as it was agreed when it was placed. */
 export interface Edits {

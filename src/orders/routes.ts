@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import type { Look } from '../carts/render.ts';
+import type { RenderContext } from './line-item-view.ts';
 import { conflict, notFound } from '../http/errors.ts';
 import { JsonPatch } from '../http/json-patch.ts';
 import { readingLocale, writingLocale } from '../http/locale.ts';
@@ -7,8 +7,8 @@ import type { Operations } from '../http/operation.ts';
 import { pagedText, paging } from '../http/paging.ts';
 import { Rendered } from '../http/rendered.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
-import { isId } from '../ids.ts';
-import { shopSettings, settingsSince } from '../shop/settings.ts';
+import { isId } from '../kernel/ids.ts';
+import { shopSettings, settingsSince } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
 import { recordEvent } from './history.ts';
 import { findOrders, findWholeOrders, type OrderFilter, type OrderPage } from './list.ts';
@@ -16,7 +16,7 @@ import { orderPatch, patchedOrder } from './patch.ts';
 import { findOrderVersions, lockOrder } from './queries.ts';
 import { listedOrderText, orderText } from './render.ts';
 import { Order, STATE_FILTERS, STATES } from './schema.ts';
-import { keptOrderText } from './texts.ts';
+import { cachedOrderText } from './texts.ts';
 import { momentOf, windowOf } from './window.ts';
 
 const { parameters, pageOf } = paging();
@@ -87,7 +87,10 @@ export function orders(api: Operations): void {
         readingLocale(query.locale, await shopSettings(db, shopId));
         return pagedText(page, 0, []);
       }
-      const answer = async <Row>(found: OrderPage<Row>, textOf: (order: Row, look: Look) => string) => {
+      const answer = async <Row>(
+        found: OrderPage<Row>,
+        textOf: (order: Row, look: RenderContext) => string,
+      ) => {
         const settings = await settingsSince(db, shopId, found.settingsVersion);
         const look = { locale: readingLocale(query.locale, settings), origin, settings };
         return pagedText(
@@ -119,7 +122,7 @@ export function orders(api: Operations): void {
       if (!versions) throw notFound();
       const settings = await settingsSince(db, shopId, versions.settingsVersion);
       const look = { locale: readingLocale(query.locale, settings), origin, settings };
-      const text = await keptOrderText(db, params.orderId, versions, look);
+      const text = await cachedOrderText(db, params.orderId, versions, look);
       if (!text) throw notFound();
       return new Rendered(text.bytes, text.tag);
     },

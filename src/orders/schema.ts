@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
-import { LineItemContainer, PaymentData, ShippingData } from '../carts/schema.ts';
-import { Address } from '../customers/address.ts';
+import { LineItemContainer, PaymentData, ShippingData } from './line-item-schema.ts';
+import { Address } from '../shops/countries/address.ts';
 import { Id, Links, Nullable } from '../http/schemas.ts';
 
 /** An order as answers show it. Keys stand in the order of the wire. */

@@ -1,9 +1,9 @@
 import { requiredFields } from '../carts/addresses.ts';
-import { countryName } from '../countries/countries.ts';
-import { Address, ADDRESS_FIELDS, toAddress, type AddressField } from '../customers/address.ts';
+import { countryName } from '../shops/countries/countries.ts';
+import { Address, ADDRESS_FIELDS, toAddress, type AddressField } from '../shops/countries/address.ts';
 import { ValidationError, type Problem } from '../http/errors.ts';
 import { html, type Markup } from '../http/html.ts';
-import type { Settings } from '../shop/settings.ts';
+import type { Settings } from '../shops/settings/settings.ts';
 import { formatOf } from './address-formats.ts';
 import { addressWords } from './address-words.ts';
 import type { Visit } from './visit.ts';

@@ -1,4 +1,4 @@
-import type { AddressField } from '../customers/address.ts';
+import type { AddressField } from '../shops/countries/address.ts';
 
 /** How a country writes its addresses. */
 export interface AddressFormat {

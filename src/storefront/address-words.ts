@@ -1,4 +1,4 @@
-import type { AddressField } from '../customers/address.ts';
+import type { AddressField } from '../shops/countries/address.ts';
 import type { ProblemCode } from '../http/errors.ts';
 import type { Layout } from './address-formats.ts';
 import { spoken } from './words.ts';

@@ -1,7 +1,7 @@
-import { largestQuantity } from '../carts/quantity.ts';
+import { largestQuantity } from '../pricing/quantity.ts';
 import type { ShownCart } from '../carts/shopping.ts';
 import { html, type Markup } from '../http/html.ts';
-import { formatMoney } from '../money.ts';
+import { formatMoney } from '../kernel/money.ts';
 import { obstacleTo, quantityLimitOf, stockShortOf, type Obstacle } from './cart-shown.ts';
 import { amountText, linePicture, lineText, summary, type Line } from './cart-summary.ts';
 import { cartWords } from './cart-words.ts';

@@ -1,5 +1,5 @@
 import type { Change } from '../carts/change.ts';
-import { largestQuantity } from '../carts/quantity.ts';
+import { largestQuantity } from '../pricing/quantity.ts';
 import type { Wanted } from '../carts/queries.ts';
 import { changeCart, shownCart, type Shopper, type ShownCart } from '../carts/shopping.ts';
 import type { Cart } from '../carts/schema.ts';

@@ -1,8 +1,8 @@
-import type { Content } from '../carts/content.ts';
+import type { Content } from '../pricing/content.ts';
 import type { Cart } from '../carts/schema.ts';
 import { html, plainText, type Markup } from '../http/html.ts';
-import { imagePath } from '../media/images.ts';
-import { formatMoney } from '../money.ts';
+import { imagePath } from '../platform/media/images.ts';
+import { formatMoney } from '../kernel/money.ts';
 import { cartWords } from './cart-words.ts';
 import { productPath, to, type Visit } from './visit.ts';
 import { languageTag } from './words.ts';

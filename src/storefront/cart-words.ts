@@ -1,4 +1,4 @@
-import type { CouponProblem } from '../carts/coupon-problems.ts';
+import type { CouponProblem } from '../pricing/coupon-problems.ts';
 import { spoken } from './words.ts';
 
 const en = {

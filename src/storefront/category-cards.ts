@@ -1,7 +1,7 @@
-import type { CategoryCard } from '../categories/queries.ts';
+import type { CategoryCard } from '../catalogue/categories/queries.ts';
 import { html, type Markup } from '../http/html.ts';
 import { textIn, type Localised } from '../http/locale.ts';
-import { imagesOf } from '../media/images.ts';
+import { imagesOf } from '../platform/media/images.ts';
 import { listingWords } from './listing-words.ts';
 import { categoryPath, to, type Visit } from './visit.ts';
 

@@ -5,20 +5,20 @@ import {
   type CategoryCard,
   type CategoryRow,
   type CategoryTitle,
-} from '../categories/queries.ts';
-import { toCategory } from '../categories/render.ts';
+} from '../catalogue/categories/queries.ts';
+import { toCategory } from '../catalogue/categories/render.ts';
+import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
 import { notFound } from '../http/errors.ts';
 import { html, plainText } from '../http/html.ts';
 import { textIn, type Localised } from '../http/locale.ts';
-import { MEGABYTE, TextMemory } from '../http/text-memory.ts';
-import { pageOfProducts, refsOf } from '../products/listing.ts';
-import { findProducts } from '../products/queries.ts';
-import { renderProduct } from '../products/render.ts';
-import { productTexts } from '../products/texts.ts';
-import type { Product } from '../products/schema.ts';
-import { categoryNumbers, facetsOf, type Facet } from '../search/facets.ts';
-import { findCategoryNames, findFaceted } from '../search/queries.ts';
+import { pageOfProducts, refsOf } from '../catalogue/products/listing.ts';
+import { findProducts } from '../catalogue/products/queries.ts';
+import { renderProduct } from '../catalogue/products/render.ts';
+import { productTexts } from '../catalogue/products/texts.ts';
+import type { Product } from '../catalogue/products/schema.ts';
+import { categoryNumbers, facetsOf, type Facet } from '../catalogue/search/facets.ts';
+import { findCategoryNames, findFaceted } from '../catalogue/search/queries.ts';
 import { categoryCards, categoryLinks } from './category-cards.ts';
 import { compacted, KeptPages, viewOf } from './kept-pages.ts';
 import {
@@ -103,20 +103,19 @@ interface KeptCategory {
   category: ShownCategory;
 }
 
-const memories = new WeakMap<object, TextMemory<KeptCategory>>();
+const categoryCache: CacheKind<KeptCategory> = { name: 'categories', limit: { megabytes: 8 } };
 
 /** Every change of a category moves the version of the settings. */
 async function categoryOf(visit: Visit, alias: string | undefined): Promise<ShownCategory> {
   const { db, shopId, settings } = visit;
-  let memory = memories.get(db.source);
-  if (!memory) memories.set(db.source, (memory = new TextMemory(8 * MEGABYTE)));
+  const cache = db.caches.of(categoryCache);
   const key = `${shopId} ${alias ?? ''}`;
-  const known = memory.get(key);
+  const known = cache.get(key);
   if (known?.settingsVersion === settings.version) return known.category;
   const row = await findShownCategory(db, shopId, alias);
   if (!row) throw notFound();
   const category = { ...row, path: await findCategoryPath(db, shopId, row.categoryId) };
-  memory.keep(key, { settingsVersion: settings.version, category }, 2 * JSON.stringify(category).length);
+  cache.set(key, { settingsVersion: settings.version, category }, 2 * JSON.stringify(category).length);
   return category;
 }
 

@@ -1,8 +1,8 @@
 import { settingAddress, withoutAddress } from '../carts/addresses.ts';
 import type { Change } from '../carts/change.ts';
 import type { ShownCart } from '../carts/shopping.ts';
-import { countryName } from '../countries/countries.ts';
-import { ADDRESS_FIELDS, type Address } from '../customers/address.ts';
+import { countryName } from '../shops/countries/countries.ts';
+import { ADDRESS_FIELDS, type Address } from '../shops/countries/address.ts';
 import { ValidationError, type Problem } from '../http/errors.ts';
 import { html, type Markup } from '../http/html.ts';
 import {

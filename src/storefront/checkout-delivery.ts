@@ -1,12 +1,12 @@
 import type { Change } from '../carts/change.ts';
-import { contentOf, named } from '../carts/content.ts';
+import { contentOf, named } from '../pricing/content.ts';
 import { choosingPayment, choosingShipping } from '../carts/payment-and-shipping.ts';
 import type { ShownCart } from '../carts/shopping.ts';
 import { html, webAddress, type Markup } from '../http/html.ts';
 import { textIn } from '../http/locale.ts';
 import { priceOf, type Price } from '../http/price.ts';
-import { isId } from '../ids.ts';
-import { anyText } from '../products/render.ts';
+import { isId } from '../kernel/ids.ts';
+import { anyText } from '../catalogue/products/render.ts';
 import { summary } from './cart-summary.ts';
 import { cartWords } from './cart-words.ts';
 import { steps } from './checkout-steps.ts';

@@ -1,10 +1,10 @@
-import type { Content } from '../carts/content.ts';
+import type { Content } from '../pricing/content.ts';
 import { reviewDigest } from '../carts/review-digest.ts';
 import type { ShownCart } from '../carts/shopping.ts';
-import type { Address } from '../customers/address.ts';
-import { addressLines } from '../documents/address-lines.ts';
+import type { Address } from '../shops/countries/address.ts';
+import { addressLines } from '../orders/documents/address-lines.ts';
 import { html, type Markup } from '../http/html.ts';
-import type { PageName } from '../legal/schema.ts';
+import type { PageName } from '../shops/legal/schema.ts';
 import { orderedLines, summary, type Sums } from './cart-summary.ts';
 import { cartWords } from './cart-words.ts';
 import { steps, type Step } from './checkout-steps.ts';

@@ -17,7 +17,7 @@ import {
 import { givenOtherShop } from '../../test/demo.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../test/visitor.ts';
-import { ADDRESS_FIELDS } from '../customers/address.ts';
+import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
 import { sql } from '../db/sql.ts';
 import { FORMATS } from './address-formats.ts';
 

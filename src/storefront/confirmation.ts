@@ -1,4 +1,4 @@
-import { grouped } from '../documents/iban.ts';
+import { grouped } from '../orders/documents/iban.ts';
 import { notFound } from '../http/errors.ts';
 import { html, type Markup } from '../http/html.ts';
 import { findOrder } from '../orders/queries.ts';

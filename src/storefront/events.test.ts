@@ -3,7 +3,7 @@ import { ADA, done, givenDemoShop, givenFullCart, price, shippingId, type Shop }
 import { startService, type Service } from '../../test/service.ts';
 import type { Cart } from '../carts/schema.ts';
 import type { Order } from '../orders/schema.ts';
-import { shopSettings } from '../shop/settings.ts';
+import { shopSettings } from '../shops/settings/settings.ts';
 import { happenedEvents, orderCompleted, pageEvents, toldCart } from './events.ts';
 import type { Session } from './session.ts';
 import type { Visit } from './visit.ts';

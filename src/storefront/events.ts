@@ -1,8 +1,8 @@
 import type { Cart } from '../carts/schema.ts';
 import type { Price } from '../http/price.ts';
 import type { Order } from '../orders/schema.ts';
-import { findRefs } from '../products/queries.ts';
-import { productTexts } from '../products/texts.ts';
+import { findRefs } from '../catalogue/products/queries.ts';
+import { productTexts } from '../catalogue/products/texts.ts';
 import type { Page, PageEvent } from './page.ts';
 import type { Happening } from './session.ts';
 import type { Visit } from './visit.ts';

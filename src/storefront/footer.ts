@@ -1,6 +1,6 @@
 import { html, type Markup } from '../http/html.ts';
 import { textIn, type Localised } from '../http/locale.ts';
-import { PAGES } from '../legal/schema.ts';
+import { PAGES } from '../shops/legal/schema.ts';
 import { compactText, keptFor, type Surroundings } from './kept.ts';
 import { layoutWords } from './layout-words.ts';
 import { legalNames, shopName, to } from './visit.ts';

@@ -1,9 +1,9 @@
 import type { Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import type { Localised } from '../http/locale.ts';
-import type { PageName } from '../legal/schema.ts';
-import { scriptType } from '../script-tags/script-type.ts';
-import type { Settings } from '../shop/settings.ts';
+import type { PageName } from '../shops/legal/schema.ts';
+import { scriptType } from '../shops/script-tags/script-type.ts';
+import type { Settings } from '../shops/settings/settings.ts';
 
 /** What is around every page of a shop. All of it moves the version of the settings when it changes. */
 export interface Frame {

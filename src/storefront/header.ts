@@ -1,6 +1,6 @@
 import { escapeHtml, html, safe, webAddress, type Markup } from '../http/html.ts';
 import { textIn } from '../http/locale.ts';
-import type { Settings } from '../shop/settings.ts';
+import type { Settings } from '../shops/settings/settings.ts';
 import { CART_ICON, GLOBE_ICON, HEART_ICON, MENU_ICON } from './icons.ts';
 import { compactText, keptFor, type Surroundings } from './kept.ts';
 import { layoutWords } from './layout-words.ts';

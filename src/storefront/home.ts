@@ -1,12 +1,12 @@
-import { findCategoryCards } from '../categories/queries.ts';
+import { findCategoryCards } from '../catalogue/categories/queries.ts';
 import type { Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { html, plainText, type Markup } from '../http/html.ts';
 import { textIn } from '../http/locale.ts';
-import { refsOf } from '../products/listing.ts';
-import { findProducts } from '../products/queries.ts';
-import { renderProduct } from '../products/render.ts';
-import type { Product } from '../products/schema.ts';
+import { refsOf } from '../catalogue/products/listing.ts';
+import { findProducts } from '../catalogue/products/queries.ts';
+import { renderProduct } from '../catalogue/products/render.ts';
+import type { Product } from '../catalogue/products/schema.ts';
 import { categoryCards } from './category-cards.ts';
 import { KeptPages, viewOf, type Made } from './kept-pages.ts';
 import { listingWords } from './listing-words.ts';

@@ -1,8 +1,7 @@
+import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
 import { safe, type Markup } from '../http/html.ts';
-import { isKnownOrigin } from '../http/links.ts';
-import { textMemory } from '../http/text-memory.ts';
-import type { View } from '../products/render.ts';
+import type { View } from '../catalogue/products/render.ts';
 import type { Visit } from './visit.ts';
 
 /** A page as it is kept: nothing in it belongs to a visitor. */
@@ -26,12 +25,10 @@ export interface Made<Content> {
 
 /** Pages that are costly to make, each used again only while the database names the versions it was made from. */
 export class KeptPages<Content> {
-  readonly #name: string;
-  readonly #megabytes: number;
+  readonly #kind: CacheKind<Kept<Content>>;
 
   constructor(name: string, megabytes: number) {
-    this.#name = name;
-    this.#megabytes = megabytes;
+    this.#kind = { name, limit: { megabytes } };
   }
 
   /** `make` reads everything, the stamp too, in one snapshot: what it makes is what the stamp says. */
@@ -42,9 +39,9 @@ export class KeptPages<Content> {
     make: (snapshot: Queries) => Promise<Made<Content> | undefined>,
   ): Promise<Content | undefined> {
     const { db, shopId, settings, locale, currency, origin, pageOrigin, base } = visit;
-    const memory = textMemory<Kept<Content>>(db, this.#name, this.#megabytes);
+    const cache = db.caches.of(this.#kind);
     const key = `${name} ${shopId} ${locale} ${currency} ${origin} ${pageOrigin}${base}`;
-    const kept = memory.get(key);
+    const kept = cache.get(key);
     if (
       kept &&
       kept.stamp === stamp &&
@@ -58,8 +55,8 @@ export class KeptPages<Content> {
     const until = Math.min(Infinity, ...made.until.flatMap((moment) => moment?.getTime() ?? []));
     const entry = { stamp: made.stamp, settingsVersion: settings.version, until, content: made.content };
     // A page names the host it was asked for, and a client can ask for any number of them.
-    const isCacheable = isKnownOrigin(db, origin) && isKnownOrigin(db, pageOrigin);
-    if (isCacheable) memory.keep(key, entry, 2 * (made.length + made.stamp.length + key.length));
+    const isCacheable = db.caches.isCacheableOrigin(origin) && db.caches.isCacheableOrigin(pageOrigin);
+    if (isCacheable) cache.set(key, entry, 2 * (made.length + made.stamp.length + key.length));
     return made.content;
   }
 }

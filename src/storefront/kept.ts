@@ -1,4 +1,4 @@
-import type { Settings } from '../shop/settings.ts';
+import type { Settings } from '../shops/settings/settings.ts';
 import type { Visit } from './visit.ts';
 
 /** What is the same for all visitors who read in one language and see one currency, on hosts of the same kind. */

@@ -4,7 +4,7 @@ import { startDemo } from '../../test/demo.ts';
 import type { Service } from '../../test/service.ts';
 import { givenVisitor, mainOf } from '../../test/visitor.ts';
 import { sql } from '../db/sql.ts';
-import { PAGES } from '../legal/schema.ts';
+import { PAGES } from '../shops/legal/schema.ts';
 
 let service: Service;
 

@@ -1,7 +1,7 @@
 import { notFound } from '../http/errors.ts';
 import { html, plainText, type Markup } from '../http/html.ts';
-import { findPage, type Content } from '../legal/queries.ts';
-import { PAGES, type PageName } from '../legal/schema.ts';
+import { findPage, type Content } from '../shops/legal/queries.ts';
+import { PAGES, type PageName } from '../shops/legal/schema.ts';
 import { merchantHtml, prepareMerchantHtml } from './merchant-html.ts';
 import type { Page } from './page.ts';
 import type { Pages } from './pages.ts';

@@ -1,6 +1,6 @@
 import { notFound } from '../http/errors.ts';
-import { toMinor } from '../money.ts';
-import type { Filters, SortBy } from '../search/queries.ts';
+import { toMinor } from '../kernel/money.ts';
+import type { Filters, SortBy } from '../catalogue/search/queries.ts';
 import type { Asked } from './pages.ts';
 
 export const PER_PAGE = 24;

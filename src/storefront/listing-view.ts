@@ -1,6 +1,6 @@
 import { html, type Markup } from '../http/html.ts';
-import type { Product } from '../products/schema.ts';
-import type { Facet } from '../search/facets.ts';
+import type { Product } from '../catalogue/products/schema.ts';
+import type { Facet } from '../catalogue/search/facets.ts';
 import { bound, isFiltered, PER_PAGE, queryOf, type AskedList, type Sort } from './listing-asked.ts';
 import { jsonScript } from './page.ts';
 import { listingWords } from './listing-words.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as servingOthers } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import sanitizeHtml from 'sanitize-html';
 import { escapeHtml, plainText, safe, type Markup } from '../http/html.ts';
-import { MEGABYTE, TextMemory } from '../http/text-memory.ts';
 import { boundedMarkup } from './bounded-markup.ts';
 
 const OWN_IMAGE = /^\/media\/[\w./-]+$/;
@@ -50,7 +50,8 @@ function isImage(address: string): boolean {
   return /^https?:\/\//i.test(address) || OWN_IMAGE.test(address);
 }
 
-const memory = new TextMemory<Markup>(8 * MEGABYTE);
+/** Pure: the same text always gives the same markup, whichever shop it belongs to. */
+const sanitised = new LRUCache<string, Markup>({ maxSize: 8 * 1024 * 1024 });
 
 /**
  * Sanitises these texts one by one, so that others are served in between: a page with several long ones would take the
@@ -58,7 +59,7 @@ const memory = new TextMemory<Markup>(8 * MEGABYTE);
  */
 export async function prepareMerchantHtml(...texts: (string | null | undefined)[]): Promise<void> {
   for (const text of texts) {
-    if (!text || text.length < SHORT || memory.get(text)) continue;
+    if (!text || text.length < SHORT || sanitised.get(text)) continue;
     merchantHtml(text);
     await servingOthers();
   }
@@ -72,11 +73,11 @@ const SHORT = 2_000;
  * microseconds for each tag, so it only gets what it can do in a few milliseconds; what is left is shown as text.
  */
 export function merchantHtml(markup: string): Markup {
-  const kept = memory.get(markup);
+  const kept = sanitised.get(markup);
   if (kept) return kept;
   const { head, tail } = boundedMarkup(markup);
   const text = escapeHtml(plainText(tail)).split('\n').join('<br />');
   const cleaned = safe(`${sanitizeHtml(head, ALLOWED)}${text}`.trim());
-  memory.keep(markup, cleaned, 2 * (markup.length + cleaned.text.length));
+  sanitised.set(markup, cleaned, { size: 2 * (markup.length + cleaned.text.length) + 400 });
   return cleaned;
 }

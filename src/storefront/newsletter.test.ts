@@ -7,11 +7,11 @@ import { givenOtherShop, startDemo } from '../../test/demo.ts';
 import { waitFor } from '../../test/process.ts';
 import type { Service } from '../../test/service.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../test/visitor.ts';
-import { installationKey } from '../apps/sealing.ts';
+import { installationKey } from '../shops/apps/sealing.ts';
 import { sql } from '../db/sql.ts';
-import { startMails } from '../mails/worker.ts';
-import { newsletterTokens, type NewsletterTokens } from '../newsletters/links.ts';
-import { requestCleanup } from '../newsletters/queries.ts';
+import { startMails } from '../platform/email/worker.ts';
+import { newsletterTokens, type NewsletterTokens } from '../people/newsletters/links.ts';
+import { requestCleanup } from '../people/newsletters/queries.ts';
 
 const NOW = new Date('2026-11-15T08:30:00Z');
 const DAY = 86_400_000;

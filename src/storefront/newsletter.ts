@@ -1,17 +1,17 @@
 import { notFound } from '../http/errors.ts';
 import { html, type Markup } from '../http/html.ts';
-import { newId } from '../ids.ts';
-import { isMailAddress, LONGEST_MAIL_ADDRESS } from '../mails/address.ts';
-import { queueMails } from '../mails/queue.ts';
-import { requestHash, type NewsletterTokens } from '../newsletters/links.ts';
+import { newId } from '../kernel/ids.ts';
+import { isMailAddress, LONGEST_MAIL_ADDRESS } from '../platform/email/address.ts';
+import { queueMails } from '../platform/email/queue.ts';
+import { requestHash, type NewsletterTokens } from '../people/newsletters/links.ts';
 import {
   confirmRequests,
   findRequests,
   insertRequests,
   mayBeMailed,
   unsubscribe,
-} from '../newsletters/queries.ts';
-import type { NewsletterCampaign } from '../shop/settings.ts';
+} from '../people/newsletters/queries.ts';
+import type { NewsletterCampaign } from '../shops/settings/settings.ts';
 import { newsletterWords } from './newsletter-words.ts';
 import { Redirect, type Page } from './page.ts';
 import type { Pages, Sent } from './pages.ts';

@@ -1,9 +1,9 @@
 import { notFound } from '../http/errors.ts';
 import { html } from '../http/html.ts';
-import { isMailAddress, LONGEST_MAIL_ADDRESS } from '../mails/address.ts';
-import { findByNumber, findProducts, lockProduct } from '../products/queries.ts';
-import { nameOf } from '../products/render.ts';
-import { insertWatcher } from '../products/watchers.ts';
+import { isMailAddress, LONGEST_MAIL_ADDRESS } from '../platform/email/address.ts';
+import { findByNumber, findProducts, lockProduct } from '../catalogue/products/queries.ts';
+import { nameOf } from '../catalogue/products/render.ts';
+import { insertWatcher } from '../catalogue/products/watchers.ts';
 import { Redirect, type Page } from './page.ts';
 import type { Pages } from './pages.ts';
 import { productPath, to, type Visit } from './visit.ts';

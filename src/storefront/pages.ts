@@ -13,8 +13,8 @@ import {
   type FailureLimit,
   type RateLimiter,
 } from '../http/rate-limit.ts';
-import type { ShopHosts } from '../shop/hosts.ts';
-import { findSettings, keptSettings, type Settings } from '../shop/settings.ts';
+import type { ShopHosts } from '../shops/shop/hosts.ts';
+import { findSettings, cachedSettings, type Settings } from '../shops/settings/settings.ts';
 import { closedPage } from './error-page.ts';
 import { frameOf, NO_FRAME } from './frame.ts';
 import { pageBytes } from './layout.ts';
@@ -107,7 +107,7 @@ export function storefrontPages(app: FastifyInstance, deps: PageDeps) {
     const { shopId } = request.params as { shopId: string };
     delete request.visit;
     if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
-    const settings = (fromMemory && keptSettings(db, shopId)) || (await findSettings(db, shopId));
+    const settings = (fromMemory && cachedSettings(db, shopId)) || (await findSettings(db, shopId));
     if (!settings) throw notFound();
     // A shop that shows nothing to callers without a token shows nothing here either.
     const frame = settings.publicCatalogue ? await frameOf(db, settings) : NO_FRAME;
@@ -151,7 +151,7 @@ export function storefrontPages(app: FastifyInstance, deps: PageDeps) {
     const refusal = await countPage(request);
     if (!refusal) return visitOf(request, options);
     const { shopId } = request.params as { shopId: string };
-    if (keptSettings(db, shopId)) await visitOf(request, { fromMemory: true });
+    if (cachedSettings(db, shopId)) await visitOf(request, { fromMemory: true });
     throw refusal;
   };
 

@@ -12,7 +12,7 @@ import {
 import { givenOtherShop } from '../../test/demo.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { givenVisitor, mainOf } from '../../test/visitor.ts';
-import { insertDemoCarts, type DemoCart } from '../demo/carts.ts';
+import { insertDemoCarts, type DemoCart } from '../commands/demo/carts.ts';
 
 let service: Service;
 let shop: Shop;

@@ -2,7 +2,7 @@ import { isPickupToken } from '../carts/pickup-token.ts';
 import { pickUpCart, shownCart, type ShownCart } from '../carts/shopping.ts';
 import { html } from '../http/html.ts';
 import { readingLocale } from '../http/locale.ts';
-import { isId } from '../ids.ts';
+import { isId } from '../kernel/ids.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
 import { rememberCart, shopperOf } from './cart-shown.ts';
 import { Redirect, type Page } from './page.ts';

@@ -1,7 +1,7 @@
 import { html, type Markup } from '../http/html.ts';
-import { imagePath } from '../media/images.ts';
-import type { Product } from '../products/schema.ts';
-import { unitSign } from '../products/units.ts';
+import { imagePath } from '../platform/media/images.ts';
+import type { Product } from '../catalogue/products/schema.ts';
+import { unitSign } from '../catalogue/products/units.ts';
 import { productWords, type ProductWords } from './product-words.ts';
 import { legalNames, productPath, to, type Visit } from './visit.ts';
 import { languageTag } from './words.ts';

@@ -1,8 +1,8 @@
 import { html, webAddress, type Markup } from '../http/html.ts';
-import { shownAttributes } from '../products/attributes.ts';
-import type { ProductRow } from '../products/queries.ts';
-import { typeOf } from '../products/render.ts';
-import type { Product } from '../products/schema.ts';
+import { shownAttributes } from '../catalogue/products/attributes.ts';
+import type { ProductRow } from '../catalogue/products/queries.ts';
+import { typeOf } from '../catalogue/products/render.ts';
+import type { Product } from '../catalogue/products/schema.ts';
 import { number } from './product-card.ts';
 import { productWords, type ProductWords } from './product-words.ts';
 import type { Visit } from './visit.ts';

@@ -1,5 +1,5 @@
 import { html, type Markup } from '../http/html.ts';
-import { CLASSIFIERS, imageUrl, type ImageFile } from '../media/images.ts';
+import { CLASSIFIERS, imageUrl, type ImageFile } from '../platform/media/images.ts';
 import type { Picture } from './product-queries.ts';
 import { productWords } from './product-words.ts';
 import type { Visit } from './visit.ts';

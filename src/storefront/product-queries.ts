@@ -1,8 +1,8 @@
 import type { Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import type { ImageSizes } from '../media/images.ts';
-import type { Prices } from '../products/facts.ts';
-import type { Selection } from '../products/combinations.ts';
+import type { ImageSizes } from '../platform/media/images.ts';
+import type { Prices } from '../catalogue/products/facts.ts';
+import type { Selection } from '../catalogue/products/combinations.ts';
 
 export interface ShownProduct {
   productId: string;

@@ -1,7 +1,7 @@
 import type { Markup } from '../http/html.ts';
 import type { Price } from '../http/price.ts';
-import { currencyDigits } from '../money.ts';
-import type { Product } from '../products/schema.ts';
+import { currencyDigits } from '../kernel/money.ts';
+import type { Product } from '../catalogue/products/schema.ts';
 import { jsonScript } from './page.ts';
 import { addressOf, productPath, type Visit } from './visit.ts';
 

@@ -1,8 +1,8 @@
 import { html, type Markup } from '../http/html.ts';
-import { selectedValue, selectionText, type Selection } from '../products/combinations.ts';
-import { shownDimension } from '../products/dimensions.ts';
-import type { ProductRow } from '../products/queries.ts';
-import { typeOf } from '../products/render.ts';
+import { selectedValue, selectionText, type Selection } from '../catalogue/products/combinations.ts';
+import { shownDimension } from '../catalogue/products/dimensions.ts';
+import type { ProductRow } from '../catalogue/products/queries.ts';
+import { typeOf } from '../catalogue/products/render.ts';
 import type { ShownVariation } from './product-queries.ts';
 import { productWords } from './product-words.ts';
 import { productPath, to, type Visit } from './visit.ts';

@@ -1,10 +1,10 @@
 import cookie from '@fastify/cookie';
 import type { FastifyError, FastifyInstance } from 'fastify';
-import { installationKey } from '../apps/sealing.ts';
+import { installationKey } from '../shops/apps/sealing.ts';
 import { refusalOf } from '../http/failures.ts';
-import { newsletterTokens } from '../newsletters/links.ts';
-import { sendPage as sendStartPage } from '../start-page/page.ts';
-import { busyPage, notFoundPage, startingPage } from '../start-page/start-view.ts';
+import { newsletterTokens } from '../people/newsletters/links.ts';
+import { sendPage as sendStartPage } from './start-page/page.ts';
+import { busyPage, notFoundPage, startingPage } from './start-page/start-view.ts';
 import { assetRoutes } from './assets.ts';
 import { category } from './category.ts';
 import { cart } from './cart.ts';

@@ -3,7 +3,7 @@ import { givenShop } from '../../test/builders.ts';
 import { startDemo } from '../../test/demo.ts';
 import type { Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
-import { PAGES } from '../legal/schema.ts';
+import { PAGES } from '../shops/legal/schema.ts';
 
 let service: Service;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contrast, mixed, READABLE, sixDigits, visible } from '../colour.ts';
+import { contrast, mixed, READABLE, sixDigits, visible } from '../kernel/colour.ts';
 import { palette } from './theme.ts';
 
 const colour = fc.integer({ min: 0, max: 0xff_ff_ff }).map((rgb) => `#${rgb.toString(16).padStart(6, '0')}`);

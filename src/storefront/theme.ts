@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { contrast, isDark, leastContrast, mixed, mostVisible, READABLE, visible } from '../colour.ts';
+import { contrast, isDark, leastContrast, mixed, mostVisible, READABLE, visible } from '../kernel/colour.ts';
 import { html, safe, type Markup } from '../http/html.ts';
-import type { Settings, Theme } from '../shop/settings.ts';
-import { BUILT_IN_BACKGROUND } from '../shop/settings-theme.ts';
+import type { Settings, Theme } from '../shops/settings/settings.ts';
+import { BUILT_IN_BACKGROUND } from '../shops/settings/theme.ts';
 import type { Visit } from './visit.ts';
 
 /** Seen well enough for borders of fields and for what shows the focus (WCAG 2.2, 1.4.11). */

@@ -1,8 +1,8 @@
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';
-import type { PageName } from '../legal/schema.ts';
-import type { Settings } from '../shop/settings.ts';
+import type { PageName } from '../shops/legal/schema.ts';
+import type { Settings } from '../shops/settings/settings.ts';
 import type { Frame } from './frame.ts';
 import type { Session } from './session.ts';
 

@@ -7,7 +7,7 @@ import type { Service } from '../../test/service.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../test/visitor.ts';
 import { buildApp } from '../app.ts';
 import { sql } from '../db/sql.ts';
-import { PAGES } from '../legal/schema.ts';
+import { PAGES } from '../shops/legal/schema.ts';
 
 const NOW = new Date('2026-11-15T08:30:00Z');
 

@@ -1,9 +1,9 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { secretHash } from '../ids.ts';
-import { refColumns, type FoundRef } from '../products/queries.ts';
+import { secretHash } from '../kernel/ids.ts';
+import { refColumns, type FoundRef } from '../catalogue/products/queries.ts';
 import type { Visit } from './visit.ts';
-import type { CleanupStep } from '../operation/cleanup.ts';
+import type { CleanupStep } from '../platform/cleanup.ts';
 
 /** More is no list that anybody reads. */
 export const MOST_WISHES = 200;

@@ -1,9 +1,9 @@
 import { notFound } from '../http/errors.ts';
 import { html, type Markup } from '../http/html.ts';
-import { isId, newSecret, secretHash } from '../ids.ts';
-import { findRefs } from '../products/queries.ts';
-import type { Product } from '../products/schema.ts';
-import { productTexts } from '../products/texts.ts';
+import { isId, newSecret, secretHash } from '../kernel/ids.ts';
+import { findRefs } from '../catalogue/products/queries.ts';
+import type { Product } from '../catalogue/products/schema.ts';
+import { productTexts } from '../catalogue/products/texts.ts';
 import { viewOf } from './kept-pages.ts';
 import { Redirect } from './page.ts';
 import type { Pages } from './pages.ts';

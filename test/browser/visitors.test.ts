@@ -3,7 +3,7 @@ import path from 'node:path';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
-import { startMails } from '../../src/mails/worker.ts';
+import { startMails } from '../../src/platform/email/worker.ts';
 import { browsing, seriousProblems } from '../browser.ts';
 import { queuedMails } from '../carts.ts';
 import { waitFor } from '../process.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import type { Database } from '../../src/db/database.ts';
-import { insertDemoShop } from '../../src/demo/demo-shop.ts';
+import { insertDemoShop } from '../../src/commands/demo/demo-shop.ts';
 import { givenToken } from '../builders.ts';
 import { OPERATIONS, validCall, type Operation, type Shop } from '../operations.ts';
 import type { CallOptions, Service } from '../service.ts';

@@ -5,9 +5,9 @@ import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { sql } from '../../src/db/sql.ts';
-import { mailDayCleanup } from '../../src/mails/daily-limit.ts';
-import { queueMails } from '../../src/mails/queue.ts';
-import { startMails } from '../../src/mails/worker.ts';
+import { mailDayCleanup } from '../../src/platform/email/daily-limit.ts';
+import { queueMails } from '../../src/platform/email/queue.ts';
+import { startMails } from '../../src/platform/email/worker.ts';
 import {
   changeSettings,
   DAY,

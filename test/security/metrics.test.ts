@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { areMetricsServed, metricsServer } from '../../src/operation/metrics.ts';
+import { areMetricsServed, metricsServer } from '../../src/platform/metrics.ts';
 import { startService, type Service } from '../service.ts';
 
 /** The metrics tell how much is sold and when: they are for the operator, and for nobody else who finds the address. */

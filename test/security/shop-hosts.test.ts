@@ -1,8 +1,8 @@
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
-import { deleteShop } from '../../src/shop/queries.ts';
-import { applySettings } from '../../src/shop/settings-file.ts';
+import { deleteShop } from '../../src/shops/shop/queries.ts';
+import { applySettings } from '../../src/shops/settings/file.ts';
 import { givenShop, givenToken } from '../builders.ts';
 import { changesNothing } from '../carts.ts';
 import { startDemo } from '../demo.ts';

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { escapeFormula, unescapeFormula } from '../../src/products/csv-cells.ts';
-import { importProducts } from '../../src/products/import.ts';
+import { escapeFormula, unescapeFormula } from '../../src/catalogue/products/csv-cells.ts';
+import { importProducts } from '../../src/catalogue/products/import.ts';
 import { givenShop, givenToken } from '../builders.ts';
 import { startService, type Service } from '../service.ts';
 

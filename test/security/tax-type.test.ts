@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
-import { newId, newSecret, secretHash } from '../../src/ids.ts';
+import { newId, newSecret, secretHash } from '../../src/kernel/ids.ts';
 import { givenToken } from '../builders.ts';
 import {
   ADA,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { UNKNOWN_FOR, callerDirectory } from '../../src/http/callers.ts';
-import { newSecret } from '../../src/ids.ts';
+import { newSecret } from '../../src/kernel/ids.ts';
 import { givenShop, givenToken } from '../builders.ts';
 import { statementsOf as statementsBeside } from '../carts.ts';
 import { startService, type Service } from '../service.ts';

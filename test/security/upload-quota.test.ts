@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
-import { loadSharp } from '../../src/media/store-image.ts';
+import { loadSharp } from '../../src/platform/media/store-image.ts';
 import { changesNothing, reasonOf } from '../carts.ts';
 import { givenShop, givenToken } from '../builders.ts';
 import { startService, type Answer, type Service } from '../service.ts';

@@ -1,0 +1,60 @@
+import { cachedCartProducts } from '../catalogue/products/cart-product-cache.ts';
+import type { CacheKind } from '../db/cache.ts';
+import type { Queries } from '../db/database.ts';
+import type { CartRow, Wanted } from './queries.ts';
+
+/**
+ * Carts as this process last saw them: whoever changes a cart usually changes it again. A change that is made from a
+ * cached cart is written on condition that the cart, the settings and the products are still what they were.
+ */
+const cartCache: CacheKind<CartRow> = { name: 'carts', limit: { entries: 5_000 } };
+
+/** Larger carts are not cached, so that one client cannot fill the cache. */
+const MOST_LINES_CACHED = 50;
+const LONGEST_ADDRESSES_CACHED = 8_000;
+
+const keyOf = (shopId: string, cartId: string) => `${shopId} ${cartId}`;
+
+export function cacheCart({ caches }: Queries, shopId: string, cart: CartRow): void {
+  const cache = caches.of(cartCache);
+  if (isCacheable(cart)) cache.set(keyOf(shopId, cart.cartId), cart);
+  else cache.delete(keyOf(shopId, cart.cartId));
+}
+
+/** A coupon may be used up and a customer change the group without a trace in the cart: such carts are always read. */
+function isCacheable({
+  couponCodeKey,
+  customerId,
+  lines,
+  billingAddress,
+  shippingAddress,
+}: CartRow): boolean {
+  const addresses = (billingAddress?.length ?? 0) + (shippingAddress?.length ?? 0);
+  return (
+    couponCodeKey === null &&
+    customerId === null &&
+    lines.length <= MOST_LINES_CACHED &&
+    addresses <= LONGEST_ADDRESSES_CACHED
+  );
+}
+
+export function dropCachedCart({ caches }: Queries, shopId: string, cartId: string): void {
+  caches.of(cartCache).delete(keyOf(shopId, cartId));
+}
+
+/** The cached cart, with the products of its lines and those that are wanted; undefined when something is missing. */
+export function cachedCart(
+  db: Queries,
+  shopId: string,
+  cartId: string,
+  { productIds = [], codeKey }: Wanted,
+): CartRow | undefined {
+  const cart = db.caches.of(cartCache).get(keyOf(shopId, cartId));
+  if (!cart || codeKey !== undefined) return undefined;
+  const ids = new Set([
+    ...cart.lines.map((line) => line.productId),
+    ...productIds.map((id) => id.toUpperCase()),
+  ]);
+  const products = cachedCartProducts(db, shopId, [...ids]);
+  return products && { ...cart, products };
+}

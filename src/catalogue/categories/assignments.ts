@@ -1,0 +1,97 @@
+import { Type } from 'typebox';
+import type { Transaction } from '../../db/database.ts';
+import { badRequest, notFound } from '../../http/errors.ts';
+import type { Operations } from '../../http/operation.ts';
+import { isId } from '../../kernel/ids.ts';
+import { refreshListing } from '../products/listing.ts';
+import { touchProducts } from '../products/queries.ts';
+import {
+  deleteAssignments,
+  findAssignable,
+  insertAssignments,
+  lockCategories,
+  lockProducts,
+} from './queries.ts';
+
+/** Each pair is a row here and one per locale in the lists: more would not be done in time. */
+const MOST_PAIRS = 10_000;
+
+/** A form and a query give text for one value and a list for several. */
+const Ids = (description: string) =>
+  Type.Unsafe<string | string[]>({
+    type: ['string', 'array'],
+    items: { type: 'string' },
+    minItems: 1,
+    maxItems: 1000,
+    description: `${description} May be repeated, up to 1,000 times.`,
+    examples: ['0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E'],
+  });
+
+const fields = {
+  categoryId: Ids('The category.'),
+  productId: Ids(
+    'The product. A variation stands for its master: the two are always in the same categories.',
+  ),
+};
+
+const facts = { tag: 'product-category-assignments', access: 'products_write', status: 204 } as const;
+
+export function assignments(api: Operations): void {
+  api.write(
+    {
+      ...facts,
+      labels: ['Base', 'Now'],
+      method: 'POST',
+      path: '/product-category-assignments',
+      name: 'createAssignments',
+      summary: 'Assign products',
+      description: `Assigns every product to every category, at most ${MOST_PAIRS} pairs in a call; what is assigned already stays. The first category of a product is its main category. An id that is unknown refuses all of it.`,
+      accepts: 'form',
+      body: Type.Object(fields, { title: 'assignment form' }),
+      constraints: { product_category_product: notFound },
+    },
+    async ({ tx, shopId, body }) => changeAssignments(tx, shopId, body, insertAssignments),
+  );
+
+  api.write(
+    {
+      ...facts,
+      labels: ['Base'],
+      method: 'DELETE',
+      path: '/product-category-assignments',
+      name: 'deleteAssignments',
+      summary: 'Unassign products',
+      description:
+        'Takes every product out of every category; what is not assigned stays so. An id that is unknown refuses all of it.',
+      query: Type.Object(fields),
+    },
+    async ({ tx, shopId, query }) => changeAssignments(tx, shopId, query, deleteAssignments),
+  );
+}
+
+async function changeAssignments(
+  tx: Transaction,
+  shopId: string,
+  named: { categoryId: string | string[]; productId: string | string[] },
+  change: typeof insertAssignments,
+): Promise<void> {
+  const [categoryIds, productIds] = [distinctIds(named.categoryId), distinctIds(named.productId)];
+  if (categoryIds.length * productIds.length > MOST_PAIRS) {
+    throw badRequest(`These are more than ${MOST_PAIRS} pairs of a category and a product`);
+  }
+  if ((await lockCategories(tx, shopId, categoryIds)) < categoryIds.length) throw notFound();
+  const assignable = await findAssignable(tx, shopId, productIds);
+  if (assignable.length < productIds.length) throw notFound();
+  const targets = [...new Set(assignable)];
+  await lockProducts(tx, shopId, targets);
+  const changed = await change(tx, shopId, categoryIds, targets);
+  await touchProducts(tx, shopId, changed);
+  await refreshListing(tx, shopId, changed);
+}
+
+/** In the order they were named. */
+function distinctIds(named: string | string[]): string[] {
+  const ids = [named].flat().map((id) => id.toUpperCase());
+  if (!ids.every(isId)) throw notFound();
+  return [...new Set(ids)];
+}

@@ -1,0 +1,339 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { Localised } from '../../http/locale.ts';
+import type { ImageSizes } from '../../platform/media/images.ts';
+
+/** What a link to a category needs. */
+export interface CategoryTitle {
+  categoryId: string;
+  alias: string;
+  name: Localised;
+}
+
+export interface StoredCategory extends CategoryTitle {
+  isRoot: boolean;
+  pageTitle: Localised;
+  navigationCaption: Localised;
+  description: Localised;
+  visible: boolean;
+  visibleInNavigation: boolean;
+  specialOffer: boolean;
+  showFacets: boolean;
+  facetStartDepth: number;
+}
+
+export interface CategoryRow extends StoredCategory {
+  imageKey: string | null;
+  imageSizes: ImageSizes | null;
+  /** null: it is a root, or the parent is hidden from the caller. */
+  parent: CategoryTitle | null;
+  children: CategoryTitle[];
+}
+
+const stored = sql`
+  upper(category.category_id::text) as "categoryId", category.alias, category.name,
+  category.parent_id is null as "isRoot", category.page_title as "pageTitle",
+  category.navigation_caption as "navigationCaption", category.description, category.visible,
+  category.visible_in_navigation as "visibleInNavigation", category.special_offer as "specialOffer",
+  category.show_facets as "showFacets", category.facet_start_depth as "facetStartDepth"`;
+
+/** One select list: the category, its parent and its children, as far as the caller may see them. */
+const columns = (includeInvisible: boolean) => sql`
+  ${stored}, upper(category.image_key::text) as "imageKey",
+  category.image_sizes as "imageSizes", (
+    select json_build_object('categoryId', upper(parent.category_id::text), 'alias', parent.alias,
+      'name', parent.name)
+    from category parent
+    where parent.shop_id = category.shop_id and parent.category_id = category.parent_id
+      and (parent.visible or ${includeInvisible})
+  ) as parent, (
+    select coalesce(json_agg(json_build_object('categoryId', upper(child.category_id::text), 'alias', child.alias,
+      'name', child.name) order by child.position), '[]')
+    from category child
+    where child.shop_id = category.shop_id and child.parent_id = category.category_id
+      and (child.visible or ${includeInvisible})
+  ) as children`;
+
+export function findCategory(db: Queries, shopId: string, categoryId: string, includeInvisible: boolean) {
+  return db.one<CategoryRow>(sql`
+    select ${columns(includeInvisible)} from category
+    where category.shop_id = ${shopId} and category.category_id = ${categoryId}
+      and (category.visible or ${includeInvisible})`);
+}
+
+/** A category that visitors may see, with what filters of the search call it; without an alias, the first root. */
+export function findShownCategory(db: Queries, shopId: string, alias: string | undefined) {
+  const wanted = alias === undefined ? sql`category.parent_id is null` : sql`category.alias = ${alias}`;
+  return db.one<CategoryRow & { number: number }>(sql`
+    select ${columns(false)}, category.number from category
+    where category.shop_id = ${shopId} and category.visible and ${wanted}
+    order by category.position, category.number limit 1`);
+}
+
+/** From the top down to this one, without the root and without hidden ones. */
+export function findCategoryPath(db: Queries, shopId: string, categoryId: string) {
+  return db.many<CategoryTitle>(sql`
+    with recursive up as (
+      select category_id, parent_id, alias, name, visible, 0 as step from category
+      where shop_id = ${shopId} and category_id = ${categoryId}
+      union all
+      select parent.category_id, parent.parent_id, parent.alias, parent.name, parent.visible, up.step + 1
+      from up join category parent on parent.shop_id = ${shopId} and parent.category_id = up.parent_id
+    )
+    select upper(category_id::text) as "categoryId", alias, name from up
+    where visible and parent_id is not null order by step desc`);
+}
+
+/** A category as a card: with its own picture, else that of a product in it or right below it. */
+export interface CategoryCard extends CategoryTitle {
+  image: { imageKey: string; sizes: ImageSizes } | null;
+}
+
+/** The categories below this one that stand in menus; without an id, below the first root. */
+export function findCategoryCards(db: Queries, shopId: string, locale: string, parentId: string | undefined) {
+  const below =
+    parentId === undefined
+      ? sql`(
+          select root.category_id from category root
+          where root.shop_id = ${shopId} and root.parent_id is null and root.visible
+          order by root.position, root.number limit 1
+        )`
+      : sql`${parentId}::uuid`;
+  return db.many<CategoryCard>(sql`
+    select upper(category.category_id::text) as "categoryId", category.alias, category.name,
+      case when category.image_key is not null
+        then json_build_object('imageKey', upper(category.image_key::text), 'sizes', category.image_sizes)
+        else (
+          select json_build_object('imageKey', upper(image.image_key::text), 'sizes', image.sizes)
+          from category place
+          cross join lateral (
+            select name, product_id from category_listing entry
+            where entry.shop_id = ${shopId} and entry.category_id = place.category_id and entry.locale = ${locale}
+              and entry.visible
+            order by name, product_id limit 1
+          ) as first
+          join product on product.shop_id = ${shopId} and product.product_id = first.product_id
+          join product_image image on image.shop_id = ${shopId} and image.product_id = product.product_id
+            and image.name = product.main_image
+          where place.shop_id = ${shopId} and place.visible
+            and category.category_id in (place.category_id, place.parent_id)
+          order by place.category_id = category.category_id desc, place.position limit 1
+        ) end as image
+    from category
+    where category.shop_id = ${shopId} and category.parent_id = ${below} and category.visible
+      and category.visible_in_navigation
+    order by category.position, category.number limit ${MOST_CARDS}`);
+}
+
+/** More is no page that anybody looks through. */
+const MOST_CARDS = 60;
+
+export function findRoots(db: Queries, shopId: string, includeInvisible: boolean) {
+  return db.many<CategoryRow>(sql`
+    select ${columns(includeInvisible)} from category
+    where category.shop_id = ${shopId} and category.parent_id is null
+      and (category.visible or ${includeInvisible})
+    order by category.position, category.number`);
+}
+
+/** The main category comes first. A variation is where its master is. */
+export function findCategoriesOf(db: Queries, shopId: string, productId: string, includeInvisible: boolean) {
+  return db.many<CategoryRow>(sql`
+    select ${columns(includeInvisible)} from product
+    join product_category assigned on assigned.shop_id = product.shop_id
+      and assigned.product_id = coalesce(product.master_id, product.product_id)
+    join category on category.shop_id = assigned.shop_id and category.category_id = assigned.category_id
+    where product.shop_id = ${shopId} and product.product_id = ${productId}
+      and (category.visible or ${includeInvisible})
+    order by assigned.position, assigned.category_id`);
+}
+
+export function lockCategory(tx: Transaction, shopId: string, categoryId: string) {
+  return tx.one<StoredCategory>(sql`
+    select ${stored} from category
+    where category.shop_id = ${shopId} and category.category_id = ${categoryId} for update`);
+}
+
+/** The aliases that begin like this. */
+export async function findAliases(tx: Transaction, shopId: string, start: string): Promise<Set<string>> {
+  const rows = await tx.many<{ alias: string }>(sql`
+    select alias from category where shop_id = ${shopId} and starts_with(alias, ${start})`);
+  return new Set(rows.map(({ alias }) => alias));
+}
+
+export interface NewCategory extends CategoryTitle {
+  number: number;
+  parentId: string;
+  pageTitle: Localised;
+  navigationCaption: Localised;
+  description: Localised;
+}
+
+/** Last among its siblings, hidden until the merchant shows it. The parent must be locked. */
+export function insertCategory(tx: Transaction, shopId: string, category: NewCategory) {
+  return tx.run(sql`
+    insert into category (shop_id, category_id, number, alias, parent_id, position, created_at, name, page_title,
+      navigation_caption, description, visible, visible_in_navigation, special_offer, show_facets,
+      facet_start_depth)
+    values (${shopId}, ${category.categoryId}, ${category.number}, ${category.alias}, ${category.parentId}, (
+        select coalesce(max(position) + 1, 0) from category
+        where shop_id = ${shopId} and parent_id = ${category.parentId}
+      ), ${tx.now}, ${category.name}, ${category.pageTitle}, ${category.navigationCaption},
+      ${category.description}, false, true, false, true, 3)`);
+}
+
+export function updateCategory(tx: Transaction, shopId: string, category: StoredCategory) {
+  return tx.run(sql`
+    update category
+    set alias = ${category.alias}, name = ${category.name}, page_title = ${category.pageTitle},
+      navigation_caption = ${category.navigationCaption}, description = ${category.description},
+      visible = ${category.visible}, visible_in_navigation = ${category.visibleInNavigation},
+      special_offer = ${category.specialOffer}, show_facets = ${category.showFacets},
+      facet_start_depth = ${category.facetStartDepth}
+    where shop_id = ${shopId} and category_id = ${category.categoryId}`);
+}
+
+/** The aliases of the subcategories, hidden ones too; undefined: no such category. */
+export async function findSequence(
+  db: Queries,
+  shopId: string,
+  categoryId: string,
+): Promise<string[] | undefined> {
+  const row = await db.one<{ aliases: string[] }>(sql`
+    select (
+      select coalesce(json_agg(child.alias order by child.position), '[]') from category child
+      where child.shop_id = category.shop_id and child.parent_id = category.category_id
+    ) as aliases
+    from category where category.shop_id = ${shopId} and category.category_id = ${categoryId}`);
+  return row?.aliases;
+}
+
+export function updateSequence(
+  tx: Transaction,
+  shopId: string,
+  categoryId: string,
+  aliases: readonly string[],
+) {
+  return tx.run(sql`
+    update category set position = wanted.position
+    from unnest(${aliases}::text[]) with ordinality as wanted (alias, position)
+    where category.shop_id = ${shopId} and category.parent_id = ${categoryId} and category.alias = wanted.alias`);
+}
+
+/** The category and everything below it. Locked: who assigns products to one of them waits, and finds it gone. */
+export async function lockTree(tx: Transaction, shopId: string, categoryId: string): Promise<string[]> {
+  const rows = await tx.many<{ categoryId: string }>(sql`
+    with recursive tree as (
+      select category_id from category where shop_id = ${shopId} and category_id = ${categoryId}
+      union all
+      select child.category_id from tree
+      join category child on child.shop_id = ${shopId} and child.parent_id = tree.category_id
+    )
+    select category_id as "categoryId" from category
+    where shop_id = ${shopId} and category_id in (select category_id from tree)
+    order by category_id for update`);
+  return rows.map(({ categoryId }) => categoryId);
+}
+
+/** The next products behind `after` that are in one of the categories. */
+export async function findProductsIn(
+  tx: Transaction,
+  shopId: string,
+  categoryIds: readonly string[],
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await tx.many<{ productId: string }>(sql`
+    select distinct product_id as "productId" from product_category
+    where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[]) and product_id > ${after}
+    order by product_id limit ${limit}`);
+  return rows.map(({ productId }) => productId);
+}
+
+/** With what lists keep of them. */
+export async function deleteCategories(
+  tx: Transaction,
+  shopId: string,
+  categoryIds: readonly string[],
+): Promise<void> {
+  await tx.run(sql`
+    delete from category_listing where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
+  await tx.run(sql`
+    delete from listing_size where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
+  await tx.run(sql`
+    delete from category where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
+}
+
+/** The ids that exist; locked against being deleted before the transaction ends. */
+export async function lockCategories(
+  tx: Transaction,
+  shopId: string,
+  categoryIds: readonly string[],
+): Promise<number> {
+  const rows = await tx.many(sql`
+    select from category where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])
+    order by category_id for key share`);
+  return rows.length;
+}
+
+/** The products that categories hold: of a variation its master. One entry for each id that exists. */
+export async function findAssignable(
+  tx: Transaction,
+  shopId: string,
+  productIds: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.many<{ productId: string }>(sql`
+    select coalesce(master_id, product_id) as "productId" from product
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])`);
+  return rows.map(({ productId }) => productId);
+}
+
+/** In a fixed order, so that two requests for the same products do not wait for each other. */
+export async function lockProducts(
+  tx: Transaction,
+  shopId: string,
+  productIds: readonly string[],
+): Promise<void> {
+  await tx.run(sql`
+    select from product where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
+    order by product_id for no key update`);
+}
+
+/** Every product to every category, behind those it has. Answers the products that were not in all of them. */
+export async function insertAssignments(
+  tx: Transaction,
+  shopId: string,
+  categoryIds: readonly string[],
+  productIds: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.many<{ productId: string }>(sql`
+    insert into product_category (shop_id, product_id, category_id, position)
+    select ${shopId}, product.id, category.id, category.place + coalesce((
+        select max(assigned.position) from product_category assigned
+        where assigned.shop_id = ${shopId} and assigned.product_id = product.id
+      ), -1)
+    from unnest(${productIds}::uuid[]) as product (id)
+    cross join unnest(${categoryIds}::uuid[]) with ordinality as category (id, place)
+    on conflict (shop_id, product_id, category_id) do nothing
+    returning product_id as "productId"`);
+  return distinct(rows);
+}
+
+/** Answers the products that were in one of them. */
+export async function deleteAssignments(
+  tx: Transaction,
+  shopId: string,
+  categoryIds: readonly string[],
+  productIds: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.many<{ productId: string }>(sql`
+    delete from product_category
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
+      and category_id = any (${categoryIds}::uuid[])
+    returning product_id as "productId"`);
+  return distinct(rows);
+}
+
+function distinct(rows: readonly { productId: string }[]): string[] {
+  return [...new Set(rows.map(({ productId }) => productId))];
+}

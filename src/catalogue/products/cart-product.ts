@@ -1,0 +1,59 @@
+import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
+import type { ProductRow, StoredProduct } from './queries.ts';
+import { nameOf } from './render.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+
+/** What a product's price, tax and delivery depend on; of a variation, with what it inherits. */
+export interface PricedProduct extends Pick<
+  ProductFacts,
+  | 'bulkPrices'
+  | 'groupPrices'
+  | 'depositPrices'
+  | 'ecoParticipationPrices'
+  | 'orderUnit'
+  | 'deliveryWeight'
+  | 'shippingMethodIds'
+> {
+  productId: string;
+  masterId: string | null;
+  prices: Prices | null;
+  /** null: the shop's default class. */
+  taxClassId: string | null;
+}
+
+/** A product as far as carts and orders need it. */
+export interface CartProductRow extends Omit<StoredProduct, 'minStock' | 'mainImage'> {
+  master: ProductRow['master'];
+  image: ProductRow['image'];
+  /** `<id> <version> <stock>`, as the database named it when the product was read. */
+  versionStamp: string;
+}
+
+/** The same with everything that a variation inherits. */
+export interface CartProduct extends CartProductRow, PricedProduct {
+  facts: ProductFacts;
+}
+
+/** Ids are upper case everywhere but in the database; upper() is slower in SQL. */
+export function toCartProduct(row: CartProductRow): CartProduct {
+  const { master } = row;
+  const facts = inheritedFacts(row.facts, master?.facts ?? null);
+  return {
+    ...row,
+    ...facts,
+    productId: row.productId.toUpperCase(),
+    masterId: upper(row.masterId),
+    prices: row.prices ?? master?.prices ?? null,
+    taxClassId: upper(row.taxClassId ?? master?.taxClassId ?? null),
+    productTypeId: upper(row.productTypeId),
+    master: master && { ...master, productTypeId: upper(master.productTypeId) },
+    facts,
+  };
+}
+
+export const upper = (id: string | null) => id && id.toUpperCase();
+
+/** `AP-100 (Beacon Kettle 1.7 l)`: people and programs know which one is meant. */
+export function productLabel(product: CartProduct, settings: Settings): string {
+  return `${product.productNumber} (${nameOf(product, settings, settings.defaultLocale)})`;
+}

@@ -1,0 +1,180 @@
+import { Type } from 'typebox';
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { badRequest, notFound } from '../../http/errors.ts';
+import { JsonPatch, patchOf } from '../../http/json-patch.ts';
+import { readingLocale } from '../../http/locale.ts';
+import type { Call, Operations } from '../../http/operation.ts';
+import { listBytes } from '../../http/paging.ts';
+import type { Rendered } from '../../http/rendered.ts';
+import { CurrencyParameter, Id, Links, LocaleParameter, Paged } from '../../http/schemas.ts';
+import { isId } from '../../kernel/ids.ts';
+import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
+import { crossSellingTitle } from './cross-selling-title.ts';
+import { findRef, refColumns, type FoundRef } from './queries.ts';
+import { Product } from './schema.ts';
+import { productTexts } from './texts.ts';
+import { Invisible, mayWrite, viewOf, type Shown } from './view.ts';
+
+/** More than anybody shows next to a product. */
+const MOST = 100;
+
+const CrossSelling = Type.Object(
+  {
+    manualCrossSellingTitle: Type.String({ description: 'Headline.', examples: ['Goes well with'] }),
+    embedded: { ...Paged(Product, 'cross-sold products'), description: 'The assigned products.' },
+    links: Links,
+  },
+  { title: 'crossselling' },
+);
+
+const patch = patchOf({
+  '/': { ops: ['add', 'remove'], value: Type.String({ maxLength: 100 }) },
+});
+
+const facts = {
+  tag: 'products',
+  labels: ['Now'],
+  path: '/products/:productId/crossselling',
+  params: Type.Object({ productId: Id }),
+  answer: CrossSelling,
+} as const;
+
+export function crossSelling(api: Operations): void {
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      name: 'getCrossSelling',
+      summary: 'Get cross-selling products',
+      access: 'products_read',
+      query: Type.Object({
+        locale: LocaleParameter,
+        currency: CurrencyParameter,
+        includeInvisible: Invisible,
+      }),
+    },
+    async (call) => {
+      const { db, shopId, params, query } = call;
+      const product = await findRef(db, shopId, params.productId);
+      if (!product || !(product.visible || mayWrite(call))) throw notFound();
+      const includeInvisible = query.includeInvisible === true && mayWrite(call);
+      return answer(call, db, await shopSettings(db, shopId), query, includeInvisible);
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'PUT',
+      name: 'replaceCrossSelling',
+      summary: 'Replace cross-selling products',
+      description: 'Unknown ids are left out. The answer shows invisible products too.',
+      access: 'products_write',
+      body: Type.Array(Type.String({ description: 'A product.', maxLength: 100 }), {
+        maxItems: MOST,
+        description: 'Ids of products, in the order they are shown.',
+      }),
+    },
+    async (call) => {
+      const { tx, shopId, params, body } = call;
+      await lockAssignments(tx, shopId, params.productId);
+      await replaceAssignments(tx, shopId, params.productId, body);
+      return answer(call, tx, await shopSettings(tx, shopId), {}, true);
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'PATCH',
+      name: 'updateCrossSelling',
+      summary: 'Update cross-selling products',
+      description:
+        'Path `/`: add or remove the product of this id. Unknown ids are left out, removing what is not assigned ' +
+        'is no error. The answer shows invisible products too.',
+      access: 'products_write',
+      body: JsonPatch,
+    },
+    async (call) => {
+      const { tx, shopId, params, body } = call;
+      const changes = patch(body);
+      const assigned = new Set(await lockAssignments(tx, shopId, params.productId));
+      for (const { op, value } of changes) {
+        const target = String(value).toUpperCase();
+        if (op === 'remove') assigned.delete(target);
+        else assigned.add(target);
+      }
+      if (assigned.size > MOST) throw badRequest(`At most ${MOST} products`);
+      await replaceAssignments(tx, shopId, params.productId, [...assigned]);
+      return answer(call, tx, await shopSettings(tx, shopId), {}, true);
+    },
+  );
+}
+
+async function answer(
+  call: Pick<
+    Call<{ productId: string }, unknown, unknown>,
+    'caller' | 'origin' | 'params' | 'link' | 'shopId'
+  >,
+  db: Queries,
+  settings: Settings,
+  shown: Shown,
+  includeInvisible: boolean,
+): Promise<Rendered> {
+  const { shopId, link } = call;
+  const { productId } = call.params;
+  const refs = await findAssigned(db, shopId, productId);
+  const seen = refs.filter(({ visible }) => visible || includeInvisible);
+  const texts = await productTexts(db, settings, seen, viewOf(call, settings, shown, 'full'));
+  const locale = readingLocale(shown.locale, settings);
+  const title = crossSellingTitle(settings, locale);
+  const links = [
+    { rel: 'self', href: link(`/products/${productId}/crossselling/`) },
+    { rel: 'product', href: link(`/products/${productId}`) },
+  ];
+  return listBytes(
+    `{"manualCrossSellingTitle":${JSON.stringify(title)},"embedded":` +
+      `{"results":${texts.length},"page":1,"resultsPerPage":${MOST},"items":[`,
+    texts,
+    `]},"links":${JSON.stringify(links)}}`,
+  );
+}
+
+function findAssigned(db: Queries, shopId: string, productId: string) {
+  return db.many<FoundRef>(sql`
+    select ${refColumns}
+    from cross_selling
+    join product on product.shop_id = cross_selling.shop_id and product.product_id = cross_selling.target_id
+    left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
+    where cross_selling.shop_id = ${shopId} and cross_selling.product_id = ${productId}
+    order by cross_selling.position, cross_selling.target_id`);
+}
+
+/** The ids that are assigned now, in their order; unknown product: 404. */
+async function lockAssignments(tx: Transaction, shopId: string, productId: string): Promise<string[]> {
+  const product = await tx.one(sql`
+    select 1 from product where shop_id = ${shopId} and product_id = ${productId} for no key update`);
+  if (!product) throw notFound();
+  const rows = await tx.many<{ targetId: string }>(sql`
+    select upper(target_id::text) as "targetId" from cross_selling
+    where shop_id = ${shopId} and product_id = ${productId} order by position, target_id`);
+  return rows.map(({ targetId }) => targetId);
+}
+
+/** A product is not sold along with itself. */
+async function replaceAssignments(
+  tx: Transaction,
+  shopId: string,
+  productId: string,
+  targetIds: readonly string[],
+): Promise<void> {
+  const ids = targetIds.filter((id) => isId(id) && id.toUpperCase() !== productId);
+  await tx.run(sql`delete from cross_selling where shop_id = ${shopId} and product_id = ${productId}`);
+  await tx.run(sql`
+    insert into cross_selling (shop_id, product_id, target_id, position)
+    select ${shopId}, ${productId}, product.product_id, min(place)
+    from unnest(${ids}::uuid[]) with ordinality as wanted (target_id, place)
+    join product on product.shop_id = ${shopId} and product.product_id = wanted.target_id
+    group by product.product_id`);
+}

@@ -1,0 +1,378 @@
+import { isDate } from '../../http/dates.ts';
+import { currencyDigits, parseDecimal, toMinor } from '../../kernel/money.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { setFact } from './facts.ts';
+import { withPrice } from './prices.ts';
+import type { StoredProduct } from './queries.ts';
+import { LONGEST } from './requests.ts';
+import { findUnit, WEIGHT_UNITS } from './units.ts';
+
+/**
+ * The columns of a product file, for export and import alike: what a cell says of a product, and what a product
+ * becomes by a cell. A cell holds what the product itself says: not what a variation inherits, nor a price that is
+ * converted. So reading a file that was just written changes nothing.
+ */
+export interface Column {
+  /** `Name/en` */
+  key: string;
+  title: (language: string) => string;
+  cell: (product: FileProduct) => string;
+  /** Throws a CellProblem. Only called with a cell that differs from what the product says. */
+  apply: (product: FileProduct, cell: string) => void;
+  /** Its cells are numbers, of which a negative one begins with the sign of a formula but is none. */
+  isNumber?: boolean;
+}
+
+/** A product as a row of the file. */
+export interface FileProduct extends StoredProduct {
+  /** Alias of the product type. */
+  class: string;
+  masterNumber: string;
+}
+
+/** A cell that can't be taken; the message goes on behind the name of its column. */
+export class CellProblem extends Error {
+  override name = 'CellProblem';
+}
+
+/** In English, German and French; `%` is a currency or a language. */
+const TITLES: Record<string, readonly [en: string, de: string, fr: string]> = {
+  Class: ['Type', 'Typ', 'Type'],
+  Alias: ['ID', 'ID', 'ID'],
+  ListPrices: ['List price/%', 'Listenpreis/%', 'Prix/%'],
+  ManufacturerPrices: ['Original price/%', 'Originalpreis/%', "Prix d'origine/%"],
+  RefUnit: ['Reference unit', 'Bezugseinheit', 'Unité de référence'],
+  RefAmount: ['Reference amount', 'Bezugsmenge', 'Quantité de référence'],
+  RefContentAmount: ['Amount in product', 'Menge im Produkt', 'Quantité dans le produit'],
+  Manufacturer: ['Manufacturer', 'Hersteller', 'Fabricant'],
+  ManufacturerSKU: ['Manufacturer product no.', 'Hersteller-Produktnr.', 'N° produit du fabricant'],
+  UPCEAN: ['Product code', 'Produktcode', 'Code produit'],
+  StockLevel: ['Stock level', 'Lagerbestand', 'Stock'],
+  DeliveryPeriod: ['Delivery period', 'Lieferzeit', 'Délai de livraison'],
+  WeightUnit: ['Weight unit', 'Gewichtseinheit', 'Unité de poids'],
+  Weight: ['Delivery weight', 'Versandgewicht', 'Poids de livraison'],
+  Length: ['Length', 'Länge', 'Longueur'],
+  Height: ['Height', 'Höhe', 'Hauteur'],
+  Width: ['Width', 'Breite', 'Largeur'],
+  ShippingMethods: ['Delivery methods', 'Versandarten', 'Modes de livraison'],
+  Name: ['Name/%', 'Name/%', 'Nom/%'],
+  URI: ['Short URL/%', 'Kurz-URL/%', 'URL courte/%'],
+  Description: ['Description/%', 'Beschreibung/%', 'Description/%'],
+  Text: ['Long description/%', 'Langbeschreibung/%', 'Description longue/%'],
+  Keywords: ['Keywords/%', 'Suchbegriffe/%', 'Mots-clés/%'],
+  MainCharacteristics: ['Essential features/%', 'Wesentliche Merkmale/%', 'Caractéristiques essentielles/%'],
+  AvailabilityDate: ['Date for sale from', 'Datum Verkauf ab', 'Date de début de vente'],
+  ExpiryDate: ['Date for "For sale until"', 'Datum "Verkauf bis"', 'Date de fin de vente'],
+  IsBundleProduct: ['Product bundle', 'Produktbündel', 'Lot de produits'],
+  SuperProduct: ['Master product', 'Hauptprodukt', 'Produit principal'],
+};
+
+export function columnsOf(settings: Settings): Column[] {
+  const { currencies, locales } = settings;
+  const model = settings.taxModel.toLowerCase();
+  const perCurrency = (name: string, make: (currency: string) => Pick<Column, 'cell' | 'apply'>) =>
+    currencies.map((currency) => column(name, make(currency), `${currency}/${model}`));
+  const perLanguage = (name: string, make: (locale: string) => Pick<Column, 'cell' | 'apply'>) =>
+    locales.map((locale) => {
+      const language = languageKey(locale, locales);
+      return column(name, make(locale), language, languageName(locale, language));
+    });
+  return [
+    column('Class', { cell: (product) => product.class, apply: setClass }),
+    column('Alias', { cell: (product) => product.productNumber, apply: refuse }),
+    ...perCurrency('ListPrices', (currency) => ({
+      cell: ({ prices }) => amountText(prices?.[currency], currency),
+      apply: (product, cell) => {
+        product.prices = withPrice(product.prices, currency, amountOf(cell, currency)) ?? null;
+      },
+    })),
+    ...perCurrency('ManufacturerPrices', (currency) => currencyPrices('manufacturerPrices', currency)),
+    column('RefUnit', reference('unit', settings)),
+    column('RefAmount', reference('amount', settings)),
+    column('RefContentAmount', reference('content', settings)),
+    column('Manufacturer', line('manufacturer')),
+    column('ManufacturerSKU', line('manufacturerProductNumber')),
+    column('UPCEAN', line('productCode')),
+    column('StockLevel', {
+      cell: ({ stock }) => numberText(stock),
+      apply: (product, cell) => {
+        product.stock = cell === '' ? null : numberOf(cell, -1e9);
+      },
+      isNumber: true,
+    }),
+    column('DeliveryPeriod', line('deliveryPeriod')),
+    column('WeightUnit', {
+      cell: ({ facts }) => facts.deliveryWeight?.unit ?? '',
+      apply: (product, cell) => {
+        const unit = findUnit(cell, settings);
+        if (cell !== '' && !(unit && WEIGHT_UNITS.includes(unit)))
+          throw new CellProblem(`is ${cell}, which is no unit of weight`);
+        const { amount = 0 } = product.facts.deliveryWeight ?? {};
+        setFact(product, 'deliveryWeight', unit && { amount, unit });
+      },
+    }),
+    column('Weight', {
+      cell: ({ facts }) => numberText(facts.deliveryWeight?.amount),
+      apply: (product, cell) => {
+        if (cell === '') return setFact(product, 'deliveryWeight', undefined);
+        const { unit = 'gram' } = product.facts.deliveryWeight ?? {};
+        setFact(product, 'deliveryWeight', { amount: numberOf(cell), unit });
+      },
+    }),
+    column('Length', size('length')),
+    column('Height', size('height')),
+    column('Width', size('width')),
+    column('ShippingMethods', shippingMethods(settings)),
+    ...perLanguage('Name', (locale) => text('name', locale, LONGEST.name)),
+    ...perLanguage('URI', (locale) => text('uri', locale, LONGEST.line)),
+    ...perLanguage('Description', (locale) => text('shortDescription', locale, LONGEST.text)),
+    ...perLanguage('Text', (locale) => text('description', locale, LONGEST.text)),
+    ...perLanguage('Keywords', keywords),
+    ...perLanguage('MainCharacteristics', (locale) => text('essentialFeatures', locale, LONGEST.features)),
+    column('AvailabilityDate', moment('forSaleFrom')),
+    column('ExpiryDate', moment('forSaleUntil')),
+    column('IsBundleProduct', {
+      cell: ({ facts }) => (facts.isBundle ? '1' : '0'),
+      apply: (product, cell) => {
+        if (!['', '0', '1'].includes(cell)) throw new CellProblem('is neither 0 nor 1');
+        setFact(product, 'isBundle', cell === '1' ? true : undefined);
+      },
+    }),
+    column('SuperProduct', { cell: (product) => product.masterNumber, apply: refuse }),
+  ];
+}
+
+/** Class or range, best class of the scale, and the address of the label, which must be there. */
+const ENERGY_LABEL =
+  /^([A-G]\+{0,3}(?:,[A-G]\+{0,3})?) ([A-G]\+{0,3}) (https?:\/\/\S{1,1900}|\/media\/\S{1,1900})$/;
+
+/**
+ * What no patch can write and an export does not have: an import takes these columns where a file has them.
+ * `EnergyLabel` is `B,D A https://...`.
+ */
+export function moreColumnsOf(settings: Settings): Column[] {
+  const model = settings.taxModel.toLowerCase();
+  const flag = (key: 'specialOffer' | 'isProductNumberVisible', standard: boolean): Effects => ({
+    cell: ({ facts }) => ((facts[key] ?? standard) ? '1' : '0'),
+    apply: (product, cell) => {
+      if (!['', '0', '1'].includes(cell)) throw new CellProblem('is neither 0 nor 1');
+      setFact(product, key, cell === '' ? undefined : cell === '1');
+    },
+  });
+  const effects: [key: string, effects: Effects][] = [
+    ['SpecialOffer', flag('specialOffer', false)],
+    ['IsProductNumberVisible', flag('isProductNumberVisible', true)],
+    ...settings.currencies.map((currency): [string, Effects] => [
+      `EcoParticipationPrices/${currency}/${model}`,
+      currencyPrices('ecoParticipationPrices', currency),
+    ]),
+    [
+      'MaxOrder',
+      {
+        cell: ({ facts }) => numberText(facts.maxOrder),
+        apply: (product, cell) =>
+          setFact(product, 'maxOrder', cell === '' ? undefined : numberOf(cell, 0.000001)),
+      },
+    ],
+    [
+      'EnergyLabel',
+      {
+        cell: ({ facts: { energyLabel: label } }) =>
+          label ? `${label.classes} ${label.best} ${label.file}` : '',
+        apply: (product, cell) => {
+          const [, classes, best, file] = ENERGY_LABEL.exec(cell) ?? [];
+          if (cell !== '' && !file)
+            throw new CellProblem('is not such as B,D A https://shop.example/label.png');
+          setFact(product, 'energyLabel', file ? { classes: classes!, best: best!, file } : undefined);
+        },
+      },
+    ],
+  ];
+  return effects.map(([key, one]) => ({ key, title: () => key, ...one }));
+}
+
+function currencyPrices(key: 'manufacturerPrices' | 'ecoParticipationPrices', currency: string): Effects {
+  return {
+    cell: ({ facts }) => amountText(facts[key]?.[currency], currency),
+    apply: (product, cell) =>
+      setFact(product, key, withPrice(product.facts[key], currency, amountOf(cell, currency))),
+  };
+}
+
+function column(
+  name: string,
+  effects: Pick<Column, 'cell' | 'apply' | 'isNumber'>,
+  part?: string,
+  shownPart = part ?? '',
+): Column {
+  const [en, de, fr] = TITLES[name]!;
+  return {
+    key: part === undefined ? name : `${name}/${part}`,
+    title: (language) => ({ de, fr })[language]?.replace('%', shownPart) ?? en.replace('%', shownPart),
+    ...effects,
+  };
+}
+
+/** `en`, or `en_GB` where the shop has two kinds of English. */
+function languageKey(locale: string, locales: readonly string[]): string {
+  const language = locale.slice(0, 2);
+  return locales.some((other) => other !== locale && other.startsWith(language)) ? locale : language;
+}
+
+/** What speakers call their language: Deutsch. */
+function languageName(locale: string, key: string): string {
+  const tag = key.replace('_', '-');
+  const name = new Intl.DisplayNames(locale.replace('_', '-'), { type: 'language' }).of(tag) ?? key;
+  return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1);
+}
+
+type Effects = Pick<Column, 'cell' | 'apply'>;
+
+function setClass(product: FileProduct, cell: string): void {
+  if (cell.length > 200) throw new CellProblem('is longer than 200 characters');
+  // An empty one says nothing.
+  if (cell !== '') product.class = cell;
+}
+
+/** What identifies the row can't differ from it. */
+function refuse(): void {
+  throw new CellProblem('names another product than the row');
+}
+
+function text(
+  key: 'name' | 'uri' | 'shortDescription' | 'description' | 'essentialFeatures',
+  locale: string,
+  longest: number,
+): Effects {
+  return {
+    cell: ({ facts }) => facts[key]?.[locale] ?? '',
+    apply: (product, cell) => {
+      checkText(cell, longest);
+      const { [locale]: _old, ...others } = product.facts[key] ?? {};
+      const next = cell === '' ? others : { ...others, [locale]: cell };
+      setFact(product, key, Object.keys(next).length > 0 ? next : undefined);
+    },
+  };
+}
+
+function line(key: 'manufacturer' | 'manufacturerProductNumber' | 'productCode' | 'deliveryPeriod'): Effects {
+  return {
+    cell: ({ facts }) => facts[key] ?? '',
+    apply: (product, cell) => {
+      checkText(cell, LONGEST.line);
+      setFact(product, key, cell === '' ? undefined : cell);
+    },
+  };
+}
+
+/** A comma inside of a word has a backslash before it. */
+function keywords(locale: string): Effects {
+  return {
+    cell: ({ facts }) =>
+      (facts.searchKeywords?.[locale] ?? []).map((word) => word.replaceAll(/[\\,]/g, '\\$&')).join(','),
+    apply: (product, cell) => {
+      checkText(cell, LONGEST.words * LONGEST.word);
+      const words = [...cell.matchAll(/(?:\\.|[^,\\])+/g)]
+        .map(([word]) => word.replaceAll(/\\(.)/g, '$1').trim())
+        .filter((word) => word !== '');
+      if (words.length > LONGEST.words) throw new CellProblem(`has more than ${LONGEST.words} words`);
+      const { [locale]: _old, ...others } = product.facts.searchKeywords ?? {};
+      const next = words.length === 0 ? others : { ...others, [locale]: [...new Set(words)] };
+      setFact(product, 'searchKeywords', Object.keys(next).length > 0 ? next : undefined);
+    },
+  };
+}
+
+/** Three cells make one reference; the row is complete only when all three are there. */
+function reference(key: 'unit' | 'amount' | 'content', settings: Settings): Effects {
+  return {
+    cell: ({ facts }) => (facts.reference ? String(facts.reference[key]) : ''),
+    apply: (product, cell) => {
+      if (cell === '') return setFact(product, 'reference', undefined);
+      const old = product.facts.reference ?? { unit: 'piece', amount: 1, content: 1 };
+      if (key !== 'unit') {
+        setFact(product, 'reference', { ...old, [key]: numberOf(cell, 0.000001) });
+        return;
+      }
+      const unit = findUnit(cell, settings);
+      if (!unit) throw new CellProblem(`is ${cell}, which is no unit`);
+      setFact(product, 'reference', { ...old, unit });
+    },
+  };
+}
+
+function size(key: 'length' | 'width' | 'height'): Effects {
+  return {
+    cell: ({ facts }) => numberText(facts[key]),
+    apply: (product, cell) => setFact(product, key, cell === '' ? undefined : numberOf(cell)),
+  };
+}
+
+/** By the keys that the settings file gives them. */
+function shippingMethods({ shippingMethods: methods }: Settings): Effects {
+  return {
+    cell: ({ facts }) =>
+      methods
+        .filter(({ shippingMethodId }) => facts.shippingMethodIds?.includes(shippingMethodId))
+        .map(({ key }) => key)
+        .join(','),
+    apply: (product, cell) => {
+      const ids = cell.split(',').flatMap((part) => {
+        const key = part.trim();
+        if (key === '') return [];
+        const method = methods.find((one) => one.key === key);
+        if (!method) throw new CellProblem(`is ${key}, which is no shipping method of the shop`);
+        return [method.shippingMethodId];
+      });
+      setFact(product, 'shippingMethodIds', ids.length > 0 ? [...new Set(ids)] : undefined);
+    },
+  };
+}
+
+function moment(key: 'forSaleFrom' | 'forSaleUntil'): Effects {
+  return {
+    cell: ({ facts }) => facts[key] ?? '',
+    apply: (product, cell) => {
+      if (cell === '') return setFact(product, key, undefined);
+      const date = new Date(
+        /^\d{4}-\d{2}-\d{2}$/.test(cell) || /(Z|[+-]\d{2}:?\d{2})$/.test(cell) ? cell : `${cell}Z`,
+      );
+      if (!isDate(cell.slice(0, 10)) || Number.isNaN(date.getTime())) {
+        throw new CellProblem(`is ${cell}, which is no date such as 2026-11-15T08:30:00Z`);
+      }
+      setFact(product, key, `${date.toISOString().slice(0, 19)}Z`);
+    },
+  };
+}
+
+function checkText(cell: string, longest: number): void {
+  if (cell.length > longest) throw new CellProblem(`is longer than ${longest} characters`);
+  if (cell.includes('\0') || !cell.isWellFormed())
+    throw new CellProblem('holds text that is not valid Unicode');
+}
+
+function amountText(minor: number | undefined, currency: string): string {
+  if (minor === undefined) return '';
+  const digits = currencyDigits(currency);
+  return (minor / 10 ** digits).toFixed(digits);
+}
+
+function amountOf(cell: string, currency: string): number | null {
+  if (cell === '') return null;
+  const minor = toMinor(cell, currency);
+  if (minor === undefined || minor < 0 || minor > 1e13)
+    throw new CellProblem(`is ${cell}, which is no price`);
+  return minor;
+}
+
+function numberText(value: number | null | undefined): string {
+  return value === null || value === undefined ? '' : String(value);
+}
+
+function numberOf(cell: string, least = 0): number {
+  const number = parseDecimal(cell) ? Number(Number(cell).toFixed(6)) : Number.NaN;
+  if (!(number >= least && number <= 1e9)) {
+    throw new CellProblem(`is ${cell}, which is no number from ${least} to 1000000000`);
+  }
+  return number;
+}

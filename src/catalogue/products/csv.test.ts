@@ -1,0 +1,382 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { givenShop, givenToken } from '../../../test/builders.ts';
+import { startService, type Service } from '../../../test/service.ts';
+import { sql } from '../../db/sql.ts';
+import { applySettings } from '../../shops/settings/file.ts';
+import { FileProblem, importProducts } from './import.ts';
+
+let service: Service;
+let token: string;
+let folder: string;
+
+beforeAll(async () => {
+  service = await startService();
+  folder = await mkdtemp(path.join(tmpdir(), 'kontor-csv-'));
+});
+beforeEach(async () => {
+  await service.db.run(sql`delete from shop`);
+  service.setClock(undefined);
+  for (const shopId of ['Harbour', 'Quay']) {
+    await givenShop(service, shopId);
+    await service.db.transaction((tx) =>
+      applySettings(tx, shopId, {
+        locales: { default: 'en_GB', items: ['en_GB', 'de_DE'] },
+        currencies: { default: 'EUR', items: ['EUR', 'GBP'], rates: { GBP: 0.85 } },
+        shippingMethods: [
+          { key: 'post', name: 'Post', kind: 'flat', price: 5 },
+          { key: 'pickup', name: 'Pickup', kind: 'pickup' },
+        ],
+      }),
+    );
+  }
+  token = await givenToken(service, 'Harbour');
+});
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+const call = (method: string, place: string, body?: unknown) =>
+  service.call(method, `/Harbour${place}`, { token, body });
+
+async function given(facts: object, changes: object[] = [], query = ''): Promise<string> {
+  const { body } = await call('POST', '/products', { visible: true, ...facts });
+  if (changes.length > 0) {
+    const { status } = await call('PATCH', `/products/${body.productId}${query}`, changes);
+    expect(status).toBe(200);
+  }
+  return body.productId;
+}
+
+const add = (place: string, value: unknown) => ({ op: 'add', path: place, value });
+
+async function exported(query = '', shopId = 'Harbour', as = token): Promise<string> {
+  const answer = await service.call('GET', `/${shopId}/products/export${query}`, { token: as });
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-type']).toBe('text/csv');
+  expect(answer.headers['x-epages-media-type']).toBe('application/vnd.epages.v1+csv');
+  return answer.text;
+}
+
+const cells = (text: string) => parse(text, { delimiter: ';' });
+
+let files = 0;
+async function imported(text: string, shopId = 'Harbour', visible = true) {
+  const file = path.join(folder, `${++files}.csv`);
+  await writeFile(file, text);
+  return importProducts(service.db, { shopId, file, visible });
+}
+
+/** Everything that an import could touch. */
+const everything = () =>
+  Promise.all(
+    ['product', 'price_history', 'listing', 'category_listing', 'listing_size', 'product_type', 'shop'].map(
+      async (table) =>
+        (await service.db.pool.query(`select to_jsonb(t)::text as row from ${table} t order by 1`)).rows,
+    ),
+  );
+
+const KEYS = `Class Alias ListPrices/EUR/gross ListPrices/GBP/gross ManufacturerPrices/EUR/gross
+  ManufacturerPrices/GBP/gross RefUnit RefAmount RefContentAmount Manufacturer ManufacturerSKU UPCEAN StockLevel
+  DeliveryPeriod WeightUnit Weight Length Height Width ShippingMethods Name/en Name/de URI/en URI/de Description/en
+  Description/de Text/en Text/de Keywords/en Keywords/de MainCharacteristics/en MainCharacteristics/de
+  AvailabilityDate ExpiryDate IsBundleProduct SuperProduct`.split(/\s+/);
+
+async function givenEverything(): Promise<void> {
+  const [post] = (await call('GET', '/shipping-methods')).body;
+  await given(
+    {
+      productNumber: 'TC-1',
+      name: 'Tide; "Clock"',
+      price: 89.5,
+      manufacturerPrice: 99,
+      shortDescription: 'Line one\r\nline two',
+      description: '<p>Größe: 5 ″</p>',
+      essentialFeatures: 'a\nb',
+      stocklevel: 7.5,
+      manufacturer: 'Lantern, Point',
+      deliveryPeriod: '3-5',
+      deliveryWeight: { amount: 1.25, unit: 'kg' },
+      searchKeywords: ['loose, leaf', 'back\\slash', 'tide'],
+    },
+    [
+      add('/referencePriceInfo', { refAmount: 100, refUnit: 'gram', refContentAmount: 250 }),
+      add('/manufacturerProductNumber', '=1+1'),
+      add('/productCode', '00123'),
+      add('/productLength', 120),
+      add('/productWidth', 80.5),
+      add('/productHeight', 30),
+      add('/shippingMethodsRestrictedTo', [post.shippingMethodId]),
+    ],
+  );
+  const clock = await call('POST', '/products/find', { productNumber: 'TC-1' });
+  await call('PATCH', `/products/${clock.body.items[0].productId}?locale=de_DE&currency=GBP`, [
+    add('/name', 'Gezeitenuhr'),
+    add('/priceInfo/price/amount', 80),
+  ]);
+  const lamp = await given({ productNumber: 'LA', name: 'Lamp', price: 79 });
+  await call('POST', `/products/${lamp}/variations`, {
+    productType: 'Default',
+    visibleAfterCreation: true,
+    variationAttributes: [{ name: 'Size', values: [{ value: 'S' }, { value: 'L' }] }],
+  });
+  await given({ productNumber: 'HIDDEN', name: 'Hidden', visible: false });
+}
+
+describe('the export', () => {
+  test('has its columns for the currencies and languages of the shop', async () => {
+    await givenEverything();
+    const [header, ...rows] = cells(await exported());
+    expect(header!.map((cell) => /\[(.+)\]$/.exec(cell)![1])).toEqual(KEYS);
+    expect(header!.slice(0, 4)).toEqual([
+      'Type [Class]',
+      'ID [Alias]',
+      'List price/EUR/gross [ListPrices/EUR/gross]',
+      'List price/GBP/gross [ListPrices/GBP/gross]',
+    ]);
+    expect(header!.slice(20, 22)).toEqual(['Name/English [Name/en]', 'Name/Deutsch [Name/de]']);
+    expect(header![33]).toBe('Date for "For sale until" [ExpiryDate]');
+    const german = cells(await exported('?locale=de_DE'))[0]!;
+    expect(german[2]).toBe('Listenpreis/EUR/gross [ListPrices/EUR/gross]');
+    expect(rows.map((row) => [row[1], row[35]])).toEqual([
+      ['TC-1', ''],
+      ['LA', ''],
+      ['HIDDEN', ''],
+      ['LA-1', 'LA'],
+      ['LA-2', 'LA'],
+    ]);
+    expect(Object.fromEntries(rows[0]!.map((cell, place) => [KEYS[place], cell]))).toEqual({
+      Class: 'Default',
+      Alias: 'TC-1',
+      'ListPrices/EUR/gross': '89.50',
+      'ListPrices/GBP/gross': '80.00',
+      'ManufacturerPrices/EUR/gross': '99.00',
+      'ManufacturerPrices/GBP/gross': '',
+      RefUnit: 'gram',
+      RefAmount: '100',
+      RefContentAmount: '250',
+      Manufacturer: 'Lantern, Point',
+      ManufacturerSKU: "'=1+1",
+      UPCEAN: '00123',
+      StockLevel: '7.5',
+      DeliveryPeriod: '3-5',
+      WeightUnit: 'kilogram',
+      Weight: '1.25',
+      Length: '120',
+      Height: '30',
+      Width: '80.5',
+      ShippingMethods: 'post',
+      'Name/en': 'Tide; "Clock"',
+      'Name/de': 'Gezeitenuhr',
+      'URI/en': '',
+      'URI/de': '',
+      'Description/en': 'Line one\r\nline two',
+      'Description/de': '',
+      'Text/en': '<p>Größe: 5 ″</p>',
+      'Text/de': '',
+      'Keywords/en': 'loose\\, leaf,back\\\\slash,tide',
+      'Keywords/de': '',
+      'MainCharacteristics/en': 'a\nb',
+      'MainCharacteristics/de': '',
+      AvailabilityDate: '',
+      ExpiryDate: '',
+      IsBundleProduct: '0',
+      SuperProduct: '',
+    });
+  });
+
+  test('needs its own scope, and has a file for an empty shop', async () => {
+    const reader = await givenToken(service, 'Harbour', ['products_read', 'products_write']);
+    expect((await service.call('GET', '/Harbour/products/export', { token: reader })).status).toBe(403);
+    expect((await service.call('GET', '/Harbour/products/export')).status).toBe(401);
+    expect(cells(await exported())).toHaveLength(1);
+  });
+
+  test('goes through more products than are read at once', async () => {
+    const rows = Array.from({ length: 1_203 }, (_, n) => `N-${n};Product ${n}`);
+    expect(await imported(`Alias;Name/en\n${rows.join('\n')}\n`)).toMatchObject({
+      created: 1_203,
+      problems: [],
+    });
+    const numbers = cells(await exported())
+      .slice(1)
+      .map((row) => row[1]);
+    expect(new Set(numbers).size).toBe(1_203);
+  });
+});
+
+describe('the import', () => {
+  test('of an export changes nothing', async () => {
+    await givenEverything();
+    const before = await everything();
+    expect(await imported(await exported())).toEqual({ created: 0, changed: 0, unchanged: 5, problems: [] });
+    expect(await everything()).toEqual(before);
+  });
+
+  test('of an export into another shop gives the same export', async () => {
+    await givenEverything();
+    const quayToken = await givenToken(service, 'Quay');
+    const text = await exported();
+    expect(await imported(text, 'Quay')).toMatchObject({ created: 5, problems: [] });
+    const sorted = (file: string) => file.split('\n').toSorted((left, right) => (left < right ? -1 : 1));
+    expect(sorted(await exported('', 'Quay', quayToken))).toEqual(sorted(text));
+    const found = await service.call('POST', '/Quay/products/find', {
+      token: quayToken,
+      body: { productNumber: 'LA-1' },
+    });
+    expect(found.body.items[0]).toMatchObject({
+      productVariationType: 'variation',
+      productVariationMasterName: 'Lamp',
+      priceInfo: { price: { amount: 79 } },
+    });
+    const { items, results } = (await service.call('GET', '/Quay/products', { token: quayToken })).body;
+    expect([results, items.map(({ name }: { name: string }) => name)]).toEqual([
+      3,
+      ['Hidden', 'Lamp', 'Tide; "Clock"'],
+    ]);
+  });
+
+  test('changes only what the file has columns for', async () => {
+    await givenEverything();
+    const text = 'Alias;ListPrices/EUR/gross;StockLevel\nTC-1;75;0\nNEW;3.333;\n';
+    expect(await imported(text)).toEqual({ created: 1, changed: 1, unchanged: 0, problems: [] });
+    const product = async (productNumber: string) =>
+      (await call('POST', '/products/find', { productNumber })).body.items[0];
+    expect(await product('TC-1')).toMatchObject({
+      name: 'Tide; "Clock"',
+      stocklevel: 0,
+      manufacturer: 'Lantern, Point',
+      priceInfo: { price: { amount: 75 }, lowestPrice30Days: { amount: 89.5 } },
+    });
+    expect(await product('NEW')).toMatchObject({
+      name: 'NEW',
+      visible: true,
+      priceInfo: { price: { amount: 3.33 } },
+    });
+    expect((await call('GET', '/products?q=new')).body.results).toBe(1);
+    const { items } = (await call('GET', '/products/updated/stocklevel')).body;
+    expect(items.map(({ item }: { item: { productNumber: string } }) => item.productNumber)).toEqual([
+      'TC-1',
+    ]);
+  });
+
+  test('reports bad rows with their lines and keeps the others', async () => {
+    await given({ productNumber: 'OLD', name: 'Old' });
+    const header =
+      'Alias;ListPrices/EUR/gross;Weight;WeightUnit;ShippingMethods;ExpiryDate;SuperProduct;Name/en';
+    const rows = [
+      'GOOD;1;;;;;;Good',
+      ';1;;;;;;No number',
+      'A;much;;;;;;',
+      'B;1;heavy;;;;;',
+      'C;1;1;metre;;;;',
+      'D;1;;;rocket;;;',
+      'E;1;;;;2026-02-30;;',
+      'F;1;;;;;NOBODY;',
+      '"G\n2";1;;;;;;',
+      'GOOD;2;;;;;;Again',
+      `${'x'.repeat(101)};1;;;;;;`,
+      'OLD;;;;;;GOOD;',
+      'LAST;;;;;2027-01-01;;Last',
+    ];
+    const report = await imported(`${header}\n${rows.join('\n')}\n`);
+    expect(report).toEqual({
+      created: 2,
+      changed: 0,
+      unchanged: 0,
+      problems: [
+        { line: 3, text: 'Alias is empty' },
+        { line: 4, text: 'ListPrices/EUR/gross is much, which is no price' },
+        { line: 5, text: 'Weight is heavy, which is no number from 0 to 1000000000' },
+        { line: 6, text: 'WeightUnit is metre, which is no unit of weight' },
+        { line: 7, text: 'ShippingMethods is rocket, which is no shipping method of the shop' },
+        { line: 8, text: 'ExpiryDate is 2026-02-30, which is no date such as 2026-11-15T08:30:00Z' },
+        { line: 9, text: 'SuperProduct NOBODY is unknown' },
+        { line: 11, text: 'Alias holds control characters' },
+        { line: 12, text: 'Alias GOOD is in line 2 already' },
+        { line: 13, text: 'Alias is longer than 100 characters' },
+        { line: 14, text: 'SuperProduct is another than that of the product' },
+      ],
+    });
+    const { items } = (await call('GET', '/products')).body;
+    expect(items.map(({ name }: { name: string }) => name)).toEqual(['Good', 'Last', 'Old']);
+  });
+
+  test('variations may stand before their master, and product types are made', async () => {
+    const text = 'Class;Alias;SuperProduct;Name/en;StockLevel\nShoe;V2;M;;2\nShoe;V1;M;;1\nShoe;M;;Boot;5\n';
+    expect(await imported(text)).toMatchObject({ created: 3, problems: [] });
+    const { body } = await call('POST', '/products/find', { productNumber: 'M' });
+    expect(body.items[0]).toMatchObject({ productVariationType: 'master', stocklevel: null });
+    const variations = await call('GET', `/products/${body.items[0].productId}/variations`);
+    expect(variations.body.results).toBe(2);
+    const types = (await call('GET', '/producttypes')).body.items;
+    expect(types.map(({ alias }: { alias: string }) => alias).toSorted()).toEqual(['Default', 'Shoe']);
+  });
+
+  test('takes what no patch can write', async () => {
+    await given({ productNumber: 'TC-1', name: 'Tide Clock', price: 10 });
+    const header =
+      'Alias;SpecialOffer;IsProductNumberVisible;EcoParticipationPrices/EUR/gross;EnergyLabel;MaxOrder\n';
+    const row = 'TC-1;1;0;0.50;B,D A https://cdn.example/label.png;7.5\n';
+    const product = async () =>
+      (await call('POST', '/products/find', { productNumber: 'TC-1' })).body.items[0];
+    const before = await product();
+    expect(await imported(header + row)).toMatchObject({ changed: 1, problems: [] });
+    expect(await product()).toMatchObject({
+      specialOffer: true,
+      isProductNumberVisible: false,
+      maxOrder: 7.5,
+      energyLabelsString: 'B,D',
+      energyLabelsMaxEfficiencyString: 'A',
+      energyLabelSourceFile: 'https://cdn.example/label.png',
+      priceInfo: { ecoParticipationPrice: { amount: 0.5 }, priceWithDeposits: { amount: 10.5 } },
+    });
+    expect(await imported(header + row)).toMatchObject({ unchanged: 1 });
+    expect(await imported(`${header}TC-1;2;;;;\n`)).toMatchObject({
+      problems: [{ line: 2, text: 'SpecialOffer is neither 0 nor 1' }],
+    });
+    // A label without its file is none.
+    expect(await imported(`${header}TC-1;1;0;0.50;B,D A;\n`)).toMatchObject({
+      problems: [{ line: 2, text: 'EnergyLabel is not such as B,D A https://shop.example/label.png' }],
+    });
+    expect(await imported(`${header}TC-1;;;;;\n`)).toMatchObject({ changed: 1 });
+    expect(await product()).toEqual(before);
+  });
+
+  test('new products can be kept invisible', async () => {
+    await imported('Alias\nX\n', 'Harbour', false);
+    expect((await call('GET', '/products')).body.results).toBe(0);
+    expect((await call('GET', '/products?includeInvisible=true')).body.results).toBe(1);
+  });
+
+  test.each([
+    ['an empty file', '', 'is empty'],
+    [
+      'a header without numbers',
+      'Name/en\nx\n',
+      'The column Alias is missing, which holds the product numbers',
+    ],
+    ['an unknown column', 'Alias;Colour\nx;red\n', 'The column Colour is unknown in Harbour'],
+    ['another tax model', 'Alias;ListPrices/EUR/net\nx;1\n', 'The column ListPrices/EUR/net is unknown'],
+    ['a column twice', 'Alias;Alias\nx;y\n', 'A column is there twice'],
+    ['an open quote', 'Alias;Name/en\nx;"y\n', 'line 2: Quote Not Closed'],
+  ])('refuses %s, and nothing changes', async (_case, text, message) => {
+    const before = await everything();
+    const failure = await imported(text).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(FileProblem);
+    expect((failure as Error).message).toContain(message);
+    expect(await everything()).toEqual(before);
+  });
+
+  test('a file that is not there is said so', async () => {
+    const file = path.join(folder, 'none.csv');
+    await expect(importProducts(service.db, { shopId: 'Harbour', file, visible: true })).rejects.toThrow(
+      `${file} does not exist`,
+    );
+    await expect(readFile(file)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,117 @@
+import type { Localised } from '../../http/locale.ts';
+import type { UnitKey } from '../../kernel/units.ts';
+
+export type ProductKind = 'regular' | 'master' | 'variation';
+
+/** Minor units by currency: {"EUR": 990}. A currency that is missing is converted with the shop's rate. */
+export type Prices = Readonly<Record<string, number>>;
+
+/** A unit price from a quantity on. Quantities are decimals as text: "0.5". */
+export interface PriceTier {
+  quantity: string;
+  prices: Prices;
+}
+
+export interface GroupPrices {
+  customerGroupId: string;
+  /** `discount` in basis points is taken off the tier's prices. */
+  tiers: (PriceTier & { discount: number })[];
+}
+
+export const ATTRIBUTE_TYPES = ['string', 'number', 'bool', 'datetime', 'time', 'url'] as const;
+export type AttributeType = (typeof ATTRIBUTE_TYPES)[number];
+
+/** A custom attribute. One without values was removed: its key stays. */
+export interface ProductAttribute {
+  key: string;
+  name: Localised;
+  type: AttributeType;
+  singleValue: boolean;
+  values: { value: string; name: Localised }[];
+}
+
+/**
+ * What a merchant says about a product, as the column `facts` holds it. A key that is missing is unset; on a
+ * variation it means: as the master. Money in minor units, lengths in mm.
+ */
+export interface ProductFacts {
+  name?: Localised;
+  shortDescription?: Localised;
+  description?: Localised;
+  title?: Localised;
+  essentialFeatures?: Localised;
+  searchKeywords?: Readonly<Record<string, readonly string[]>>;
+  /** The last part of the product's address in the storefront, where a merchant wants another than the number. */
+  uri?: Localised;
+  manufacturer?: string;
+  manufacturerProductNumber?: string;
+  upc?: string;
+  ean?: string;
+  productCode?: string;
+  /** Days as text: `3-5`. */
+  deliveryPeriod?: string;
+  deliveryWeight?: { amount: number; unit: UnitKey };
+  length?: number;
+  width?: number;
+  height?: number;
+  manufacturerPrices?: Prices;
+  depositPrices?: Prices;
+  ecoParticipationPrices?: Prices;
+  /**
+   * The lowest price of the 30 days before the current reduction; missing: there is none. Belongs to the prices of
+   * the row, so a variation without prices of its own has none either.
+   */
+  pricesBeforeReduction?: Prices;
+  /** Ascending. */
+  bulkPrices?: PriceTier[];
+  groupPrices?: GroupPrices[];
+  isNew?: boolean;
+  /** When the mark "new" ends. ISO 8601. */
+  newUntil?: string;
+  specialOffer?: boolean;
+  isProductNumberVisible?: boolean;
+  isVatInfoVisible?: boolean;
+  isManufacturerPriceRrp?: boolean;
+  isShippingLinkVisible?: boolean;
+  customisation?: { textLength: number; headline: string };
+  /** What a base price is said for: 100 g of a content of 250 g. */
+  reference?: { amount: number; unit: UnitKey; content: number };
+  orderUnit?: { priceQuantity: number; unit: UnitKey; minimum: number; interval: number };
+  /** The largest quantity in an order; missing: the shop's. */
+  maxOrder?: number;
+  videos?: { type: 'YouTube' | 'Vimeo'; source: string }[];
+  dataSheet?: { fileName: string; url: string };
+  /** `classes`: one class, or the best and the worst: `B,D`. */
+  energyLabel?: { classes: string; best: string; file: string };
+  /** Missing: every shipping method. */
+  shippingMethodIds?: string[];
+  attributes?: ProductAttribute[];
+  /** On a master: what its variations differ in, values in their order. */
+  variationAttributes?: { key: string; values: string[] }[];
+  /** ISO 8601; before and after it is not for sale. */
+  forSaleFrom?: string;
+  forSaleUntil?: string;
+  isBundle?: boolean;
+}
+
+/** Of a variation: its own facts, and where it has none, those of its master. */
+export function inheritedFacts(own: ProductFacts, master: ProductFacts | null): ProductFacts {
+  if (!master) return own;
+  const { pricesBeforeReduction: _before, variationAttributes: _attributes, ...inherited } = master;
+  return { ...inherited, ...own };
+}
+
+/** Only the keys that are set. */
+export function factsOf(given: { [Key in keyof ProductFacts]: ProductFacts[Key] | undefined }): ProductFacts {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** Sets or unsets one fact of a product. */
+export function setFact<Key extends keyof ProductFacts>(
+  product: { facts: ProductFacts },
+  key: Key,
+  value: ProductFacts[Key] | undefined,
+): void {
+  const { [key]: _old, ...others } = product.facts;
+  product.facts = value === undefined ? others : { ...others, [key]: value };
+}

@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database, Queries, Transaction } from '../../db/database.ts';
+import { isTimeout } from '../../db/failure.ts';
+import { sql } from '../../db/sql.ts';
+import { newId } from '../../kernel/ids.ts';
+import { refreshListing } from './listing.ts';
+
+/*
+ * Lists and search have a row per product and locale, with the price in the default currency. A change of locales,
+ * currencies or exchange rates makes all of them old. They are rebuilt after the settings are committed, in steps of
+ * few products, so that orders wait for one step at most. Until it is done, lists are sorted and filtered by the old
+ * prices; prices and texts on pages are computed from the product and the new settings. A locale that is new in the
+ * shop gets its products one by one.
+ */
+
+const STEP = 100;
+
+/** A worker that has not ended a step for so long has died. A statement may run for half of it. */
+const LEASE = 30_000;
+
+/** Milliseconds between two looks at a rebuild that another process does, or at a product that stays locked. */
+const POLL = 250;
+
+/** false: another process does it, or there is nothing to do. */
+export async function claimRebuild(db: Queries, shopId: string, holder: string): Promise<boolean> {
+  const { now } = db;
+  const claimed = await db.run(sql`
+    update listing_rebuild set holder = ${holder}, leased_until = ${leaseEnd(now)}
+    where shop_id = ${shopId} and leased_until <= ${now}`);
+  return claimed === 1;
+}
+
+const leaseEnd = (now: Date) => new Date(now.getTime() + LEASE);
+
+/**
+ * `lost`: the lease has gone to another process, or there is nothing to rebuild any more. `superseded`: the settings
+ * have changed again, so the next step is the first one.
+ */
+export type StepResult = 'advanced' | 'superseded' | 'done' | 'lost';
+
+/**
+ * Rebuilds the next few products in a transaction of its own, for the process that holds the lease. It locks the
+ * products in the order of their ids, as orders do, before it reads the settings: whoever changes one of them
+ * meanwhile writes after it or before it, and both with the newest settings that are committed by then. It fails when
+ * one of the products stays locked, because orders wait for the others meanwhile.
+ */
+export async function rebuildStep(
+  db: Database,
+  shopId: string,
+  holder: string,
+  limit = STEP,
+): Promise<{ result: StepResult; products: number }> {
+  return db.transaction(async (tx) => {
+    await tx.run(sql`set local lock_timeout = '200ms'`);
+    const rebuild = await tx.one<{ rebuildId: string; last: string }>(sql`
+      select rebuild_id as "rebuildId", last_product_id as last from listing_rebuild
+      where shop_id = ${shopId} and holder = ${holder}`);
+    if (!rebuild) return { result: 'lost', products: 0 };
+    const rows = await tx.many<{ productId: string }>(sql`
+      select product_id as "productId" from product
+      where shop_id = ${shopId} and kind <> 'variation' and product_id > ${rebuild.last}
+      order by product_id limit ${limit}`);
+    const products = rows.length;
+    if (products === 0) return { result: await endRebuild(tx, shopId, rebuild.rebuildId), products };
+    await refreshListing(
+      tx,
+      shopId,
+      rows.map(({ productId }) => productId),
+    );
+    const moved = await tx.run(sql`
+      update listing_rebuild
+      set last_product_id = ${rows.at(-1)!.productId}, products = products + ${products},
+        leased_until = ${leaseEnd(tx.now)}
+      where shop_id = ${shopId} and rebuild_id = ${rebuild.rebuildId} and holder = ${holder}`);
+    return { result: moved === 1 ? 'advanced' : 'superseded', products };
+  });
+}
+
+async function renewLease(db: Queries, shopId: string, holder: string): Promise<boolean> {
+  const renewed = await db.run(sql`
+    update listing_rebuild set leased_until = ${leaseEnd(db.now)}
+    where shop_id = ${shopId} and holder = ${holder}`);
+  return renewed === 1;
+}
+
+/**
+ * Pages in memory that show facets and the order of a list are known by the version of the settings, so that moves
+ * once more. The shop's row comes first, as for those who change settings, so that nobody waits in a circle.
+ */
+async function endRebuild(tx: Transaction, shopId: string, rebuildId: string): Promise<StepResult> {
+  await tx.run(sql`update shop set settings_version = settings_version + 1 where shop_id = ${shopId}`);
+  const ended = await tx.run(
+    sql`delete from listing_rebuild where shop_id = ${shopId} and rebuild_id = ${rebuildId}`,
+  );
+  return ended === 1 ? 'done' : 'superseded';
+}
+
+/** Does the steps of one shop until there are none left, another process has the lease, or `signal` says so. */
+export async function runRebuild(
+  db: Database,
+  shopId: string,
+  holder: string,
+  options: { signal?: AbortSignal; onStep?: (products: number) => void } = {},
+): Promise<void> {
+  let limit = STEP;
+  while (!options.signal?.aborted) {
+    try {
+      const { result, products } = await rebuildStep(db, shopId, holder, limit);
+      if (result === 'done' || result === 'lost') return;
+      options.onStep?.(products);
+      limit = Math.min(STEP, 2 * limit);
+    } catch (error) {
+      if (!isTimeout(error)) throw error;
+      // Somebody holds one of the products. Alone it is waited for without holding others.
+      limit = 1;
+      if (!(await renewLease(db, shopId, holder))) return;
+      await sleep(POLL);
+    }
+  }
+  await db.run(sql`
+    update listing_rebuild set leased_until = ${db.now} where shop_id = ${shopId} and holder = ${holder}`);
+}
+
+/** Does what is due in any shop, one shop after the other. Returns how many shops were worked on. */
+export async function runDueRebuilds(db: Database, signal?: AbortSignal): Promise<number> {
+  const holder = newId(db.now);
+  let shops = 0;
+  for (;;) {
+    if (signal?.aborted) break;
+    const due = await db.one<{ shopId: string }>(sql`
+      select shop_id as "shopId" from listing_rebuild
+      where leased_until <= ${db.now} order by requested_at, shop_id limit 1`);
+    if (!due) break;
+    // Another process may have been faster.
+    if (!(await claimRebuild(db, due.shopId, holder))) continue;
+    await runRebuild(db, due.shopId, holder, signal && { signal });
+    shops++;
+  }
+  return shops;
+}
+
+/** Returns when the lists of the shop are rebuilt, by this process or by another one that has begun with it. */
+export async function finishRebuild(
+  db: Database,
+  shopId: string,
+  onStep: (products: number) => void,
+): Promise<void> {
+  const holder = newId(db.now);
+  let seen = 0;
+  const advance = (products: number) => {
+    seen += products;
+    onStep(products);
+  };
+  for (;;) {
+    if (await claimRebuild(db, shopId, holder)) await runRebuild(db, shopId, holder, { onStep: advance });
+    const row = await db.one<{ products: number }>(
+      sql`select products from listing_rebuild where shop_id = ${shopId}`,
+    );
+    if (!row) return;
+    if (row.products > seen) advance(row.products - seen);
+    await sleep(POLL);
+  }
+}

@@ -1,0 +1,396 @@
+import { Type, type Static, type TSchema } from 'typebox';
+import { parseMoment, toSeconds } from '../../http/dates.ts';
+import { badRequest, invalid } from '../../http/errors.ts';
+import { patchOf, type JsonPatch, type PatchPath } from '../../http/json-patch.ts';
+import type { Localised } from '../../http/locale.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { setFact, type PriceTier, type ProductFacts } from './facts.ts';
+import { withGroups, withPrice, withTiers } from './prices.ts';
+import type { StoredProduct } from './queries.ts';
+import { ORDER_UNIT } from './render.ts';
+import {
+  amountOf,
+  Decimal,
+  decimalOf,
+  Given,
+  Keywords,
+  keywordsOf,
+  LONGEST,
+  ProductNumber,
+  STOCK,
+  taxClassIdOf,
+  Text,
+  weightOf,
+  WeightRequest,
+} from './requests.ts';
+import { findUnit } from './units.ts';
+
+/** The paths of a product, each with its operations, the schema of its value and what it changes. */
+
+interface Change {
+  op: 'add' | 'replace' | 'remove';
+  /** Names the entry in a refusal: `[2] /ean`. */
+  field: string;
+  locale: string;
+  currency: string;
+  settings: Settings;
+  /** What came along with a removal. */
+  removed: unknown;
+}
+
+/** undefined: remove it. */
+type Apply<Value> = (product: StoredProduct, value: Value | undefined, change: Change) => void;
+type ProductPath = PatchPath & { apply: Apply<unknown> };
+
+function path<Value extends TSchema>(
+  ops: PatchPath['ops'],
+  value: Value,
+  apply: Apply<Static<Value>>,
+): ProductPath {
+  return { ops, value, apply: apply as Apply<unknown> };
+}
+
+const ADD_REMOVE = ['add', 'remove'] as const;
+
+type KeysOf<Type> = {
+  [Key in keyof ProductFacts]-?: ProductFacts[Key] extends Type ? Key : never;
+}[keyof ProductFacts];
+
+type LocalisedKey = 'name' | 'shortDescription' | 'description' | 'essentialFeatures' | 'title';
+
+function localised(key: LocalisedKey, longest: number): ProductPath {
+  return path(ADD_REMOVE, Text('Text in the locale.', 'A text', longest), (product, text, { locale }) => {
+    const { [locale]: _old, ...others } = product.facts[key] ?? {};
+    const next: Localised = text === undefined ? others : { ...others, [locale]: text };
+    setFact(product, key, Object.keys(next).length > 0 ? next : undefined);
+  });
+}
+
+function plain(key: KeysOf<string | undefined>): ProductPath {
+  return path(ADD_REMOVE, Text('Text.', 'A text', LONGEST.line), (product, text) =>
+    setFact(product, key, text === '' ? undefined : text),
+  );
+}
+
+function flag(key: KeysOf<boolean | undefined>): ProductPath {
+  return path(ADD_REMOVE, Type.Boolean(), (product, value) => setFact(product, key, value));
+}
+
+function length(key: 'length' | 'width' | 'height'): ProductPath {
+  return path(ADD_REMOVE, Decimal('mm.', 120), (product, value, { field }) =>
+    setFact(
+      product,
+      key,
+      value === undefined ? undefined : decimalOf(value, `${field}.value`, { least: 0, most: 1e9 }),
+    ),
+  );
+}
+
+function amount(key: 'manufacturerPrices' | 'depositPrices'): ProductPath {
+  return path(ADD_REMOVE, Decimal('Amount.', 9.9), (product, value, { field, currency }) => {
+    const minor = value === undefined ? null : amountOf(value, currency, `${field}.value`);
+    setFact(product, key, withPrice(product.facts[key], currency, minor));
+  });
+}
+
+const TierRequest = Type.Object({
+  quantity: Decimal('From this quantity on.', 5),
+  price: Type.Unsafe<number | string | false | null>({
+    ...Decimal('Price of one unit; false takes the tier away.', 11.9),
+    type: ['number', 'string', 'boolean', 'null'],
+    not: { const: true },
+  }),
+});
+const BulkRequest = Type.Object({ priceInfo: Type.Array(TierRequest, { maxItems: 100 }) });
+
+const GroupRequest = Type.Array(
+  Type.Object({
+    customerGroup: Text('Name of the group.', 'Cafes', LONGEST.line),
+    priceInfo: Type.Array(
+      Type.Object({
+        quantity: Decimal('From this quantity on.', 5),
+        price: Decimal('Price of one unit, before the discount.', 11.9),
+        discountPercentage: Given(Decimal('Discount in per cent.', 5)),
+      }),
+      { maxItems: 100 },
+    ),
+  }),
+  { maxItems: 100 },
+);
+
+const QUANTITY = { least: 0.000001, most: 1e9 };
+
+function quantityOf(value: number | string, field: string): string {
+  return String(decimalOf(value, field, QUANTITY));
+}
+
+const paths: Record<string, ProductPath> = {
+  '/productNumber': path(['add'], ProductNumber, (product, value) => {
+    product.productNumber = value!;
+  }),
+  '/name': localised('name', LONGEST.name),
+  '/shortDescription': localised('shortDescription', LONGEST.text),
+  '/description': localised('description', LONGEST.text),
+  '/essentialFeatures': localised('essentialFeatures', LONGEST.features),
+  '/title': localised('title', LONGEST.line),
+  '/searchKeywords': path(ADD_REMOVE, Keywords, (product, words, { locale }) => {
+    const { [locale]: _old, ...others } = product.facts.searchKeywords ?? {};
+    const next = words === undefined ? others : { ...others, [locale]: keywordsOf(words) };
+    setFact(product, 'searchKeywords', Object.keys(next).length > 0 ? next : undefined);
+  }),
+  '/manufacturer': plain('manufacturer'),
+  '/manufacturerProductNumber': plain('manufacturerProductNumber'),
+  '/upc': plain('upc'),
+  '/ean': plain('ean'),
+  '/productCode': plain('productCode'),
+  '/deliveryPeriod': plain('deliveryPeriod'),
+  '/isNew': flag('isNew'),
+  '/isVATInfoVisible': flag('isVatInfoVisible'),
+  '/isManufacturerPriceRRP': flag('isManufacturerPriceRrp'),
+  '/isShippingLinkVisible': flag('isShippingLinkVisible'),
+  '/productLength': length('length'),
+  '/productWidth': length('width'),
+  '/productHeight': length('height'),
+  '/priceInfo/manufacturerPrice/amount': amount('manufacturerPrices'),
+  '/priceInfo/depositPrice/amount': amount('depositPrices'),
+  '/priceInfo/price/amount': path(
+    ADD_REMOVE,
+    Decimal('Selling price.', 9.9),
+    (product, value, { field, currency }) => {
+      const minor = value === undefined ? null : amountOf(value, currency, `${field}.value`);
+      product.prices = withPrice(product.prices, currency, minor) ?? null;
+    },
+  ),
+  '/priceInfo/taxClass/taxClassId': path(
+    ['replace', 'add', 'remove'],
+    Type.String({ maxLength: 100 }),
+    (product, value, { settings, field }) => {
+      product.taxClassId = taxClassIdOf(value, settings, `${field}.value`);
+    },
+  ),
+  '/bulkPriceInfo': path(
+    ['add', 'replace', 'remove'],
+    BulkRequest,
+    (product, value, { op, field, currency }) => {
+      const changes = (value?.priceInfo ?? []).map(({ quantity, price }, index) => {
+        const at = `${field}.value.priceInfo[${index}]`;
+        return {
+          quantity: quantityOf(quantity, `${at}.quantity`),
+          price: price === false || price === null ? null : amountOf(price, currency, `${at}.price`),
+        };
+      });
+      const given = new Set(changes.map(({ quantity }) => Number(quantity)));
+      const old = product.facts.bulkPrices ?? [];
+      const kept = op === 'replace' ? old : old.filter(({ quantity }) => given.has(Number(quantity)));
+      const tiers = withTiers(kept, changes, currency);
+      setFact(product, 'bulkPrices', tiers.length > 0 ? tiers : undefined);
+    },
+  ),
+  '/customerSpecificPriceInfo': path(['add'], GroupRequest, (product, value, change) => {
+    const groups = value!.map(({ customerGroup, priceInfo }, index) => {
+      const at = `${change.field}.value[${index}]`;
+      const group = change.settings.customerGroups.find(({ name }) => name === customerGroup);
+      if (!group) throw invalid('UNKNOWN_VALUE', `${at}.customerGroup`);
+      return {
+        customerGroupId: group.customerGroupId,
+        tiers: priceInfo
+          .map((tier, place) => groupTier(tier, change.currency, `${at}.priceInfo[${place}]`))
+          .toSorted((left, right) => Number(left.quantity) - Number(right.quantity)),
+      };
+    });
+    const next = withGroups(product.facts.groupPrices ?? [], groups);
+    setFact(product, 'groupPrices', next.length > 0 ? next : undefined);
+  }),
+  '/deliveryWeight': path(ADD_REMOVE, WeightRequest, (product, value, { settings, field }) =>
+    setFact(product, 'deliveryWeight', value && weightOf(value, settings, `${field}.value`)),
+  ),
+  '/stocklevel': path(
+    ['add', 'replace', 'remove'],
+    Decimal('Stock: add changes it by the value, replace sets it.', 1),
+    (product, value, { op, field }) => {
+      if (product.kind === 'master')
+        throw badRequest('A master has no stock of its own, change its variations');
+      if (value === undefined) product.stock = null;
+      else {
+        const number = decimalOf(value, `${field}.value`, STOCK);
+        product.stock = decimalOf(
+          (op === 'add' ? (product.stock ?? 0) : 0) + number,
+          `${field}.value`,
+          STOCK,
+        );
+      }
+    },
+  ),
+  '/minStocklevel': path(ADD_REMOVE, Decimal('Warning level.', 5), (product, value, { field }) => {
+    product.minStock = value === undefined ? null : decimalOf(value, `${field}.value`, STOCK);
+  }),
+  '/visible': path(['add'], Type.Boolean(), (product, value) => {
+    product.visible = value!;
+  }),
+  '/producttype': path(
+    ['replace'],
+    Type.String({ maxLength: 100 }),
+    (product, value, { settings, field }) => {
+      if (product.kind === 'variation') throw badRequest('A variation has the product type of its master');
+      const wanted = value!.toUpperCase();
+      const type = settings.productTypes.find(({ productTypeId }) => productTypeId === wanted);
+      if (!type) throw invalid('UNKNOWN_VALUE', `${field}.value`);
+      product.productTypeId = type.productTypeId;
+    },
+  ),
+  '/productImage': path(
+    ['add'],
+    Text('Name of an image of the slideshow.', 'AP-100_1.png', 200),
+    (product, value) => {
+      product.mainImage = value!;
+    },
+  ),
+  '/newnessDate': path(
+    ADD_REMOVE,
+    Text('When the mark "new" ends.', '2027-01-31T00:00:00Z', 40),
+    (product, value, { field }) =>
+      setFact(
+        product,
+        'newUntil',
+        value === undefined ? undefined : toSeconds(parseMoment(value, `${field}.value`)),
+      ),
+  ),
+  '/video': path(
+    ADD_REMOVE,
+    Type.Object({
+      type: Type.Union([Type.Literal('YouTube'), Type.Literal('Vimeo')]),
+      id: Type.String({ minLength: 1, maxLength: 500 }),
+    }),
+    (product, value, { removed }) => {
+      const { videos = [] } = product.facts;
+      const named = value?.id ?? (removed as { id?: unknown } | null | undefined)?.id;
+      const others = named === undefined ? [] : videos.filter(({ source }) => source !== named);
+      const next = value ? [...others, { type: value.type, source: value.id }] : others;
+      setFact(product, 'videos', next.length > 0 ? next.slice(-50) : undefined);
+    },
+  ),
+  '/referencePriceInfo': path(
+    ADD_REMOVE,
+    Type.Object({
+      refAmount: Decimal('Reference amount.', 100),
+      refUnit: Text('Unit.', 'gram', 100),
+      refContentAmount: Decimal('Content of the product.', 250),
+    }),
+    (product, value, { settings, field }) => {
+      if (!value) return setFact(product, 'reference', undefined);
+      const unit = findUnit(value.refUnit, settings);
+      if (!unit) throw invalid('UNKNOWN_VALUE', `${field}.value.refUnit`);
+      setFact(product, 'reference', {
+        amount: decimalOf(value.refAmount, `${field}.value.refAmount`, QUANTITY),
+        unit,
+        content: decimalOf(value.refContentAmount, `${field}.value.refContentAmount`, QUANTITY),
+      });
+    },
+  ),
+  '/customisationInfo': path(
+    ADD_REMOVE,
+    Type.Object({
+      isCustomizable: Type.Boolean(),
+      customizableTextLength: Given(Type.Integer({ minimum: 0, maximum: 10_000 })),
+      customizableHeadlineText: Given(Text('Headline.', 'Your engraving', LONGEST.line)),
+    }),
+    (product, value) =>
+      setFact(
+        product,
+        'customisation',
+        value?.isCustomizable
+          ? { textLength: value.customizableTextLength ?? 0, headline: value.customizableHeadlineText ?? '' }
+          : undefined,
+      ),
+  ),
+  '/productDataSheet': path(
+    ADD_REMOVE,
+    Type.Object({
+      fileName: Text('Name of the file.', 'kettle.pdf', 200),
+      url: Type.String({ maxLength: 2_000, pattern: '^https?://[^\\s]+$' }),
+    }),
+    (product, value) => setFact(product, 'dataSheet', value),
+  ),
+  '/shippingMethodsRestrictedTo': path(
+    ADD_REMOVE,
+    Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 }),
+    (product, value, { settings, field }) => {
+      const ids = value?.map((id, index) => {
+        const wanted = id.toUpperCase();
+        const known = settings.shippingMethods.some(({ shippingMethodId }) => shippingMethodId === wanted);
+        if (!known) throw invalid('UNKNOWN_VALUE', `${field}.value[${index}]`);
+        return wanted;
+      });
+      setFact(product, 'shippingMethodIds', ids && ids.length > 0 ? [...new Set(ids)] : undefined);
+    },
+  ),
+  '/maxOrder': path(
+    ADD_REMOVE,
+    Decimal('Largest amount of an order, in place of that of the shop.', 10),
+    (product, value, { field }) =>
+      setFact(
+        product,
+        'maxOrder',
+        value === undefined ? undefined : decimalOf(value, `${field}.value`, QUANTITY),
+      ),
+  ),
+  '/orderUnitInfo': path(
+    ['add'],
+    Type.Object({
+      priceQuantity: Given(Decimal('Amount that the price is for.', 1)),
+      orderUnit: Given(Text('Unit.', 'piece(s)', 100)),
+      minOrder: Given(Decimal('Smallest amount.', 1)),
+      intervalOrder: Given(Decimal('Step.', 1)),
+    }),
+    (product, value, { settings, field }) => {
+      const { priceQuantity, orderUnit, minOrder, intervalOrder } = value!;
+      const old = product.facts.orderUnit ?? ORDER_UNIT;
+      const unit = orderUnit ? findUnit(orderUnit, settings) : old.unit;
+      if (!unit) throw invalid('UNKNOWN_VALUE', `${field}.value.orderUnit`);
+      const given = (number: number | string | null | undefined, key: string, standard: number) =>
+        number === null || number === undefined
+          ? standard
+          : decimalOf(number, `${field}.value.${key}`, QUANTITY);
+      setFact(product, 'orderUnit', {
+        priceQuantity: given(priceQuantity, 'priceQuantity', old.priceQuantity),
+        unit,
+        minimum: given(minOrder, 'minOrder', old.minimum),
+        interval: given(intervalOrder, 'intervalOrder', old.interval),
+      });
+    },
+  ),
+};
+
+function groupTier(
+  tier: { quantity: number | string; price: number | string; discountPercentage?: number | string | null },
+  currency: string,
+  at: string,
+): PriceTier & { discount: number } {
+  const percent = decimalOf(tier.discountPercentage ?? 0, `${at}.discountPercentage`, {
+    least: 0,
+    most: 100,
+  });
+  return {
+    quantity: quantityOf(tier.quantity, `${at}.quantity`),
+    prices: { [currency]: amountOf(tier.price, currency, `${at}.price`) },
+    discount: Math.round(percent * 100),
+  };
+}
+
+const checked = patchOf(paths);
+
+export const PATHS = Object.keys(paths);
+
+/** The product after these changes; throws at the first that can't be made, naming it. */
+export function patchedProduct(
+  product: StoredProduct,
+  body: Static<typeof JsonPatch>,
+  context: Pick<Change, 'locale' | 'currency' | 'settings'>,
+): StoredProduct {
+  const next = { ...product };
+  checked(body).forEach(({ op, path: name, value }, index) => {
+    const change: Change = { ...context, op, field: `[${index}] ${name}`, removed: value };
+    paths[name]!.apply(next, op === 'remove' ? undefined : value, change);
+  });
+  return next;
+}

@@ -1,0 +1,95 @@
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { Prices } from './facts.ts';
+
+/**
+ * Every change of a price is kept. When a price is reduced, the lowest one of the 30 days before must be said next
+ * to it (article 6a of directive 98/6/EC): it is looked up once, when the reduction begins.
+ */
+const WINDOW = 30 * 24 * 3_600_000;
+
+export interface PriceChange {
+  productId: string;
+  before: Prices | null;
+  after: Prices | null;
+  /** The lowest prices before reductions that were in force until now. */
+  beforeReduction: Prices | undefined;
+}
+
+/**
+ * Writes the history of these products, whose rows are locked. Returns, in the same order, the lowest price of the
+ * 30 days before by currency, for the currencies in which a reduction is now in force.
+ */
+export async function recordPrices(
+  tx: Transaction,
+  shopId: string,
+  changes: readonly PriceChange[],
+): Promise<(Prices | undefined)[]> {
+  const changed = changes.flatMap(({ productId, before, after }) =>
+    [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+      .filter((currency) => before?.[currency] !== after?.[currency])
+      .map((currency) => ({
+        productId,
+        currency,
+        price: after?.[currency] ?? null,
+        isReduced: isLess(after?.[currency], before?.[currency]),
+      })),
+  );
+  const lowest = await findLowest(
+    tx,
+    shopId,
+    changed.filter(({ isReduced }) => isReduced),
+  );
+  if (changed.length > 0) await insertPrices(tx, shopId, changed);
+  return changes.map(({ productId, before, after, beforeReduction }) => {
+    const next = Object.keys(after ?? {}).flatMap((currency) => {
+      const isSame = before?.[currency] === after![currency];
+      const price = isSame ? beforeReduction?.[currency] : lowest.get(`${productId} ${currency}`);
+      return price === undefined ? [] : [[currency, price] as const];
+    });
+    return next.length > 0 ? Object.fromEntries(next) : undefined;
+  });
+}
+
+function isLess(price: number | undefined, than: number | undefined): boolean {
+  return price !== undefined && than !== undefined && price < than;
+}
+
+/** The prices in force at any moment of the window: those set in it, and the one that it began with. */
+async function findLowest(
+  tx: Transaction,
+  shopId: string,
+  prices: readonly { productId: string; currency: string }[],
+): Promise<Map<string, number>> {
+  if (prices.length === 0) return new Map();
+  const since = new Date(tx.now.getTime() - WINDOW);
+  const rows = await tx.many<{ productId: string; currency: string; lowest: number }>(sql`
+    select upper(wanted."productId"::text) as "productId", wanted.currency, min(history.price) as lowest
+    from jsonb_to_recordset(${JSON.stringify(prices)}) as wanted ("productId" uuid, currency text)
+    join price_history history on history.shop_id = ${shopId} and history.product_id = wanted."productId"
+      and history.currency = wanted.currency
+    where history.valid_from >= coalesce((
+      select max(first.valid_from) from price_history first
+      where first.shop_id = ${shopId} and first.product_id = wanted."productId"
+        and first.currency = wanted.currency and first.valid_from <= ${since}
+    ), '-infinity')
+    group by wanted."productId", wanted.currency`);
+  return new Map(
+    rows.flatMap(({ productId, currency, lowest }) =>
+      lowest === null ? [] : [[`${productId} ${currency}`, lowest] as const],
+    ),
+  );
+}
+
+/** Two changes in one moment are one: the later counts. */
+function insertPrices(
+  tx: Transaction,
+  shopId: string,
+  prices: readonly { productId: string; currency: string; price: number | null }[],
+) {
+  return tx.run(sql`
+    insert into price_history (shop_id, product_id, currency, valid_from, price)
+    select ${shopId}, "productId", currency, ${tx.now}, price
+    from jsonb_to_recordset(${JSON.stringify(prices)}) as entry ("productId" uuid, currency text, price bigint)
+    on conflict (shop_id, product_id, currency, valid_from) do update set price = excluded.price`);
+}

@@ -1,0 +1,152 @@
+import { convert, divideRounded, parseDecimal } from '../../kernel/money.ts';
+import type { GroupPrices, Prices, PriceTier, ProductFacts } from './facts.ts';
+
+/** What the currencies of a shop are worth: rates from the default currency. */
+export interface Exchange {
+  defaultCurrency: string;
+  currencies: readonly string[];
+  exchangeRates: Readonly<Record<string, string>>;
+}
+
+/**
+ * The price in this currency: the one that was given, else the one in the default currency (or in the first that
+ * has one), converted. null: no price at all, or none that can be converted.
+ */
+export function priceIn(prices: Prices | null | undefined, currency: string, shop: Exchange): number | null {
+  if (!prices) return null;
+  if (prices[currency] !== undefined) return prices[currency];
+  const rateOf = (code: string) => (code === shop.defaultCurrency ? '1' : shop.exchangeRates[code]);
+  const rate = rateOf(currency);
+  const from = [shop.defaultCurrency, ...shop.currencies].find(
+    (code) => prices[code] !== undefined && rateOf(code) !== undefined,
+  );
+  if (rate === undefined || from === undefined) return null;
+  return convert(prices[from]!, from, currency, rate, rateOf(from));
+}
+
+/** An amount of the shop's settings in a currency of the shop; 0 in one that it has given up. */
+export function inCurrency(
+  minor: number,
+  currency: string,
+  shop: Exchange,
+  from: string = shop.defaultCurrency,
+): number {
+  return priceIn({ [from]: minor }, currency, shop) ?? 0;
+}
+
+/** With this price in this currency, or without any. undefined: no price is left. */
+export function withPrice(
+  prices: Prices | null | undefined,
+  currency: string,
+  minor: number | null,
+): Prices | undefined {
+  const { [currency]: _old, ...others } = prices ?? {};
+  const next = minor === null ? others : { ...others, [currency]: minor };
+  return Object.keys(next).length > 0 ? next : undefined;
+}
+
+/** The price of `amount` when `content` costs `price`: 3.95 for 230 g is 1.72 for 100 g. */
+export function referencePrice(price: number, reference: { amount: number; content: number }): number {
+  const amount = parseDecimal(reference.amount)!;
+  const content = parseDecimal(reference.content)!;
+  return Number(
+    divideRounded(
+      BigInt(price) * amount.units * 10n ** BigInt(content.scale),
+      content.units * 10n ** BigInt(amount.scale),
+    ),
+  );
+}
+
+/** Less a discount in basis points. */
+export function discounted(price: number, discount: number): number {
+  return Number(divideRounded(BigInt(price) * BigInt(10_000 - discount), 10_000n));
+}
+
+/** One tier, priced in a currency. */
+export interface PricedTier {
+  quantity: number;
+  price: number;
+  /** Without the discount of the customer's group. */
+  regularPrice: number;
+  /** Basis points. */
+  discount: number;
+}
+
+/** The tiers that have a price in this currency, ascending. */
+export function pricedTiers(
+  tiers: readonly (PriceTier & { discount?: number })[],
+  currency: string,
+  shop: Exchange,
+): PricedTier[] {
+  return tiers
+    .flatMap(({ quantity, prices, discount = 0 }) => {
+      const regularPrice = priceIn(prices, currency, shop);
+      if (regularPrice === null) return [];
+      return [
+        { quantity: Number(quantity), price: discounted(regularPrice, discount), regularPrice, discount },
+      ];
+    })
+    .toSorted((left, right) => left.quantity - right.quantity);
+}
+
+/** What variations ask for: own prices (null: the master's) and what a base price is said for. */
+export interface VariationOffer {
+  prices: Prices | null;
+  reference: ProductFacts['reference'] | null;
+}
+
+export interface PriceRange {
+  lowest: number;
+  highest: number;
+  /** The cheapest by content, for the base price. */
+  reference: { price: number; amount: number; unit: NonNullable<ProductFacts['reference']>['unit'] } | null;
+}
+
+/** From the cheapest to the dearest variation; null when none has a price other than the master's. */
+export function priceRange(
+  offers: readonly VariationOffer[],
+  master: { prices: Prices | null; facts: ProductFacts },
+  currency: string,
+  shop: Exchange,
+): PriceRange | null {
+  const own = priceIn(master.prices, currency, shop);
+  const priced = offers.flatMap((offer) => {
+    const price = priceIn(offer.prices ?? master.prices, currency, shop);
+    return price === null ? [] : [{ price, reference: offer.reference ?? master.facts.reference }];
+  });
+  if (priced.every(({ price }) => price === own)) return null;
+  const prices = priced.map(({ price }) => price);
+  const references = priced.flatMap(({ price, reference }) =>
+    reference
+      ? [{ price: referencePrice(price, reference), amount: reference.amount, unit: reference.unit }]
+      : [],
+  );
+  return {
+    lowest: Math.min(...prices),
+    highest: Math.max(...prices),
+    reference: references.toSorted((left, right) => left.price - right.price)[0] ?? null,
+  };
+}
+
+/** The tiers as a request gives them, merged into those that are there; a price of null takes a tier away. */
+export function withTiers(
+  tiers: readonly PriceTier[],
+  changes: readonly { quantity: string; price: number | null }[],
+  currency: string,
+): PriceTier[] {
+  const byQuantity = new Map(tiers.map((tier) => [Number(tier.quantity), tier]));
+  for (const { quantity, price } of changes) {
+    const key = Number(quantity);
+    const prices = withPrice(byQuantity.get(key)?.prices, currency, price);
+    if (price === null || !prices) byQuantity.delete(key);
+    else byQuantity.set(key, { quantity, prices });
+  }
+  return [...byQuantity.values()].toSorted((left, right) => Number(left.quantity) - Number(right.quantity));
+}
+
+/** The groups of a request replace those of the same name; the others stay. */
+export function withGroups(groups: readonly GroupPrices[], changes: readonly GroupPrices[]): GroupPrices[] {
+  const changed = new Map(changes.map((change) => [change.customerGroupId, change]));
+  const kept = groups.filter(({ customerGroupId }) => !changed.has(customerGroupId));
+  return [...kept, ...changed.values()].filter(({ tiers }) => tiers.length > 0);
+}

@@ -1,0 +1,197 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { Localised } from '../../http/locale.ts';
+import type { ImageSizes } from '../../platform/media/images.ts';
+import type { StoredImage } from '../../platform/media/store-image.ts';
+import type { Prices, ProductFacts, ProductKind } from './facts.ts';
+import type { VariationOffer } from './prices.ts';
+
+/** A product as its row holds it. */
+export interface StoredProduct {
+  productId: string;
+  productNumber: string;
+  kind: ProductKind;
+  masterId: string | null;
+  selection: Readonly<Record<string, string>> | null;
+  visible: boolean;
+  stock: number | null;
+  minStock: number | null;
+  taxClassId: string | null;
+  productTypeId: string | null;
+  prices: Prices | null;
+  mainImage: string | null;
+  facts: ProductFacts;
+}
+
+/** A product with everything that its answer is made of. */
+export interface ProductRow extends StoredProduct {
+  version: string;
+  master: Pick<
+    StoredProduct,
+    'productNumber' | 'taxClassId' | 'productTypeId' | 'prices' | 'mainImage' | 'facts'
+  > | null;
+  image: { imageKey: string; sizes: ImageSizes } | null;
+  /** The first visible one: a hidden category is nothing that a link may lead to. */
+  mainCategory: { categoryId: string; alias: string; name: Localised } | null;
+  /** Of a master: what its visible variations ask for, each offer once. */
+  offers: VariationOffer[] | null;
+}
+
+/**
+ * What a product's text is validated by: its own version, of a variation the master's, and the stock: an order takes
+ * from the stock and moves no version.
+ */
+const version = sql`product.version || coalesce('.' || master.version, '') || coalesce('/' || product.stock, '')`;
+
+export const storedColumns = sql`
+  upper(product.product_id::text) as "productId", product.product_number as "productNumber", product.kind,
+  upper(product.master_id::text) as "masterId", product.selection, product.visible, product.stock::float8 as stock,
+  product.min_stock::float8 as "minStock", upper(product.tax_class_id::text) as "taxClassId",
+  upper(product.product_type_id::text) as "productTypeId", product.prices, product.main_image as "mainImage",
+  product.facts`;
+
+/** Whatever a rendered product may need, in one statement for any number of products. Unknown ids are left out. */
+export function findProducts(db: Queries, shopId: string, productIds: readonly string[]) {
+  return db.many<ProductRow>(sql`
+    select ${storedColumns}, ${version} as version,
+      case when master.product_id is not null then jsonb_build_object(
+        'productNumber', master.product_number, 'taxClassId', upper(master.tax_class_id::text),
+        'productTypeId', upper(master.product_type_id::text), 'prices', master.prices,
+        'mainImage', master.main_image, 'facts', master.facts) end as master,
+      case when image.image_key is not null then jsonb_build_object(
+        'imageKey', upper(image.image_key::text), 'sizes', image.sizes) end as image,
+      (
+        select jsonb_build_object('categoryId', upper(category.category_id::text), 'alias', category.alias,
+          'name', category.name)
+        from product_category assigned
+        join category on category.shop_id = assigned.shop_id and category.category_id = assigned.category_id
+          and category.visible
+        where assigned.shop_id = product.shop_id
+          and assigned.product_id = coalesce(product.master_id, product.product_id)
+        order by assigned.position, assigned.category_id limit 1
+      ) as "mainCategory",
+      case when product.kind = 'master' then (
+        select coalesce(jsonb_agg(distinct jsonb_build_object(
+          'prices', variation.prices, 'reference', variation.facts -> 'reference')), '[]')
+        from product variation
+        where variation.shop_id = product.shop_id and variation.master_id = product.product_id
+          and variation.visible
+      ) end as offers
+    from product
+    left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
+    left join product_image image on image.shop_id = product.shop_id
+      and image.product_id = case when product.main_image is null then product.master_id else product.product_id end
+      and image.name = coalesce(product.main_image, master.main_image)
+    where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])`);
+}
+
+/** Where a rendered text comes from; what it must match to be still true. */
+export interface ProductRef {
+  productId: string;
+  version: string;
+}
+
+export interface FoundRef extends ProductRef {
+  visible: boolean;
+}
+
+export const refColumns = sql`upper(product.product_id::text) as "productId", ${version} as version, product.visible`;
+
+/** One product's version and the settings' version, in one cheap statement. */
+export async function findRef(db: Queries, shopId: string, productId: string) {
+  const row = await db.one<{ version: string; visible: boolean; settingsVersion: number }>(sql`
+    select ${version} as version, product.visible, shop.settings_version as "settingsVersion"
+    from product
+    join shop on shop.shop_id = product.shop_id
+    left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
+    where product.shop_id = ${shopId} and product.product_id = ${productId}`);
+  return row && { productId, ...row };
+}
+
+/** In the order of the ids; what is unknown is left out. */
+export function findRefs(db: Queries, shopId: string, productIds: readonly string[]) {
+  return db.many<FoundRef>(sql`
+    select ${refColumns}
+    from unnest(${productIds}::uuid[]) with ordinality as wanted (product_id, place)
+    join product on product.shop_id = ${shopId} and product.product_id = wanted.product_id
+    left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
+    order by place`);
+}
+
+export function findByNumber(db: Queries, shopId: string, productNumber: string) {
+  return db.many<FoundRef>(sql`
+    select ${refColumns}
+    from product
+    left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
+    where product.shop_id = ${shopId} and product.product_number = ${productNumber}`);
+}
+
+/** Nobody else changes it until the transaction ends. */
+export function lockProduct(tx: Transaction, shopId: string, productId: string) {
+  return tx.one<StoredProduct>(sql`
+    select ${storedColumns} from product
+    where product.shop_id = ${shopId} and product.product_id = ${productId} for update`);
+}
+
+/** undefined: the number is taken. */
+export function insertProduct(tx: Transaction, shopId: string, product: StoredProduct) {
+  return tx.one<{ productId: string }>(sql`
+    insert into product (shop_id, product_id, product_number, kind, master_id, selection, created_at, version,
+      visible, stock, min_stock, tax_class_id, product_type_id, prices, main_image, facts)
+    values (${shopId}, ${product.productId}, ${product.productNumber}, ${product.kind}, ${product.masterId},
+      ${product.selection}, ${tx.now}, 1, ${product.visible}, ${product.stock}, ${product.minStock},
+      ${product.taxClassId}, ${product.productTypeId}, ${product.prices}, ${product.mainImage}, ${product.facts})
+    on conflict (shop_id, product_number) do nothing
+    returning product_id as "productId"`);
+}
+
+/** `product_number` refuses a number that is taken. */
+export function updateProduct(
+  tx: Transaction,
+  shopId: string,
+  product: StoredProduct,
+  changed: { attributes: boolean; stock: boolean },
+) {
+  return tx.run(sql`
+    update product
+    set version = version + 1, product_number = ${product.productNumber}, kind = ${product.kind},
+      selection = ${product.selection}, visible = ${product.visible}, stock = ${product.stock},
+      min_stock = ${product.minStock}, tax_class_id = ${product.taxClassId},
+      product_type_id = ${product.productTypeId}, prices = ${product.prices}, main_image = ${product.mainImage},
+      facts = ${product.facts},
+      attributes_changed_at = case when ${changed.attributes} then ${tx.now} else attributes_changed_at end,
+      stock_changed_at = case when ${changed.stock} then ${tx.now} else stock_changed_at end
+    where shop_id = ${shopId} and product_id = ${product.productId}`);
+}
+
+/** After a change that shows: whoever holds a rendered text sees that it is old. */
+export function touchProducts(tx: Transaction, shopId: string, productIds: readonly string[]) {
+  return tx.run(sql`
+    update product set version = version + 1, attributes_changed_at = ${tx.now}
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])`);
+}
+
+/** After a change of a variation that shows in its master: the master was not changed itself. */
+export function moveVersion(tx: Transaction, shopId: string, productId: string) {
+  return tx.run(sql`
+    update product set version = version + 1 where shop_id = ${shopId} and product_id = ${productId}`);
+}
+
+/** With its variations. */
+export function deleteProduct(tx: Transaction, shopId: string, productId: string) {
+  return tx.run(sql`delete from product where shop_id = ${shopId} and product_id = ${productId}`);
+}
+
+export function lockVariations(tx: Transaction, shopId: string, masterId: string) {
+  return tx.run(sql`
+    select from product where shop_id = ${shopId} and master_id = ${masterId} order by product_id for update`);
+}
+
+/** The images of a product and of its variations. */
+export function findImages(tx: Transaction, shopId: string, productId: string): Promise<StoredImage[]> {
+  return tx.many<StoredImage>(sql`
+    select upper(image.image_key::text) as "imageKey", image.sizes
+    from product
+    join product_image image on image.shop_id = product.shop_id and image.product_id = product.product_id
+    where product.shop_id = ${shopId} and ${productId} in (product.product_id, product.master_id)`);
+}

@@ -1,0 +1,383 @@
+import { toSeconds } from '../../http/dates.ts';
+import { storefrontUrl } from '../../http/links.ts';
+import { textIn, type Localised } from '../../http/locale.ts';
+import { priceOf, type Price, type TaxType } from '../../http/price.ts';
+import type { Link } from '../../http/schemas.ts';
+import { imagesOf } from '../../platform/media/images.ts';
+import { formatMoney } from '../../kernel/money.ts';
+import type { ProductType, Settings } from '../../shops/settings/settings.ts';
+import { availabilityOf, availabilityText } from './availability-text.ts';
+import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
+import { priceIn, pricedTiers, priceRange, referencePrice, type PricedTier } from './prices.ts';
+import type { ProductRow } from './queries.ts';
+import type { Product } from './schema.ts';
+import { unitNames, unitSign } from './units.ts';
+
+/** How a product is looked at. Two callers with the same view get the same text. */
+export interface View {
+  locale: string;
+  currency: string;
+  origin: string;
+  /** Whether the caller may see the warning level of the stock. */
+  canWrite: boolean;
+  /** full: the product itself; list: without what only its own page shows; search: without tiers as well. */
+  variant: 'full' | 'list' | 'search';
+}
+
+/** A product that answers are made of, and until when it is true without any change: null is for ever. */
+export interface RenderedProduct {
+  product: Product;
+  until: Date | null;
+}
+
+/** The whole answer, computed from the row, the shop's settings and the view; keys in the order of the schema. */
+export function renderProduct(row: ProductRow, settings: Settings, view: View, now: Date): RenderedProduct {
+  const { locale } = view;
+  const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
+  const text = (texts: Localised | undefined) =>
+    texts ? textIn(texts, locale, settings.defaultLocale) : null;
+  const name = nameOf(row, settings, locale);
+  const moments = [facts.newUntil, facts.forSaleFrom, facts.forSaleUntil].flatMap((moment) =>
+    moment === undefined ? [] : [new Date(moment)],
+  );
+  const isMaster = row.kind === 'master';
+  const availability = isMaster ? null : availabilityOf(row.stock, row.minStock);
+  const { reference = { amount: 1, unit: 'piece', content: 1 }, orderUnit = ORDER_UNIT } = facts;
+  const maxOrder = maxOrderOf(facts, settings);
+  const prices = priceInfoOf(row, facts, settings, view);
+  const tiers = view.variant === 'search' ? {} : tierPrices(facts, settings, view);
+  const product: Product = {
+    productId: row.productId,
+    name,
+    visible: row.visible,
+    productVariationType: row.kind,
+    productVariationMasterName: row.master ? masterName(row, settings, locale) : null,
+    productVariationMasterId: row.masterId,
+    manufacturerProductNumber: facts.manufacturerProductNumber ?? null,
+    productLength: facts.length ?? null,
+    productWidth: facts.width ?? null,
+    productHeight: facts.height ?? null,
+    productVariationSelection: selectionOf(row, settings, locale),
+    shortDescription: text(facts.shortDescription),
+    deliveryPeriod: facts.deliveryPeriod ?? null,
+    description: text(facts.description),
+    title: text(facts.title) ?? `${name} - ${text(settings.name) ?? settings.shopId}`,
+    productImage: row.mainImage ?? row.master?.mainImage ?? null,
+    images: row.image
+      ? imagesOf(view.origin, settings.shopId, row.image.imageKey, row.image.sizes, { isZoomEnabled: true })
+      : [],
+    priceInfo: prices,
+    ...tiers,
+    forSale: isForSale(row, facts, prices.price?.amount ?? null, now),
+    specialOffer: facts.specialOffer ?? false,
+    deliveryWeight: facts.deliveryWeight
+      ? { amount: facts.deliveryWeight.amount, unit: unitSign(facts.deliveryWeight.unit, locale, settings) }
+      : null,
+    ...(view.variant === 'full' ? { shippingMethodsRestrictedTo: restrictionOf(facts, settings, view) } : {}),
+    availabilityText: availabilityText(availability, facts.deliveryPeriod, locale),
+    availability,
+    energyLabelsString: facts.energyLabel?.classes ?? null,
+    energyLabelsMaxEfficiencyString: facts.energyLabel?.best ?? null,
+    energyLabelSourceFile: absolute(facts.energyLabel?.file, view.origin),
+    productDataSheet: absolute(facts.dataSheet?.url, view.origin),
+    sfUrl: `${storefrontUrl(view.origin, settings)}/Products/${encodeURIComponent(row.productNumber)}`,
+    productNumber: row.productNumber,
+    isProductNumberVisible: facts.isProductNumberVisible ?? true,
+    isNew: (facts.isNew ?? false) && !(facts.newUntil && new Date(facts.newUntil) <= now),
+    isManufacturerPriceRRP: facts.isManufacturerPriceRrp ?? false,
+    isShippingLinkVisible: facts.isShippingLinkVisible ?? true,
+    isCustomizable: facts.customisation !== undefined,
+    customizableTextLength: facts.customisation?.textLength ?? 0,
+    customizableHeadlineText: facts.customisation?.headline ?? '',
+    newnessDate: facts.newUntil ? toSeconds(new Date(facts.newUntil)) : null,
+    refAmount: reference.amount,
+    refUnit: reference.unit,
+    refContentAmount: reference.content,
+    priceQuantity: orderUnit.priceQuantity,
+    orderUnit: unitNames(orderUnit.unit, locale, settings).long,
+    minOrder: orderUnit.minimum,
+    intervalOrder: orderUnit.interval,
+    ...(maxOrder === null ? {} : { maxOrder }),
+    productCode: facts.productCode ?? null,
+    manufacturer: facts.manufacturer ?? null,
+    upc: facts.upc ?? null,
+    ean: facts.ean ?? null,
+    essentialFeatures: text(facts.essentialFeatures),
+    searchKeywords: [
+      ...(facts.searchKeywords?.[locale] ?? facts.searchKeywords?.[settings.defaultLocale] ?? []),
+    ],
+    stocklevel: isMaster ? null : row.stock,
+    ...(view.canWrite ? { minStocklevel: isMaster ? null : row.minStock } : {}),
+    isInWishlist: false,
+    videos: facts.videos ?? [],
+    links: linksOf(row, settings, view, prices.lowestPrice !== null),
+  };
+  const ahead = moments.filter((moment) => moment > now).toSorted((a, b) => a.getTime() - b.getTime());
+  return { product, until: ahead[0] ?? null };
+}
+
+export const ORDER_UNIT: NonNullable<ProductFacts['orderUnit']> = {
+  priceQuantity: 1,
+  unit: 'piece',
+  minimum: 1,
+  interval: 1,
+};
+
+/** The largest quantity in an order: the product's own, else the shop's; null: any. */
+export function maxOrderOf(
+  { maxOrder }: Pick<ProductFacts, 'maxOrder'>,
+  { maxPerOrder }: Pick<Settings, 'maxPerOrder'>,
+): number | null {
+  return maxOrder ?? maxPerOrder;
+}
+
+type Named = Pick<ProductRow, 'facts' | 'productNumber' | 'master'>;
+
+/** In this locale, else in the default one, else in any; of a variation, its own or its master's. */
+export function nameOf(row: Named, settings: Pick<Settings, 'defaultLocale'>, locale: string): string {
+  const own = anyText(row.facts.name, locale, settings.defaultLocale);
+  return own ?? (row.master ? masterName(row, settings, locale) : row.productNumber);
+}
+
+function masterName(row: Named, { defaultLocale }: Pick<Settings, 'defaultLocale'>, locale: string): string {
+  return anyText(row.master!.facts.name, locale, defaultLocale) ?? row.master!.productNumber;
+}
+
+export function anyText(texts: Localised | undefined, locale: string, defaultLocale: string): string | null {
+  if (!texts) return null;
+  return textIn(texts, locale, defaultLocale) ?? Object.values(texts)[0] ?? null;
+}
+
+export function typeOf(row: Pick<ProductRow, 'productTypeId' | 'master'>, settings: Settings): ProductType {
+  const productTypeId = row.master?.productTypeId ?? row.productTypeId;
+  return (
+    settings.productTypes.find((type) => type.productTypeId === productTypeId) ??
+    settings.productTypes.find((type) => type.alias === 'Default')!
+  );
+}
+
+/** The label of a value, and of its attribute; what the type does not know is its own label. */
+export function selectionOf(
+  row: Pick<ProductRow, 'selection' | 'productTypeId' | 'master'>,
+  settings: Settings,
+  locale: string,
+): Product['productVariationSelection'] {
+  const { selection } = row;
+  if (!selection) return null;
+  const type = typeOf(row, settings);
+  const order = row.master?.facts.variationAttributes?.map(({ key }) => key) ?? [];
+  const keys = Object.keys(selection).toSorted((left, right) => order.indexOf(left) - order.indexOf(right));
+  return keys.map((key) => {
+    const attribute = type.attributes.find((one) => one.key === key);
+    const value = attribute?.values.find((one) => one.value === selection[key]);
+    return {
+      name: key,
+      displayName: (attribute && textIn(attribute.name, locale, settings.defaultLocale)) ?? key,
+      value: selection[key]!,
+      displayValue: (value && textIn(value.name, locale, settings.defaultLocale)) ?? selection[key]!,
+    };
+  });
+}
+
+/** How prices are shown; in the tax model of the shop, unless a cart has terms of its own. */
+export type Shown = Pick<View, 'locale' | 'currency'> & { taxType?: TaxType };
+
+/** Prices of a variation without prices of its own are its master's, and so is what they were before. */
+export function pricesOf(row: Pick<ProductRow, 'prices' | 'facts' | 'master'>): {
+  prices: Prices | null;
+  before: Prices | undefined;
+} {
+  const owner = row.prices || !row.master ? row : row.master;
+  return { prices: owner.prices, before: owner.facts.pricesBeforeReduction };
+}
+
+function priceInfoOf(
+  row: ProductRow,
+  facts: ProductFacts,
+  settings: Settings,
+  view: Shown,
+): Product['priceInfo'] {
+  const { locale, currency } = view;
+  const { orderUnit = ORDER_UNIT } = facts;
+  const { prices, before } = pricesOf(row);
+  const show = (minor: number | null) => shownPrice(minor, settings, view);
+  const price = priceIn(prices, currency, settings);
+  const deposit = priceIn(facts.depositPrices, currency, settings);
+  const eco = priceIn(facts.ecoParticipationPrices, currency, settings);
+  const range = row.offers ? priceRange(row.offers, row, currency, settings) : null;
+  return {
+    quantity: { amount: orderUnit.priceQuantity, unit: unitSign(orderUnit.unit, locale, settings) },
+    taxClass: taxClassOf(row, settings, locale),
+    price: show(price),
+    depositPrice: show(deposit),
+    ecoParticipationPrice: show(eco),
+    priceWithDeposits: show(price === null ? null : price + (deposit ?? 0) + (eco ?? 0)),
+    lowestPrice: show(range?.lowest ?? null),
+    lowestRefPriceFormatted: range
+      ? referenceText(
+          range.reference ?? { price: range.lowest, amount: 1, unit: orderUnit.unit },
+          settings,
+          view,
+        )
+      : null,
+    highestPrice: show(range?.highest ?? null),
+    manufacturerPrice: show(priceIn(facts.manufacturerPrices, currency, settings)),
+    basePrice: price === null ? null : basePriceOf(price, facts, settings, view),
+    lowestPrice30Days: show(price === null ? null : priceIn(before, currency, settings)),
+  };
+}
+
+export function shownPrice(
+  minor: number | null,
+  settings: Pick<Settings, 'taxModel'>,
+  { locale, currency, taxType = settings.taxModel }: Shown,
+): Price | null {
+  return minor === null ? null : priceOf(minor, currency, taxType, locale);
+}
+
+function referenceText(
+  { price, amount, unit }: { price: number; amount: number; unit: Parameters<typeof unitSign>[0] },
+  settings: Settings,
+  { locale, currency }: Shown,
+): string {
+  return `${amount} ${unitSign(unit, locale, settings)} = ${formatMoney(price, currency, locale)}`;
+}
+
+function basePriceOf(
+  price: number,
+  { reference }: Pick<ProductFacts, 'reference'>,
+  settings: Settings,
+  view: Shown,
+): Product['priceInfo']['basePrice'] {
+  if (!reference) return null;
+  const unit = unitSign(reference.unit, view.locale, settings);
+  const refPrice = referencePrice(price, reference);
+  return {
+    refQuantity: { amount: reference.amount, unit },
+    refPrice: shownPrice(refPrice, settings, view)!,
+    formatted: referenceText(
+      { price: refPrice, amount: reference.amount, unit: reference.unit },
+      settings,
+      view,
+    ),
+    quantity: { amount: reference.content, unit },
+  };
+}
+
+/** The class of the product, else the shop's default one, with the rate in the shop's own country. */
+export function taxClassOf(
+  row: Pick<ProductRow, 'taxClassId' | 'master'>,
+  settings: Settings,
+  locale: string,
+): Product['priceInfo']['taxClass'] {
+  const wanted = row.taxClassId ?? row.master?.taxClassId;
+  const taxClass =
+    settings.taxClasses.find(({ taxClassId }) => taxClassId === wanted) ??
+    settings.taxClasses.find(({ isDefault }) => isDefault)!;
+  return {
+    taxClassId: taxClass.taxClassId,
+    name: textIn(taxClass.name, locale, settings.defaultLocale) ?? taxClass.key,
+    percentage: (taxClass.rates[settings.country] ?? 0) / 100,
+  };
+}
+
+/** Tiers and group prices, ascending. */
+export function tierPrices(
+  facts: ProductFacts,
+  settings: Settings,
+  view: Shown,
+): Required<Pick<Product, 'bulkPriceInfo' | 'customerSpecificPriceInfo'>> {
+  const { currency } = view;
+  const entry = (tier: PricedTier) => tierPrice(tier, facts, settings, view);
+  return {
+    bulkPriceInfo: pricedTiers(facts.bulkPrices ?? [], currency, settings).map(entry),
+    customerSpecificPriceInfo: (facts.groupPrices ?? []).flatMap(({ customerGroupId, tiers }) => {
+      const group = settings.customerGroups.find((one) => one.customerGroupId === customerGroupId);
+      if (!group) return [];
+      return [
+        {
+          customerGroup: group.name,
+          customerGroupId,
+          priceInfo: pricedTiers(tiers, currency, settings).map(entry),
+        },
+      ];
+    }),
+  };
+}
+
+export function tierPrice(
+  { quantity, price, regularPrice, discount }: PricedTier,
+  facts: Pick<ProductFacts, 'reference' | 'orderUnit'>,
+  settings: Settings,
+  view: Shown,
+): NonNullable<Product['bulkPriceInfo']>[number] {
+  const { orderUnit = ORDER_UNIT } = facts;
+  return {
+    quantity: { amount: quantity, unit: unitSign(orderUnit.unit, view.locale, settings) },
+    price: shownPrice(price, settings, view)!,
+    basePrice: basePriceOf(price, facts, settings, view),
+    priceSavings: {
+      percent: { percentage: discount / 100, formatted: `${discount / 100} %` },
+      regularBulkPrice: shownPrice(regularPrice, settings, view)!,
+    },
+  };
+}
+
+/** Whether it can be put into a cart. */
+export function isForSale(
+  { visible, kind }: Pick<ProductRow, 'visible' | 'kind'>,
+  facts: ProductFacts,
+  price: number | null,
+  now: Date,
+): boolean {
+  return visible && kind !== 'master' && price !== null && price > 0 && isOnSale(facts, now);
+}
+
+function isOnSale({ forSaleFrom, forSaleUntil }: ProductFacts, now: Date): boolean {
+  return !(forSaleFrom && new Date(forSaleFrom) > now) && !(forSaleUntil && new Date(forSaleUntil) <= now);
+}
+
+/** Methods that the shop has given up are no restriction any more. */
+function restrictionOf(
+  { shippingMethodIds }: ProductFacts,
+  settings: Settings,
+  { origin }: View,
+): Link[] | null {
+  const methods = settings.shippingMethods.filter(({ shippingMethodId }) =>
+    shippingMethodIds?.includes(shippingMethodId),
+  );
+  if (methods.length === 0) return null;
+  return methods.map(({ shippingMethodId }) => ({
+    rel: 'related',
+    href: `${origin}/rs/shops/${settings.shopId}/shipping-methods/${shippingMethodId}`,
+  }));
+}
+
+/** A file of our own is kept without the host it is served from. */
+export function absolute(url: string | undefined, origin: string): string | null {
+  if (url === undefined) return null;
+  return url.startsWith('/') ? origin + url : url;
+}
+
+function linksOf(row: ProductRow, settings: Settings, { origin, locale, variant }: View, hasRange: boolean) {
+  const base = `${origin}/rs/shops/${settings.shopId}`;
+  const self = `${base}/products/${row.productId}`;
+  const masterId = row.kind === 'master' ? row.productId : row.masterId;
+  const category = variant === 'full' ? row.mainCategory : null;
+  const links: (Link | false)[] = [
+    { rel: 'self', href: self },
+    variant === 'full' && { rel: 'custom-attributes', href: `${self}/custom-attributes` },
+    variant === 'full' && { rel: 'slideshow', href: `${self}/slideshow` },
+    { rel: 'categories', href: `${base}/categories/?productId=${row.masterId ?? row.productId}` },
+    category !== null && {
+      rel: 'main-category',
+      href: `${base}/categories/${category.categoryId}`,
+      title: anyText(category.name, locale, settings.defaultLocale) ?? category.alias,
+    },
+    { rel: 'producttype', href: `${base}/producttypes/${typeOf(row, settings).productTypeId}` },
+    masterId !== null && { rel: 'variations', href: `${base}/products/${masterId}/variations` },
+    row.masterId !== null && { rel: 'master', href: `${base}/products/${row.masterId}` },
+    hasRange && settings.showFromPrices && { rel: 'lowest-price', href: `${self}/lowest-price` },
+  ];
+  return links.filter((link) => link !== false);
+}

@@ -1,0 +1,397 @@
+import { Type, type Static } from 'typebox';
+import type { Transaction } from '../../db/database.ts';
+import { badRequest, conflict, invalid, notFound } from '../../http/errors.ts';
+import { JsonPatch } from '../../http/json-patch.ts';
+import { readingLocale, writingCurrency, writingLocale } from '../../http/locale.ts';
+import type { Operations, ReadCall } from '../../http/operation.ts';
+import { pagedBytes, paging } from '../../http/paging.ts';
+import { Rendered } from '../../http/rendered.ts';
+import { CurrencyParameter, Id, LocaleParameter, Paged } from '../../http/schemas.ts';
+import { isId, newId } from '../../kernel/ids.ts';
+import { addMedia, bytesOf } from '../../platform/media/quota.ts';
+import { removeFolders } from '../../platform/media/storage.ts';
+import { searchPage } from '../search/queries.ts';
+import { parseQuery } from '../search/query.ts';
+import { takeNumber } from '../../shops/shop/queries.ts';
+import { shopSettings, type Settings, settingsSince } from '../../shops/settings/settings.ts';
+import { factsOf } from './facts.ts';
+import { pageOfProducts, refreshListing, removeFromListing } from './listing.ts';
+import { PATHS, patchedProduct } from './patch.ts';
+import { recordPrices } from './price-history.ts';
+import {
+  deleteProduct,
+  findByNumber,
+  findImages,
+  findRef,
+  findRefs,
+  insertProduct,
+  lockProduct,
+  lockVariations,
+  moveVersion,
+  type StoredProduct,
+} from './queries.ts';
+import {
+  amountOf,
+  Decimal,
+  decimalOf,
+  Given,
+  Keywords,
+  keywordsOf,
+  LONGEST,
+  STOCK,
+  taxClassIdOf,
+  Text,
+  weightOf,
+  WeightRequest,
+} from './requests.ts';
+import { Product } from './schema.ts';
+import { keptText, pageOfTexts, productTexts, readWithSettings } from './texts.ts';
+import { Invisible, mayWrite, seenBy, viewOf, type Shown } from './view.ts';
+import { hasImage, saveProduct } from './writes.ts';
+
+const { parameters, pageOf } = paging();
+const facts = { tag: 'products', labels: ['Base', 'Now'] } as const;
+const numberTaken = () => conflict('This productNumber is taken');
+const MOST_IDS = 12;
+const EXAMPLE_ID = '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E';
+
+const NewProduct = Type.Object(
+  {
+    productNumber: Given(Text('Unique; absent: the next free one.', 'AP-100', 100)),
+    name: Given(Text('Name.', 'Beacon Kettle 1.7 l', LONGEST.name)),
+    shortDescription: Given(Text('A few words.', 'Boils in three minutes.', LONGEST.text)),
+    description: Given(Text('Text.', '<p>Steel, with a lid that opens by itself.</p>', LONGEST.text)),
+    manufacturer: Given(Text('Manufacturer.', 'Beacon', LONGEST.line)),
+    price: Given(Decimal('Price in the currency of the query.', 49.9)),
+    essentialFeatures: Given(Text('Lines of text.', '1.7 litres', LONGEST.features)),
+    upc: Given(Text('UPC.', '012345678905', LONGEST.line)),
+    ean: Given(Text('EAN.', '4012345678901', LONGEST.line)),
+    deliveryPeriod: Given(Text('Days.', '3-5', LONGEST.line)),
+    searchKeywords: Given(Keywords),
+    visible: Given(Type.Boolean({ description: 'Shown in the shop; absent: not.', examples: [true] })),
+    taxClassId: Given(Text('Absent: the default tax class.', EXAMPLE_ID, 100)),
+    stocklevel: Given(Decimal('Stock; absent: not tracked.', 22)),
+    depositPrice: Given(Decimal('Deposit.', 0.25)),
+    manufacturerPrice: Given(Decimal('Strike-through price.', 59.9)),
+    deliveryWeight: Given({ ...WeightRequest, description: 'Weight of the parcel.' }),
+  },
+  { title: 'product (create request)', description: 'At least a name or a number.' },
+);
+
+export function products(api: Operations): void {
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      path: '/products',
+      name: 'listProducts',
+      summary: 'List products',
+      description:
+        'Regular products and masters, not variations. With `id` (up to 12 times) exactly these, in this order, ' +
+        'without those that are unknown or invisible; then only locale and currency count. Sorting by price goes ' +
+        'by the default currency.',
+      access: 'products_read',
+      query: Type.Object({
+        locale: LocaleParameter,
+        currency: CurrencyParameter,
+        ...parameters,
+        direction: Type.Optional(
+          Type.String({
+            description: 'Direction.',
+            enum: ['asc', 'desc'],
+            default: 'asc',
+            examples: ['asc'],
+          }),
+        ),
+        sort: Type.Optional(
+          Type.String({
+            description: 'Order.',
+            enum: ['name', 'price'],
+            default: 'name',
+            examples: ['name'],
+          }),
+        ),
+        q: Type.Optional(
+          Type.String({
+            description: 'Parts of words, and phrases in quotes, joined with +: all must be found.',
+            maxLength: 1_000,
+            examples: ['beacon+kettle'],
+          }),
+        ),
+        categoryId: Type.Optional(
+          Type.String({ description: 'Only the products of this category.', examples: [EXAMPLE_ID] }),
+        ),
+        id: Type.Optional(
+          Type.Unsafe<string | string[]>({
+            type: ['array', 'string'],
+            items: { type: 'string' },
+            description: 'Exactly these products; may be repeated 12 times.',
+            examples: [EXAMPLE_ID],
+          }),
+        ),
+        includeInvisible: Invisible,
+      }),
+      answer: Paged(Product, 'products'),
+    },
+    async (call) => {
+      const { db, shopId, query } = call;
+      const ids = [query.id ?? []].flat();
+      if (ids.length > 0) return productsById(call, ids);
+      const page = pageOf(query);
+      const includeInvisible = query.includeInvisible === true && mayWrite(call);
+      const terms = parseQuery(query.q ?? '');
+      const { settings, found } = await readWithSettings(db, shopId, (settings) => {
+        const asked = {
+          locale: readingLocale(query.locale, settings),
+          sort: query.sort === 'price' ? ('price' as const) : ('name' as const),
+          direction: query.direction === 'desc' ? ('desc' as const) : ('asc' as const),
+          includeInvisible,
+          limit: page.resultsPerPage,
+          offset: page.offset,
+          ...(query.categoryId === undefined ? {} : { categoryId: query.categoryId.toUpperCase() }),
+        };
+        return terms.length > 0
+          ? searchPage(db, shopId, { ...asked, terms })
+          : pageOfProducts(db, shopId, asked);
+      });
+      const view = viewOf(call, settings, query, 'list');
+      return pageOfTexts(db, settings, page, found, view);
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'POST',
+      path: '/products',
+      name: 'createProduct',
+      summary: 'Create product',
+      description:
+        'Texts are written in the locale, prices in the currency of the query. New products are invisible.',
+      access: 'products_write',
+      query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),
+      body: NewProduct,
+      status: 201,
+      answer: Product,
+    },
+    async (call) => {
+      const { tx, shopId, query, body } = call;
+      const settings = await shopSettings(tx, shopId);
+      const locale = writingLocale(query.locale, settings);
+      const currency = writingCurrency(query.currency, settings);
+      const product = newProduct(newId(tx.now), body, { settings, locale, currency });
+      await insertNumbered(tx, shopId, product);
+      await recordPrices(tx, shopId, [
+        { productId: product.productId, before: null, after: product.prices, beforeReduction: undefined },
+      ]);
+      await refreshListing(tx, shopId, [product.productId]);
+      const ref = { productId: product.productId, version: '' };
+      const [text] = await productTexts(tx, settings, [ref], viewOf(call, settings, query, 'full'));
+      return new Rendered(text!.bytes);
+    },
+  );
+
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      path: '/products/:productId',
+      name: 'getProduct',
+      summary: 'Get product',
+      access: 'products_read',
+      params: Type.Object({ productId: Id }),
+      query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),
+      answer: Product,
+    },
+    async (call) => {
+      const { db, shopId, params, query } = call;
+      const ref = await findRef(db, shopId, params.productId);
+      if (!ref || !(ref.visible || mayWrite(call))) throw notFound();
+      const settings = await settingsSince(db, shopId, ref.settingsVersion);
+      const view = viewOf(call, settings, query, 'full');
+      const text = keptText(db, settings, ref, view) ?? (await productTexts(db, settings, [ref], view))[0];
+      if (!text) throw notFound();
+      return new Rendered(text.bytes, text.tag);
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'PATCH',
+      path: '/products/:productId',
+      name: 'updateProduct',
+      summary: 'Update product',
+      description:
+        'Texts are written in the locale, prices in the currency of the query. `/stocklevel` with add changes the ' +
+        `stock by the value, with replace it sets it. All or nothing. Paths: ${PATHS.join(', ')}.`,
+      access: 'products_write',
+      params: Type.Object({ productId: Id }),
+      query: Type.Object({ locale: LocaleParameter, currency: CurrencyParameter }),
+      body: JsonPatch,
+      answer: Product,
+      constraints: { product_number: numberTaken },
+    },
+    async (call) => {
+      const { tx, shopId, params, query, body } = call;
+      const settings = await shopSettings(tx, shopId);
+      const product = await lockProduct(tx, shopId, params.productId);
+      if (!product) throw notFound();
+      const next = patchedProduct(product, body, {
+        settings,
+        locale: writingLocale(query.locale, settings),
+        currency: writingCurrency(query.currency, settings),
+      });
+      const { mainImage, productId } = next;
+      if (mainImage !== null && mainImage !== product.mainImage) {
+        if (!(await hasImage(tx, shopId, productId, mainImage))) {
+          throw invalid('UNKNOWN_VALUE', '/productImage.value');
+        }
+      }
+      await saveProduct(tx, shopId, product, next);
+      const [text] = await productTexts(
+        tx,
+        settings,
+        [{ productId, version: '' }],
+        viewOf(call, settings, query, 'full'),
+      );
+      return new Rendered(text!.bytes);
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'DELETE',
+      path: '/products/:productId',
+      name: 'deleteProduct',
+      summary: 'Delete product',
+      description: 'A master goes with its variations, a product with its images.',
+      access: 'products_write',
+      params: Type.Object({ productId: Id }),
+      status: 204,
+    },
+    async ({ tx, shopId, params, afterCommit }) => {
+      const product = await lockProduct(tx, shopId, params.productId);
+      if (!product) throw notFound();
+      // Nobody adds an image to a variation after they were counted.
+      await lockVariations(tx, shopId, product.productId);
+      const images = await findImages(tx, shopId, product.productId);
+      await removeFromListing(tx, shopId, [product.productId]);
+      await deleteProduct(tx, shopId, product.productId);
+      if (product.masterId !== null) {
+        await moveVersion(tx, shopId, product.masterId);
+        await refreshListing(tx, shopId, [product.masterId]);
+      }
+      await addMedia(tx, shopId, -bytesOf(images));
+      const imageKeys = images.map(({ imageKey }) => imageKey);
+      afterCommit(() => removeFolders(api.config, shopId, imageKeys));
+    },
+  );
+
+  api.read(
+    {
+      ...facts,
+      labels: ['Now'],
+      method: 'POST',
+      path: '/products/find',
+      name: 'findProducts',
+      summary: 'Find product',
+      description: 'By its number, exactly as it is written.',
+      access: 'products_read',
+      body: Type.Object(
+        {
+          productNumber: Type.String({
+            description: 'Number to find.',
+            maxLength: 100,
+            examples: ['AP-100'],
+          }),
+        },
+        { title: 'product find request' },
+      ),
+      answer: Paged(Product, 'products'),
+    },
+    async (call) => {
+      const { db, shopId, body } = call;
+      const settings = await shopSettings(db, shopId);
+      const refs = seenBy(call, await findByNumber(db, shopId, body.productNumber));
+      const texts = await productTexts(db, settings, refs, viewOf(call, settings, {}, 'list'));
+      return pagedBytes(pageOf({ page: 1, resultsPerPage: 10 }), texts.length, texts);
+    },
+  );
+}
+
+/** In the order of the ids; unknown and invisible ones are left out. */
+async function productsById(
+  call: ReadCall<unknown, Shown, unknown>,
+  asked: readonly string[],
+): Promise<Rendered> {
+  if (asked.length > MOST_IDS) throw badRequest(`At most ${MOST_IDS} ids`);
+  const { db, shopId, query } = call;
+  const settings = await shopSettings(db, shopId);
+  const ids = asked.filter(isId).map((id) => id.toUpperCase());
+  const refs = (await findRefs(db, shopId, ids)).filter(({ visible }) => visible);
+  const texts = await productTexts(db, settings, refs, viewOf(call, settings, query, 'list'));
+  return pagedBytes({ page: 1, resultsPerPage: MOST_IDS, offset: 0 }, texts.length, texts);
+}
+
+type Writing = { settings: Settings; locale: string; currency: string };
+
+/** Nulls and empty texts mean "not given". */
+function newProduct(
+  productId: string,
+  body: Static<typeof NewProduct>,
+  { settings, locale, currency }: Writing,
+): StoredProduct {
+  if (!body.name && !body.productNumber) throw invalid('MISSING', 'name');
+  const amount = (value: number | string | null | undefined, field: string) =>
+    value === null || value === undefined ? undefined : { [currency]: amountOf(value, currency, field) };
+  const text = (value: string | null | undefined) => (value ? { [locale]: value } : undefined);
+  const keywords = keywordsOf(body.searchKeywords ?? []);
+  const facts = factsOf({
+    name: text(body.name),
+    shortDescription: text(body.shortDescription),
+    description: text(body.description),
+    essentialFeatures: text(body.essentialFeatures),
+    searchKeywords: keywords.length > 0 ? { [locale]: keywords } : undefined,
+    manufacturer: body.manufacturer || undefined,
+    upc: body.upc || undefined,
+    ean: body.ean || undefined,
+    deliveryPeriod: body.deliveryPeriod || undefined,
+    depositPrices: amount(body.depositPrice, 'depositPrice'),
+    manufacturerPrices: amount(body.manufacturerPrice, 'manufacturerPrice'),
+    deliveryWeight: body.deliveryWeight
+      ? weightOf(body.deliveryWeight, settings, 'deliveryWeight')
+      : undefined,
+  });
+  return {
+    productId,
+    productNumber: body.productNumber ?? '',
+    kind: 'regular',
+    masterId: null,
+    selection: null,
+    visible: body.visible ?? false,
+    stock:
+      body.stocklevel === null || body.stocklevel === undefined
+        ? null
+        : decimalOf(body.stocklevel, 'stocklevel', STOCK),
+    minStock: null,
+    taxClassId: taxClassIdOf(body.taxClassId, settings, 'taxClassId'),
+    productTypeId: null,
+    prices: amount(body.price, 'price') ?? null,
+    mainImage: null,
+    facts,
+  };
+}
+
+/** With its own number, or the next one that no merchant has given by hand. */
+async function insertNumbered(tx: Transaction, shopId: string, product: StoredProduct): Promise<void> {
+  if (product.productNumber !== '') {
+    if (!(await insertProduct(tx, shopId, product))) throw numberTaken();
+    return;
+  }
+  for (;;) {
+    const productNumber = String(await takeNumber(tx, shopId, 'product'));
+    if (await insertProduct(tx, shopId, { ...product, productNumber })) return;
+  }
+}

@@ -1,0 +1,227 @@
+import { Type, type Static } from 'typebox';
+import { Price } from '../../http/price.ts';
+import { Id, Links, Nullable, Timestamp } from '../../http/schemas.ts';
+import { Image } from '../../platform/media/schema.ts';
+import { UNIT_KEYS } from '../../kernel/units.ts';
+
+/** The product as answers show it. Keys stand in the order of the wire. */
+
+export const Quantity = Type.Object(
+  {
+    amount: Type.Number({ description: 'How many.', examples: [1] }),
+    unit: Type.String({
+      description: 'Sign of the unit, or its name where it has no sign.',
+      examples: ['piece(s)'],
+    }),
+  },
+  { title: 'quantity' },
+);
+
+export const TaxClassInfo = Type.Object(
+  {
+    taxClassId: Id,
+    name: Type.String({ description: 'Name in the shop.', examples: ['standard'] }),
+    percentage: Type.Number({ description: "Rate in percent in the shop's country.", examples: [19] }),
+  },
+  { title: 'taxClassInfo', description: 'How the product is taxed.' },
+);
+
+const BasePrice = Type.Object(
+  {
+    refQuantity: { ...Quantity, description: 'The reference amount.' },
+    refPrice: { ...Price, description: 'The price of it.' },
+    formatted: Type.String({ description: 'Both as text.', examples: ['100 g = 3.96 €'] }),
+    quantity: { ...Quantity, description: 'The content of the product.' },
+  },
+  { title: 'basePrice', description: 'Price per reference amount; null when none is set.' },
+);
+
+export const Percent = Type.Object(
+  {
+    percentage: Type.Number({ description: 'Per cent; 0: none.', examples: [5] }),
+    formatted: Type.String({ description: 'As text.', examples: ['5 %'] }),
+  },
+  { title: 'percent' },
+);
+
+export const BulkPriceInfo = Type.Object(
+  {
+    quantity: { ...Quantity, description: 'The tier starts here.' },
+    price: { ...Price, description: 'Price of one unit in the tier.' },
+    basePrice: Nullable(BasePrice),
+    priceSavings: Nullable(
+      Type.Object(
+        {
+          percent: { ...Percent, description: 'What the customer saves.' },
+          regularBulkPrice: { ...Price, description: 'Price of the tier without the saving.' },
+        },
+        { title: 'priceSavings', description: 'Saving of a customer group.' },
+      ),
+    ),
+  },
+  { title: 'bulkPriceInfo' },
+);
+
+export const CustomerSpecificPriceInfo = Type.Object(
+  {
+    customerGroup: Type.String({ description: 'Name of the group.', examples: ['Cafes'] }),
+    customerGroupId: Id,
+    priceInfo: Type.Array(BulkPriceInfo, { description: 'Tiers of the group, ascending.' }),
+  },
+  { title: 'customerSpecificPriceInfo' },
+);
+
+const price = (description: string) => Nullable({ ...Price, description });
+
+const PriceInfo = Type.Object(
+  {
+    quantity: { ...Quantity, description: 'What the price is for.' },
+    taxClass: TaxClassInfo,
+    price: price('Selling price; null when there is none.'),
+    depositPrice: price('Deposit.'),
+    ecoParticipationPrice: price('Recycling fee.'),
+    priceWithDeposits: price('Price, deposit and recycling fee together.'),
+    lowestPrice: price('Cheapest variation; of a master whose variations have prices of their own.'),
+    lowestRefPriceFormatted: Nullable(
+      Type.String({
+        description: 'Lowest base price of the variations, as text.',
+        examples: ['100 g = 3.10 €'],
+      }),
+    ),
+    highestPrice: price('Dearest variation.'),
+    manufacturerPrice: price('Strike-through or recommended price.'),
+    basePrice: Nullable(BasePrice),
+    lowestPrice30Days: price(
+      'Lowest price of the 30 days before the current reduction (article 6a of directive 98/6/EC); null when the price was not reduced.',
+    ),
+  },
+  { title: 'priceInfo', description: 'Prices in the tax model of the shop.' },
+);
+
+export const VariationIdentifier = Type.Object(
+  {
+    name: Type.String({ description: 'Key of the attribute.', examples: ['Roast'] }),
+    displayName: Type.String({ description: 'Label of the attribute.', examples: ['Roast'] }),
+    value: Type.String({ description: 'Key of the value.', examples: ['Dark'] }),
+    displayValue: Type.String({ description: 'Label of the value.', examples: ['Dark'] }),
+  },
+  { title: 'variationIdentifier' },
+);
+
+export const Weight = Type.Object(
+  {
+    amount: Type.Number({ description: 'How much.', examples: [260] }),
+    unit: Type.String({ description: 'Sign of a unit of weight.', examples: ['g'] }),
+  },
+  { title: 'deliveryWeightQuantity' },
+);
+
+const Video = Type.Object(
+  {
+    type: Type.String({ description: 'Provider.', enum: ['YouTube', 'Vimeo'], examples: ['YouTube'] }),
+    source: Type.String({ description: 'Id or address of the video.', examples: ['kettleTour01'] }),
+  },
+  { title: 'video' },
+);
+
+const text = (description: string, example: string) =>
+  Nullable(Type.String({ description, examples: [example] }));
+const flag = (description: string, example = false) => Type.Boolean({ description, examples: [example] });
+const number = (description: string, example: number) => Type.Number({ description, examples: [example] });
+
+export const Product = Type.Object(
+  {
+    productId: Id,
+    name: Type.String({ description: 'Name.', examples: ['Beacon Kettle 1.7 l'] }),
+    visible: flag('Shown in the shop.', true),
+    productVariationType: Type.String({
+      description: 'Role: a master has variations, which can be bought.',
+      enum: ['master', 'regular', 'variation'],
+      examples: ['regular'],
+    }),
+    productVariationMasterName: text('Name of the master; of a variation only.', 'Tidewater Espresso Beans'),
+    productVariationMasterId: Nullable({ ...Id, description: 'The master; of a variation only.' }),
+    manufacturerProductNumber: text('Number at the manufacturer.', 'BK-17'),
+    productLength: Nullable(number('mm.', 220)),
+    productWidth: Nullable(number('mm.', 160)),
+    productHeight: Nullable(number('mm.', 240)),
+    productVariationSelection: Nullable(
+      Type.Array(VariationIdentifier, { description: 'What was chosen; of a variation only.' }),
+    ),
+    shortDescription: text('A few words; may hold markup.', 'Boils in three minutes.'),
+    deliveryPeriod: text('Days.', '3-5'),
+    description: text('May hold markup.', '<p>Steel, with a lid that opens by itself.</p>'),
+    title: text('Title of its page.', 'Beacon Kettle 1.7 l - Harbour & Hearth'),
+    productImage: text('File name of the main image.', 'AP-100_1.png'),
+    images: Type.Array(Image, { description: 'Five sizes of the main image.' }),
+    priceInfo: PriceInfo,
+    bulkPriceInfo: Type.Optional(
+      Type.Array(BulkPriceInfo, { description: 'Prices from a quantity on, ascending.' }),
+    ),
+    customerSpecificPriceInfo: Type.Optional(
+      Type.Array(CustomerSpecificPriceInfo, { description: 'Prices of customer groups.' }),
+    ),
+    forSale: flag('Can be put into a cart: visible, with a price above 0, no master.', true),
+    specialOffer: flag('Special offer.'),
+    deliveryWeight: Nullable({ ...Weight, description: 'Weight of the parcel.' }),
+    shippingMethodsRestrictedTo: Type.Optional(
+      Nullable({ ...Links, description: 'The shipping methods that may deliver it; null: all.' }),
+    ),
+    availabilityText: Type.String({
+      description: 'For the shopper; empty when stock is not tracked.',
+      examples: ['In stock<br />can be shipped within 3-5 days'],
+    }),
+    availability: Nullable(
+      Type.String({
+        description: 'State of the stock; null when it is not tracked, and for a master.',
+        enum: ['OnStock', 'WarnStock', 'OutStock', null],
+        examples: ['OnStock'],
+      }),
+    ),
+    energyLabelsString: text('Energy class, or best and worst.', 'B,D'),
+    energyLabelsMaxEfficiencyString: text('Best class of the scale.', 'A'),
+    energyLabelSourceFile: text('Address of the label.', 'https://shop.example/labels/AP-110.png'),
+    productDataSheet: text('Address of the data sheet.', 'https://shop.example/sheets/AP-100.pdf'),
+    sfUrl: Type.String({
+      description: 'Address in the storefront.',
+      examples: ['https://shop.example/shop/DemoShop/Products/AP-100'],
+    }),
+    productNumber: Type.String({ description: 'Number, unique in the shop.', examples: ['AP-100'] }),
+    isProductNumberVisible: flag('Number shown in the shop.', true),
+    isNew: flag('Marked as new.'),
+    isManufacturerPriceRRP: flag('The manufacturer price is a recommended retail price.'),
+    isShippingLinkVisible: flag('Link to the shipping costs shown.', true),
+    isCustomizable: flag('The customer may enter a text.'),
+    customizableTextLength: number('Longest text.', 40),
+    customizableHeadlineText: Type.String({
+      description: 'Headline of the field.',
+      examples: ['Your engraving'],
+    }),
+    newnessDate: Nullable({ ...Timestamp, description: 'When the mark "new" ends.' }),
+    refAmount: number('Reference amount of the base price.', 100),
+    refUnit: Type.String({ description: 'Its unit.', enum: [...UNIT_KEYS], examples: ['gram'] }),
+    refContentAmount: number('Content of the product in that unit.', 250),
+    priceQuantity: number('Amount that the price is for.', 1),
+    orderUnit: Type.String({ description: 'Long name of the unit of orders.', examples: ['piece(s)'] }),
+    minOrder: number('Smallest amount of an order.', 1),
+    intervalOrder: number('Step of the amount.', 1),
+    maxOrder: Type.Optional(number('Largest amount of an order; absent: any.', 10)),
+    productCode: text('EAN, UPC, ISBN or the like.', '4012345678901'),
+    manufacturer: text('Manufacturer.', 'Beacon'),
+    upc: text('UPC.', '012345678905'),
+    ean: text('EAN.', '4012345678901'),
+    essentialFeatures: text('Lines of text.', '1.7 litres\nswitches itself off'),
+    searchKeywords: Nullable(
+      Type.Array(Type.String({ description: 'A word.', examples: ['kettle'] }), {
+        description: 'More words it is found by.',
+      }),
+    ),
+    stocklevel: Nullable(number('Stock; null: not tracked. May be negative.', 22)),
+    minStocklevel: Type.Optional(Nullable(number('Warning level; only with the scope products_write.', 5))),
+    isInWishlist: flag('Always false for apps.'),
+    videos: Type.Array(Video, { description: 'Videos.' }),
+    links: Links,
+  },
+  { title: 'product' },
+);
+export type Product = Static<typeof Product>;

@@ -1,0 +1,29 @@
+import type { Settings } from '../../shops/settings/settings.ts';
+import { isUnitKey, UNIT_KEYS, UNITS, type UnitKey, type UnitNames } from '../../kernel/units.ts';
+
+type Shop = Pick<Settings, 'units'>;
+
+/** The names of a unit in this locale: the shop's own, else the English ones. */
+export function unitNames(unit: UnitKey, locale: string, shop: Shop): UnitNames {
+  return shop.units[unit]?.[locale] ?? UNITS[unit];
+}
+
+/** The sign, or the long name of a unit that has none. */
+export function unitSign(unit: UnitKey, locale: string, shop: Shop): string {
+  const { short, long } = unitNames(unit, locale, shop);
+  return short ?? long;
+}
+
+/** The unit that a client means: its key, its sign or a name of it in any language of the shop. */
+export function findUnit(text: string, shop: Shop): UnitKey | undefined {
+  const wanted = text.trim().toLowerCase();
+  if (isUnitKey(wanted)) return wanted;
+  return UNIT_KEYS.find((unit) =>
+    [UNITS[unit] as UnitNames, ...Object.values(shop.units[unit] ?? {})].some((names: UnitNames) =>
+      [names.long, names.short, names.orderShort].some((name) => name?.toLowerCase() === wanted),
+    ),
+  );
+}
+
+/** What a delivery weight may be given in. */
+export const WEIGHT_UNITS: readonly UnitKey[] = ['gram', 'kilogram', 'milligram', 'ounce', 'pound', 'tone'];

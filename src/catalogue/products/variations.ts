@@ -1,0 +1,399 @@
+import { Type, type Static } from 'typebox';
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { badRequest, invalid, notFound } from '../../http/errors.ts';
+import { readingLocale } from '../../http/locale.ts';
+import type { Operations } from '../../http/operation.ts';
+import { paging } from '../../http/paging.ts';
+import { Id, Link, Links, LocaleParameter } from '../../http/schemas.ts';
+import { newId } from '../../kernel/ids.ts';
+import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
+import {
+  shopSettings,
+  type ProductType,
+  type Settings,
+  type TypeAttribute,
+} from '../../shops/settings/settings.ts';
+import {
+  combinations,
+  countCombinations,
+  mergedDimensions,
+  selectedValue,
+  selectionText,
+  type Dimension,
+  type Selection,
+} from './combinations.ts';
+import { shownDimension } from './dimensions.ts';
+import { refreshListing } from './listing.ts';
+import { findProducts, lockProduct, updateProduct, type StoredProduct } from './queries.ts';
+import { selectionOf, typeOf } from './render.ts';
+import { VariationIdentifier } from './schema.ts';
+import { mayWrite } from './view.ts';
+
+const MOST_VARIATIONS = 5_000;
+/** Bytes: what a variation was chosen by is the key of an index. */
+const LONGEST_SELECTION = 2_000;
+
+export const VariationValue = Type.Object(
+  {
+    value: Type.String({ description: 'Key of the value.', examples: ['Dark'] }),
+    displayValue: Type.String({ description: 'Label of the value.', examples: ['Dark'] }),
+  },
+  { title: 'variationValue' },
+);
+
+const VariationList = Type.Object(
+  {
+    results: Type.Integer({ description: 'Variations over all pages.', examples: [4] }),
+    resultsPerPage: Type.Integer({ description: 'The page size in force.', examples: [100] }),
+    page: Type.Integer({ description: 'The page shown, from 1.', examples: [1] }),
+    links: Links,
+    variationAttributes: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ description: 'Key of the attribute.', examples: ['Roast'] }),
+          displayName: Type.String({ description: 'Label of the attribute.', examples: ['Roast'] }),
+          values: Type.Array(VariationValue, { description: 'Its values.' }),
+        },
+        { title: 'variationAttribute' },
+      ),
+      { description: 'What the variations differ in.' },
+    ),
+    items: Type.Array(
+      Type.Object(
+        {
+          link: { ...Link, description: 'The variation itself.' },
+          attributeSelection: Type.Array(VariationIdentifier, { description: 'Its values.' }),
+        },
+        { title: 'variation' },
+      ),
+      { description: 'The visible variations of this page.' },
+    ),
+  },
+  { title: 'variationList' },
+);
+
+const Word = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', examples: ['Roast'] });
+
+const NewVariations = Type.Object(
+  {
+    productType: { ...Word, description: 'Alias or name of the product type.', examples: ['Coffee'] },
+    visibleAfterCreation: Type.Optional(
+      Type.Unsafe<boolean | null>({
+        type: ['boolean', 'null'],
+        description: 'Whether new variations are shown; absent: not.',
+        examples: [true],
+      }),
+    ),
+    variationAttributes: Type.Array(
+      Type.Object(
+        {
+          name: { ...Word, description: 'Attribute.' },
+          defaultForExistingProducts: Type.Optional(
+            Type.Unsafe<string | null>({
+              type: ['string', 'null'],
+              maxLength: 200,
+              description: 'What variations get that exist already and lack the attribute.',
+              examples: ['Medium'],
+            }),
+          ),
+          values: Type.Array(
+            Type.Object(
+              { value: { ...Word, description: 'Value.', examples: ['Dark'] } },
+              { title: 'variationValue (create request)' },
+            ),
+            { minItems: 1, maxItems: MOST_VARIATIONS, description: 'Values.' },
+          ),
+        },
+        { title: 'variationAttribute (create request)' },
+      ),
+      { minItems: 1, maxItems: 20, description: 'What the variations differ in.' },
+    ),
+  },
+  { title: 'variation (create request)' },
+);
+type Asked = Static<typeof NewVariations>['variationAttributes'];
+
+const { parameters, pageOf } = paging({ standard: 100, maximum: 1_000 });
+
+export function variations(api: Operations): void {
+  api.read(
+    {
+      tag: 'products',
+      labels: ['Base'],
+      method: 'GET',
+      path: '/products/:productId/variations',
+      name: 'listVariations',
+      summary: 'List variations',
+      description: 'The visible ones, of a master or of the master of a variation. 404 when there are none.',
+      access: 'products_read',
+      params: Type.Object({ productId: Id }),
+      query: Type.Object({ locale: LocaleParameter, ...parameters }),
+      answer: VariationList,
+    },
+    async (call) => {
+      const { db, shopId, params, query, link } = call;
+      const page = pageOf(query);
+      const [settings, [asked]] = await Promise.all([
+        shopSettings(db, shopId),
+        findProducts(db, shopId, [params.productId]),
+      ]);
+      if (!asked || !(asked.visible || mayWrite(call))) throw notFound();
+      const masterId = asked.masterId ?? asked.productId;
+      const master = asked.master ?? asked;
+      const dimensions = master.facts.variationAttributes ?? [];
+      const [results, rows] = await Promise.all([
+        countVisible(db, shopId, masterId),
+        findVisible(db, shopId, masterId, page.resultsPerPage, page.offset),
+      ]);
+      if (results === 0) throw notFound();
+      const locale = readingLocale(query.locale, settings);
+      const type = typeOf(asked, settings);
+      return {
+        results,
+        resultsPerPage: page.resultsPerPage,
+        page: page.page,
+        links: [],
+        variationAttributes: dimensions.map((dimension) => shownDimension(dimension, type, settings, locale)),
+        items: rows.map(({ productId, selection }) => ({
+          link: { rel: 'variation', href: link(`/products/${productId}`) },
+          attributeSelection: selectionOf(
+            { selection, productTypeId: type.productTypeId, master: { ...master } },
+            settings,
+            locale,
+          )!,
+        })),
+      };
+    },
+  );
+
+  api.write(
+    {
+      tag: 'products',
+      labels: ['Now'],
+      method: 'POST',
+      path: '/products/:productId/variations',
+      name: 'createVariations',
+      summary: 'Create variations',
+      description:
+        'Makes every combination of the values that does not exist yet, together with those of attributes that ' +
+        'the product has already. Turns a regular product into a master. Attributes and values that the product ' +
+        `type does not know are added to it. At most ${MOST_VARIATIONS} variations.`,
+      access: 'products_write',
+      params: Type.Object({ productId: Id }),
+      body: NewVariations,
+      status: 204,
+    },
+    async ({ tx, shopId, params, body }) => {
+      const settings = await shopSettings(tx, shopId);
+      const product = await lockProduct(tx, shopId, params.productId);
+      if (!product) throw notFound();
+      if (product.kind === 'variation') throw badRequest('A variation can not have variations of its own');
+      const type = findType(settings, body.productType);
+      if (!type) throw invalid('UNKNOWN_VALUE', 'productType');
+
+      const existing = await findSelections(tx, shopId, product.productId);
+      const asked = askedDimensions(body.variationAttributes, type);
+      const dimensions = mergedDimensions(product.facts.variationAttributes ?? [], asked);
+      if (countCombinations(dimensions) > MOST_VARIATIONS) {
+        throw badRequest(`These are more than ${MOST_VARIATIONS} combinations`);
+      }
+      const longest = dimensions.map(({ key, values }) => [key, longestOf(values)] as const);
+      if (Buffer.byteLength(selectionText(Object.fromEntries(longest))) > LONGEST_SELECTION) {
+        throw badRequest('The names and values of a combination are too long');
+      }
+      const completed = completedSelections(existing, body.variationAttributes, asked);
+      await growType(tx, shopId, type, asked);
+      await updateProduct(tx, shopId, masterOf(product, type, dimensions), {
+        attributes: true,
+        stock: false,
+      });
+      await updateSelections(tx, shopId, completed);
+      const taken = new Set(completed.map(({ selection }) => selectionText(selection)));
+      const missing = combinations(dimensions).filter((selection) => !taken.has(selectionText(selection)));
+      await insertVariations(tx, shopId, product, missing, body.visibleAfterCreation ?? false);
+      await refreshListing(tx, shopId, [product.productId]);
+    },
+  );
+}
+
+function longestOf(values: readonly string[]): string {
+  return values.reduce((longest, value) => (value.length > longest.length ? value : longest), '');
+}
+
+/** A master is not sold itself: its stock is that of its variations. */
+function masterOf(product: StoredProduct, type: ProductType, dimensions: Dimension[]): StoredProduct {
+  return {
+    ...product,
+    kind: 'master',
+    stock: null,
+    minStock: null,
+    productTypeId: type.productTypeId,
+    facts: { ...product.facts, variationAttributes: dimensions },
+  };
+}
+
+function findType({ productTypes }: Settings, asked: string): ProductType | undefined {
+  const wanted = asked.trim().toLowerCase();
+  return (
+    productTypes.find(({ alias }) => alias.toLowerCase() === wanted) ??
+    productTypes.find(({ name }) => Object.values(name).some((text) => text.toLowerCase() === wanted))
+  );
+}
+
+/** What the client calls by any name or case, by the keys of the product type; what is new keeps its spelling. */
+function askedDimensions(asked: Asked, type: ProductType): Dimension[] {
+  const dimensions = asked.map(({ name, values }) => {
+    const attribute = named(type.attributes, name, 'key');
+    return {
+      key: attribute?.key ?? name.trim(),
+      values: [
+        ...new Set(
+          values.map(({ value }) => named(attribute?.values ?? [], value, 'value')?.value ?? value.trim()),
+        ),
+      ],
+    };
+  });
+  if (new Set(dimensions.map(({ key }) => key)).size < dimensions.length) {
+    throw badRequest('An attribute is named twice');
+  }
+  return dimensions;
+}
+
+function named<Key extends string, Entry extends Record<Key, string> & { name: Record<string, string> }>(
+  entries: readonly Entry[],
+  asked: string,
+  key: Key,
+): Entry | undefined {
+  const wanted = asked.trim().toLowerCase();
+  return (
+    entries.find((entry) => entry[key].toLowerCase() === wanted) ??
+    entries.find(({ name }) => Object.values(name).some((text) => text.toLowerCase() === wanted))
+  );
+}
+
+interface Existing {
+  productId: string;
+  selection: Selection;
+}
+
+/** Variations that lack an asked-for attribute get the default. */
+function completedSelections(existing: readonly Existing[], asked: Asked, dimensions: readonly Dimension[]) {
+  const completed = existing.map(({ productId, selection }) => {
+    let next: Selection = selection;
+    dimensions.forEach(({ key, values }, index) => {
+      if (selectedValue(next, key) !== undefined) return;
+      const wanted = asked[index]!.defaultForExistingProducts?.trim().toLowerCase();
+      const value = values.find((one) => one.toLowerCase() === wanted);
+      if (value === undefined) {
+        throw invalid(
+          wanted ? 'UNKNOWN_VALUE' : 'MISSING',
+          `variationAttributes[${index}].defaultForExistingProducts`,
+        );
+      }
+      next = { ...next, [key]: value };
+    });
+    return {
+      productId,
+      selection: next,
+      isChanged: Object.keys(next).length > Object.keys(selection).length,
+    };
+  });
+  return completed;
+}
+
+/** Adds attributes and values that the type does not have. */
+async function growType(
+  tx: Transaction,
+  shopId: string,
+  { productTypeId }: ProductType,
+  asked: readonly Dimension[],
+): Promise<void> {
+  const locked = await tx.one<{ attributes: TypeAttribute[] }>(sql`
+    select attributes from product_type where shop_id = ${shopId} and product_type_id = ${productTypeId} for update`);
+  const { attributes } = locked!;
+  let isChanged = false;
+  for (const { key, values } of asked) {
+    let attribute = attributes.find((one) => one.key === key);
+    if (!attribute) {
+      const number = await takeNumber(tx, shopId, 'attribute');
+      attribute = { number, key, name: {}, visible: true, preDefined: true, values: [] };
+      attributes.push(attribute);
+      isChanged = true;
+    }
+    for (const value of values) {
+      if (attribute.values.some((one) => one.value === value)) continue;
+      attribute.values.push({ value, name: {} });
+      isChanged = true;
+    }
+  }
+  if (!isChanged) return;
+  await tx.run(sql`
+    update product_type set attributes = ${JSON.stringify(attributes)}
+    where shop_id = ${shopId} and product_type_id = ${productTypeId}`);
+  await moveSettingsVersion(tx, shopId);
+}
+
+function findSelections(tx: Transaction, shopId: string, masterId: string) {
+  return tx.many<Existing>(sql`
+    select upper(product_id::text) as "productId", selection from product
+    where shop_id = ${shopId} and master_id = ${masterId} order by product_id for update`);
+}
+
+async function updateSelections(
+  tx: Transaction,
+  shopId: string,
+  selections: readonly (Existing & { isChanged: boolean })[],
+): Promise<void> {
+  const changed = selections.filter(({ isChanged }) => isChanged);
+  if (changed.length === 0) return;
+  await tx.run(sql`
+    update product set selection = entry.selection, version = version + 1, attributes_changed_at = ${tx.now}
+    from jsonb_to_recordset(${JSON.stringify(changed)}) as entry ("productId" uuid, selection jsonb)
+    where product.shop_id = ${shopId} and product.product_id = entry."productId"`);
+}
+
+/** They inherit everything; their numbers continue those of the master: CB-100-1, CB-100-2. */
+async function insertVariations(
+  tx: Transaction,
+  shopId: string,
+  master: StoredProduct,
+  selections: readonly Selection[],
+  visible: boolean,
+): Promise<void> {
+  // Ids of one moment have no order of their own; sorted, the variations keep that of the combinations.
+  const ids = selections.map(() => newId(tx.now)).toSorted();
+  let rest = selections.map((selection, index) => ({ productId: ids[index]!, selection }));
+  let number = 1;
+  while (rest.length > 0) {
+    const rows = rest.map((row, index) => ({
+      ...row,
+      productNumber: `${master.productNumber.slice(0, 90)}-${number + index}`,
+    }));
+    const inserted = await tx.many<{ productId: string }>(sql`
+      insert into product (shop_id, product_id, product_number, kind, master_id, selection, created_at, version,
+        visible, facts)
+      select ${shopId}, "productId", "productNumber", 'variation', ${master.productId}, selection, ${tx.now}, 1,
+        ${visible}, '{}'
+      from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid, "productNumber" text,
+        selection jsonb)
+      on conflict (shop_id, product_number) do nothing
+      returning upper(product_id::text) as "productId"`);
+    const done = new Set(inserted.map(({ productId }) => productId));
+    number += rest.length;
+    rest = rest.filter(({ productId }) => !done.has(productId));
+  }
+}
+
+async function countVisible(db: Queries, shopId: string, masterId: string): Promise<number> {
+  const row = await db.one<{ count: number }>(sql`
+    select count(*) as count from product where shop_id = ${shopId} and master_id = ${masterId} and visible`);
+  return row!.count;
+}
+
+function findVisible(db: Queries, shopId: string, masterId: string, limit: number, offset: number) {
+  return db.many<Existing>(sql`
+    select upper(product_id::text) as "productId", selection from product
+    where shop_id = ${shopId} and master_id = ${masterId} and visible
+    order by product_id limit ${limit} offset ${offset}`);
+}

@@ -1,0 +1,54 @@
+import { Type } from 'typebox';
+import { readingLocale } from '../../http/locale.ts';
+import type { Operations } from '../../http/operation.ts';
+import { paged, paging } from '../../http/paging.ts';
+import { Id, Links, LocaleParameter, Paged } from '../../http/schemas.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
+import { countWatched, findWatched } from './watchers.ts';
+
+const WatchedProduct = Type.Object(
+  {
+    productId: Id,
+    name: Type.String({ description: 'Name of the product.', examples: ['Ginger tea'] }),
+    productNumber: Type.String({ description: 'Its number.', examples: ['TE-120'] }),
+    watchers: Type.Integer({ description: 'How many wait for it.', examples: [5] }),
+    links: Links,
+  },
+  { title: 'watchedProduct' },
+);
+
+const { parameters, pageOf } = paging();
+
+export function watchedProducts(api: Operations): void {
+  api.read(
+    {
+      method: 'GET',
+      path: '/watched-products',
+      name: 'listWatchedProducts',
+      summary: 'List watched products',
+      description: 'Products that are out of stock and that somebody waits for, the most wanted first.',
+      tag: 'products',
+      labels: ['Base', 'Now'],
+      access: 'products_write',
+      query: Type.Object({ ...parameters, locale: LocaleParameter }),
+      answer: Paged(WatchedProduct, 'watchedProducts'),
+    },
+    async ({ db, shopId, query, link }) => {
+      const page = pageOf(query);
+      const settings = await shopSettings(db, shopId);
+      const locale = readingLocale(query.locale, settings);
+      const [results, rows] = await Promise.all([
+        countWatched(db, shopId),
+        findWatched(db, shopId, locale, settings.defaultLocale, page.resultsPerPage, page.offset),
+      ]);
+      return paged(
+        page,
+        results,
+        rows.map((row) => ({
+          ...row,
+          links: [{ rel: 'product', href: link(`/products/${row.productId}`) }],
+        })),
+      );
+    },
+  );
+}

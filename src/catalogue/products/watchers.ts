@@ -1,0 +1,93 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql, type Sql } from '../../db/sql.ts';
+import type { ProductKind } from './facts.ts';
+
+export function findKind(db: Queries, shopId: string, productId: string) {
+  return db.one<{ kind: ProductKind }>(
+    sql`select kind from product where shop_id = ${shopId} and product_id = ${productId}`,
+  );
+}
+
+/** An address counts once per product; the locale is the one named last. */
+export function insertWatcher(
+  tx: Transaction,
+  shopId: string,
+  watcher: { productId: string; email: string; locale: string },
+) {
+  return tx.run(sql`
+    insert into watcher (shop_id, product_id, email, locale, created_at)
+    values (${shopId}, ${watcher.productId}, lower(${watcher.email}), ${watcher.locale}, ${tx.now})
+    on conflict (shop_id, product_id, email) do update set locale = excluded.locale`);
+}
+
+/** The name of a product in a locale; a variation may have its master's, and who has none goes by the number. */
+const nameIn = (locale: Sql, defaultLocale: Sql) => sql`
+  coalesce(product.facts -> 'name' ->> ${locale}, product.facts -> 'name' ->> ${defaultLocale},
+    master.facts -> 'name' ->> ${locale}, master.facts -> 'name' ->> ${defaultLocale}, product.product_number)`;
+
+export interface TakenWatcher {
+  email: string;
+  locale: string;
+  productName: string;
+  productNumber: string;
+}
+
+/**
+ * Takes the watchers of those of the products that can be bought now. Two transactions that see the same product
+ * come back never take the same watcher.
+ */
+export function takeWatchers(tx: Transaction, shopId: string, productIds: readonly string[]) {
+  return tx.many<TakenWatcher>(sql`
+    with taken as (
+      delete from watcher using product
+      where watcher.shop_id = ${shopId} and watcher.product_id = any (${productIds}::uuid[])
+        and product.shop_id = watcher.shop_id and product.product_id = watcher.product_id
+        and (product.stock is null or product.stock > 0)
+      returning watcher.shop_id, watcher.product_id, watcher.email, watcher.locale
+    )
+    select taken.email, taken.locale, product.product_number as "productNumber",
+      ${nameIn(sql`taken.locale`, sql`shop.default_locale`)} as "productName"
+    from taken
+    join shop on shop.shop_id = taken.shop_id
+    join product on product.shop_id = taken.shop_id and product.product_id = taken.product_id
+    left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
+    order by taken.product_id, taken.email`);
+}
+
+export async function countWatched(db: Queries, shopId: string): Promise<number> {
+  const row = await db.one<{ count: number }>(sql`
+    select count(*) as count
+    from (select distinct product_id from watcher where shop_id = ${shopId}) as watched
+    join product on product.shop_id = ${shopId} and product.product_id = watched.product_id
+    where product.kind <> 'master' and product.stock <= 0`);
+  return row!.count;
+}
+
+export interface WatchedRow {
+  productId: string;
+  name: string;
+  productNumber: string;
+  watchers: number;
+}
+
+/** Most wanted first. */
+export function findWatched(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  defaultLocale: string,
+  limit: number,
+  offset: number,
+) {
+  return db.many<WatchedRow>(sql`
+    select upper(product.product_id::text) as "productId",
+      ${nameIn(sql`${locale}`, sql`${defaultLocale}`)} collate "und-x-icu" as name,
+      product.product_number as "productNumber", watched.watchers
+    from (
+      select product_id, count(*) as watchers from watcher where shop_id = ${shopId} group by product_id
+    ) as watched
+    join product on product.shop_id = ${shopId} and product.product_id = watched.product_id
+    left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
+    where product.kind <> 'master' and product.stock <= 0
+    order by watched.watchers desc, name, product.product_id limit ${limit} offset ${offset}`);
+}

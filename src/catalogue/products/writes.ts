@@ -1,0 +1,68 @@
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { notifyWatchers } from './availability.ts';
+import { refreshListing } from './listing.ts';
+import { recordPrices } from './price-history.ts';
+import { moveVersion, updateProduct, type StoredProduct } from './queries.ts';
+
+/**
+ * Saves a product whose row is locked, with everything that follows from the change: versions, the history of its
+ * prices, lists and search, mails to those who wait for stock. Nothing is written when nothing differs.
+ */
+export async function saveProduct(
+  tx: Transaction,
+  shopId: string,
+  before: StoredProduct,
+  after: StoredProduct,
+): Promise<void> {
+  const changed = {
+    attributes: !isSame({ ...before, stock: null }, { ...after, stock: null }),
+    stock: before.stock !== after.stock,
+  };
+  if (!changed.attributes && !changed.stock) return;
+  const [pricesBeforeReduction] = isSame(before.prices, after.prices)
+    ? [after.facts.pricesBeforeReduction]
+    : await recordPrices(tx, shopId, [
+        {
+          productId: after.productId,
+          before: before.prices,
+          after: after.prices,
+          beforeReduction: before.facts.pricesBeforeReduction,
+        },
+      ]);
+  const { pricesBeforeReduction: _old, ...facts } = after.facts;
+  const saved = { ...after, facts: pricesBeforeReduction ? { ...facts, pricesBeforeReduction } : facts };
+  await updateProduct(tx, shopId, saved, changed);
+  if (changed.attributes) await showInLists(tx, shopId, before, after);
+  if (isBack(before.stock, after.stock)) await notifyWatchers(tx, shopId, [after.productId]);
+}
+
+/** A variation is not listed itself; what its master shows of it are prices, and whether it can be seen. */
+async function showInLists(tx: Transaction, shopId: string, before: StoredProduct, after: StoredProduct) {
+  if (after.masterId === null) return refreshListing(tx, shopId, [after.productId]);
+  const seen = ({ prices, visible, productNumber, facts }: StoredProduct) => [
+    prices,
+    visible,
+    productNumber,
+    facts.reference,
+  ];
+  if (isSame(seen(before), seen(after))) return;
+  await moveVersion(tx, shopId, after.masterId);
+  await refreshListing(tx, shopId, [after.masterId]);
+}
+
+/** Out of stock before, and now there is some, or nobody counts any more. */
+export function isBack(before: number | null, after: number | null): boolean {
+  return before !== null && before <= 0 && (after === null || after > 0);
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
+}
+
+/** Whether the slideshow of the product has this image. */
+export async function hasImage(tx: Transaction, shopId: string, productId: string, name: string) {
+  const row = await tx.one(sql`
+    select 1 from product_image where shop_id = ${shopId} and product_id = ${productId} and name = ${name}`);
+  return row !== undefined;
+}

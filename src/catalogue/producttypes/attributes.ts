@@ -1,0 +1,106 @@
+import type { TypeAttribute } from '../../shops/settings/settings.ts';
+
+/** What a client says of an attribute; a key that is missing or null is not said. */
+export interface GivenAttribute {
+  name: string;
+  visible?: boolean | null;
+  preDefAttribute?: boolean | null;
+  values?: readonly (NamedValue & { name: string })[] | null;
+}
+
+/** A value by its key or, without one, by its name. */
+export interface NamedValue {
+  value?: string | null;
+  name?: string | null;
+}
+
+/** Attributes that are new have this number until they get one of their own. */
+export const UNNUMBERED = 0;
+
+/**
+ * The attributes with this one: an unknown one is created, a known one gets the values that it lacks, and those that
+ * it has get their label in this locale.
+ */
+export function withAttribute(
+  attributes: readonly TypeAttribute[],
+  given: GivenAttribute,
+  locale: string,
+): TypeAttribute[] {
+  const known = attributeNamed(attributes, given.name, locale);
+  const { visible, preDefined, ...attribute }: TypeAttribute = known ?? {
+    number: UNNUMBERED,
+    key: given.name,
+    name: { [locale]: given.name },
+    visible: false,
+    preDefined: true,
+    values: [],
+  };
+  const values = new Map(attribute.values.map((entry) => [entry.value, entry]));
+  for (const one of given.values ?? []) {
+    const stored = values.get(one.value ?? one.name) ?? valueNamed(attribute.values, one, locale);
+    const value = stored?.value ?? one.value ?? one.name;
+    values.set(value, { value, name: { ...stored?.name, [locale]: one.name } });
+  }
+  const changed = {
+    ...attribute,
+    visible: given.visible ?? visible,
+    preDefined: given.preDefAttribute ?? preDefined,
+    values: [...values.values()],
+  };
+  return known ? attributes.map((one) => (one === known ? changed : one)) : [...attributes, changed];
+}
+
+/** Without these values; what it does not have is as good as removed. */
+export function withoutValues(
+  attributes: readonly TypeAttribute[],
+  name: string,
+  values: readonly NamedValue[],
+  locale: string,
+): TypeAttribute[] {
+  const known = attributeNamed(attributes, name, locale);
+  if (!known) return [...attributes];
+  const gone = new Set(values.map((one) => valueNamed(known.values, one, locale)));
+  const left = { ...known, values: known.values.filter((entry) => !gone.has(entry)) };
+  return attributes.map((one) => (one === known ? left : one));
+}
+
+export function withoutAttribute(
+  attributes: readonly TypeAttribute[],
+  name: string,
+  locale: string,
+): TypeAttribute[] {
+  const known = attributeNamed(attributes, name, locale);
+  return attributes.filter((one) => one !== known);
+}
+
+/** What is in the first and not in the second; without a value: the whole attribute. */
+export function removedBetween(before: readonly TypeAttribute[], after: readonly TypeAttribute[]) {
+  const kept = new Map(after.map((attribute) => [attribute.key, attribute]));
+  return before.flatMap(({ key, values }): { key: string; value: string | null }[] => {
+    const attribute = kept.get(key);
+    if (!attribute) return [{ key, value: null }];
+    const left = new Set(attribute.values.map(({ value }) => value));
+    return values.flatMap(({ value }) => (left.has(value) ? [] : [{ key, value }]));
+  });
+}
+
+/** The keys by which search filters now and did not before, or the other way round. */
+export function filtersChanged(before: readonly TypeAttribute[], after: readonly TypeAttribute[]): string[] {
+  const filters = (attributes: readonly TypeAttribute[]) =>
+    new Set(attributes.filter(({ preDefined }) => preDefined).map(({ key }) => key));
+  const [old, now] = [filters(before), filters(after)];
+  return [...new Set([...old, ...now])].filter((key) => old.has(key) !== now.has(key));
+}
+
+/** By its key, which is the name it was created with, else by its label in this locale. */
+function attributeNamed(attributes: readonly TypeAttribute[], name: string, locale: string) {
+  return (
+    attributes.find(({ key }) => key === name) ??
+    attributes.find((attribute) => attribute.name[locale] === name)
+  );
+}
+
+function valueNamed(values: TypeAttribute['values'], { value, name }: NamedValue, locale: string) {
+  const byKey = values.find((entry) => entry.value === (value ?? name));
+  return byKey ?? (value == null ? values.find((entry) => entry.name[locale] === name) : undefined);
+}

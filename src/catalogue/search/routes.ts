@@ -1,0 +1,191 @@
+import { Type } from 'typebox';
+import { invalid } from '../../http/errors.ts';
+import { readingLocale } from '../../http/locale.ts';
+import type { Operations } from '../../http/operation.ts';
+import { pagedBytes, paging } from '../../http/paging.ts';
+import { Link, LocaleParameter, Nullable, Paged } from '../../http/schemas.ts';
+import { imagesOf } from '../../platform/media/images.ts';
+import { Image } from '../../platform/media/schema.ts';
+import { refsOf } from '../products/listing.ts';
+import { Product } from '../products/schema.ts';
+import { productTexts, readWithSettings } from '../products/texts.ts';
+import { viewOf } from '../products/view.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
+import { AskedFilter, categoryNumbers, Facet, facetsOf, parseFilters } from './facets.ts';
+import {
+  findCategoryNames,
+  findOrFallBack,
+  suggestOrFallBack,
+  type SortBy,
+  type Suggestion,
+} from './queries.ts';
+import { parseQuery } from './query.ts';
+
+const { parameters, pageOf } = paging();
+
+/** What the words of the contract sort by. There are no ratings, so the best rated are the most relevant. */
+const ORDERS: Readonly<Record<string, { sortBy: SortBy; direction: 'asc' | 'desc' }>> = {
+  RELEVANCE: { sortBy: 'rank', direction: 'desc' },
+  NAME_ASC: { sortBy: 'name', direction: 'asc' },
+  NAME_DESC: { sortBy: 'name', direction: 'desc' },
+  ALIAS_ASC: { sortBy: 'number', direction: 'asc' },
+  ALIAS_DESC: { sortBy: 'number', direction: 'desc' },
+  POSITION: { sortBy: 'creation', direction: 'asc' },
+  POSITION_ASC: { sortBy: 'creation', direction: 'asc' },
+  POSITION_DESC: { sortBy: 'creation', direction: 'desc' },
+  PRICE_ASC: { sortBy: 'price', direction: 'asc' },
+  PRICE_DESC: { sortBy: 'price', direction: 'desc' },
+  CUSTOMER_RATING: { sortBy: 'rank', direction: 'desc' },
+};
+
+const ProductSearch = Type.Object(
+  {
+    query: Type.Optional(
+      Nullable(
+        Type.String({
+          description: 'Parts of words, and phrases in quotes; all must be found. Absent: everything.',
+          maxLength: 1_000,
+          examples: ['lamp'],
+        }),
+      ),
+    ),
+    sortBy: Type.Optional(
+      Nullable(
+        Type.String({
+          description: 'Order; absent: the most relevant first. ALIAS is the number, POSITION the age.',
+          enum: [...Object.keys(ORDERS), null],
+          examples: ['RELEVANCE'],
+        }),
+      ),
+    ),
+    attributeFilters: Type.Optional(
+      Nullable(
+        Type.Array(AskedFilter, { description: 'All of them must hold. From the facets.', maxItems: 100 }),
+      ),
+    ),
+  },
+  { title: 'productSearch (create request)' },
+);
+
+const SearchResult = Type.Object(
+  {
+    ...Paged(Product, '').properties,
+    query: Type.String({ description: 'The query.', examples: ['lanp'] }),
+    fallbackQuery: Type.String({
+      description: 'What was looked for instead, because the query itself finds nothing; else empty.',
+      examples: ['lamp'],
+    }),
+    facets: Type.Array(Facet, { description: 'What the hits can be narrowed by.' }),
+  },
+  { title: 'productSearchResult' },
+);
+
+const Suggestions = Type.Object(
+  {
+    products: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ description: 'Name.', examples: ['Harbour Cider 0.5 l'] }),
+          images: Type.Array(Image, { description: 'The Thumbnail of its main image.' }),
+          link: { ...Link, description: 'The product.' },
+        },
+        { title: 'productSuggest' },
+      ),
+      { description: 'Names that begin with it first.' },
+    ),
+  },
+  { title: 'productSuggestResult' },
+);
+
+export function search(api: Operations): void {
+  api.read(
+    {
+      tag: 'search',
+      labels: ['Now'],
+      method: 'POST',
+      path: '/search/products',
+      name: 'searchProducts',
+      summary: 'Search products',
+      description:
+        'Visible products, with facets: what the hits can be narrowed by, and how many each choice leaves. When the ' +
+        'query finds nothing, words are corrected or left out, and fallbackQuery says what was found instead.',
+      access: 'products_write',
+      query: Type.Object({ locale: LocaleParameter, ...parameters }),
+      body: ProductSearch,
+      answer: SearchResult,
+    },
+    async (call) => {
+      const { db, shopId, query, body } = call;
+      const page = pageOf(query);
+      const order = ORDERS[body.sortBy ?? 'RELEVANCE']!;
+      const asked = body.query ?? '';
+      const { settings, found } = await readWithSettings(db, shopId, (settings) =>
+        findOrFallBack(db, shopId, {
+          ...order,
+          locale: readingLocale(query.locale, settings),
+          terms: parseQuery(asked),
+          filters: parseFilters(body.attributeFilters ?? [], settings.defaultCurrency),
+          limit: page.resultsPerPage,
+          offset: page.offset,
+        }),
+      );
+      const view = viewOf(call, settings, query, 'search');
+      const numbers = categoryNumbers(found.facets);
+      const categories = numbers.length === 0 ? [] : await findCategoryNames(db, shopId, numbers);
+      const facets = facetsOf(found, found.filters, categories, settings, view.locale);
+      const more = { query: asked, fallbackQuery: found.fallbackQuery, facets };
+      return pagedBytes(
+        page,
+        found.results,
+        await productTexts(db, settings, refsOf(found.page), view),
+        `,${JSON.stringify(more).slice(1, -1)}`,
+      );
+    },
+  );
+
+  api.read(
+    {
+      tag: 'search',
+      labels: ['Base'],
+      method: 'GET',
+      path: '/search/product-suggest',
+      name: 'suggestProducts',
+      summary: 'Suggest products',
+      description:
+        'Visible products whose name contains the query. When there is none, typing errors are forgiven.',
+      access: 'products_read',
+      query: Type.Object({
+        locale: LocaleParameter,
+        query: Type.String({ description: 'What was typed so far.', maxLength: 200, examples: ['harb'] }),
+        limit: Type.Integer({
+          description: 'How many at most.',
+          minimum: 1,
+          maximum: 100,
+          default: 10,
+          examples: [10],
+        }),
+      }),
+      answer: Suggestions,
+    },
+    async ({ db, shopId, query, origin, link }) => {
+      const text = query.query.trim().replaceAll(/\s+/g, ' ');
+      if (text === '') throw invalid('STRING_EMPTY', 'query');
+      const locale = readingLocale(query.locale, await shopSettings(db, shopId));
+      const suggestions = await suggestOrFallBack(db, shopId, locale, text, query.limit);
+      return {
+        products: suggestions.map((suggestion) => ({
+          name: suggestion.name,
+          images: thumbnailOf(suggestion, origin, shopId),
+          link: { rel: 'product', href: link(`/products/${suggestion.productId}`) },
+        })),
+      };
+    },
+  );
+}
+
+function thumbnailOf({ imageKey, sizes }: Suggestion, origin: string, shopId: string) {
+  if (!imageKey || !sizes) return [];
+  return imagesOf(origin, shopId, imageKey, sizes, { isZoomEnabled: false }).filter(
+    ({ classifier }) => classifier === 'Thumbnail',
+  );
+}

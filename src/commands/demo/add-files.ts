@@ -1,0 +1,85 @@
+import type { Config } from '../../config.ts';
+import type { Database, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { ImageSizes } from '../../platform/media/images.ts';
+import { addMedia, bytesOf } from '../../platform/media/quota.ts';
+import type { ProductFacts } from '../../catalogue/products/facts.ts';
+import { demoProducts } from './catalogue.ts';
+import { dataSheetFile, drawFiles, type DemoFiles } from './draw-files.ts';
+
+/**
+ * The pictures, energy labels, data sheet and logo of a demo shop that has just been made. To draw them takes a
+ * second, in which the shop is open without them; no row names a file before it is there. What somebody has changed
+ * meanwhile stays.
+ */
+export async function addDemoFiles(db: Database, config: Config, shopId: string): Promise<void> {
+  const files = await drawFiles(config, shopId);
+  await db.transaction(async (tx) => {
+    await updateProducts(tx, shopId, files);
+    await insertImages(tx, shopId, files);
+    await updateCategories(tx, shopId, files);
+    await tx.run(sql`
+      update shop set logo_url = coalesce(logo_url, ${files.logo}), settings_version = settings_version + 1
+      where shop_id = ${shopId}`);
+  });
+}
+
+/** Draws what the first start could not, because it has just made the shop or was killed before it came to it. */
+export async function completeDemoShop(db: Database, config: Config): Promise<void> {
+  const incomplete = await db.one(sql`
+    select from shop
+    where shop_id = 'DemoShop' and logo_url is null
+      and exists (select from product where shop_id = 'DemoShop' and product_number = 'AP-110')
+      and not exists (select from product_image where shop_id = 'DemoShop')`);
+  if (incomplete) await addDemoFiles(db, config, 'DemoShop');
+}
+
+/** The merchant did not change them, so they do not count as changed. */
+function updateProducts(tx: Transaction, shopId: string, files: DemoFiles) {
+  const rows = demoProducts.map(({ number, energy }) => {
+    const label = files.energyLabels.get(number);
+    const dataSheet = files.dataSheets.get(number);
+    const facts: ProductFacts = {
+      ...(energy && label ? { energyLabel: { classes: energy[0], best: energy[1], file: label } } : {}),
+      ...(dataSheet ? { dataSheet: { fileName: dataSheetFile(number), url: dataSheet } } : {}),
+    };
+    return { number, mainImage: files.images.get(number)?.[0]?.name ?? null, facts };
+  });
+  return tx.run(sql`
+    update product set main_image = coalesce(product.main_image, row."mainImage"), facts = row.facts || product.facts,
+      version = product.version + 1
+    from jsonb_to_recordset(${JSON.stringify(rows)}) as row (number text, "mainImage" text, facts jsonb)
+    where product.shop_id = ${shopId} and product.product_number = row.number`);
+}
+
+/** One size of the knife is missing, as it happens to pictures that were uploaded long ago. */
+const INCOMPLETE = { name: 'KN-100_2.png', missing: { MediumLarge: null } };
+
+async function insertImages(tx: Transaction, shopId: string, { images }: DemoFiles): Promise<void> {
+  const rows = [...images].flatMap(([number, drawn]) =>
+    drawn.map(({ name, imageKey, sizes }, position) => ({
+      number,
+      name,
+      position,
+      imageKey,
+      sizes: name === INCOMPLETE.name ? { ...sizes, ...INCOMPLETE.missing } : sizes,
+    })),
+  );
+  const inserted = await tx.many<{ sizes: ImageSizes }>(sql`
+    insert into product_image (shop_id, product_id, name, position, image_key, sizes, created_at)
+    select ${shopId}, product.product_id, row.name, row.position, row."imageKey", row.sizes, ${tx.now}
+    from jsonb_to_recordset(${JSON.stringify(rows)}) as row (number text, name text, position integer,
+      "imageKey" uuid, sizes jsonb)
+    join product on product.shop_id = ${shopId} and product.product_number = row.number
+    on conflict (shop_id, product_id, name) do nothing
+    returning sizes`);
+  await addMedia(tx, shopId, bytesOf(inserted));
+}
+
+function updateCategories(tx: Transaction, shopId: string, { categoryImages }: DemoFiles) {
+  const rows = [...categoryImages].map(([alias, { imageKey, sizes }]) => ({ alias, imageKey, sizes }));
+  return tx.run(sql`
+    update category set image_key = row."imageKey", image_sizes = row.sizes
+    from jsonb_to_recordset(${JSON.stringify(rows)}) as row (alias text, "imageKey" uuid, sizes jsonb)
+    where category.shop_id = ${shopId} and category.alias = row.alias`);
+}

@@ -1,0 +1,10 @@
+import type { Demo } from '../../main.ts';
+import { completeDemoShop } from './add-files.ts';
+import { createDemoShops, hasDemoTokens } from './demo-shop.ts';
+
+/** What the service does with the demo shop when it starts. */
+export const demo: Demo = {
+  createShops: createDemoShops,
+  complete: completeDemoShop,
+  hasTokens: hasDemoTokens,
+};

@@ -1,0 +1,312 @@
+import type { Content } from '../../pricing/content.ts';
+import type { Address } from '../../shops/countries/address.ts';
+import type { Transaction } from '../../db/database.ts';
+import { parseMoment } from '../../http/dates.ts';
+import { badRequest, conflict, invalid, notFound } from '../../http/errors.ts';
+import { textIn } from '../../http/locale.ts';
+import { newId } from '../../kernel/ids.ts';
+import { queueMails } from '../../platform/email/queue.ts';
+import type { Mail } from '../../platform/email/templates.ts';
+import { currencyDigits, formatMoney } from '../../kernel/money.ts';
+import { changeOrder, type OrderChanges } from '../change.ts';
+import { recordEvent } from '../history.ts';
+import { lockOrder, type ManagedOrder } from '../queries.ts';
+import { decimalOf } from '../../catalogue/products/requests.ts';
+import { unitSign } from '../../catalogue/products/units.ts';
+import { takeNumber } from '../../shops/shop/queries.ts';
+import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
+import { dayOf, isExport, type DocumentKind, type DocumentTerms, type Seller } from './facts.ts';
+import {
+  partOf,
+  quantityOf,
+  servicesHeld,
+  unitsByLine,
+  unitsHeld,
+  unitsOf,
+  type Held,
+  type PartLine,
+} from './part.ts';
+import { findFinalised, insertDocument, type DocumentRow } from './queries.ts';
+
+/** What somebody wants to have finalised. */
+export interface WantedDocument {
+  kind: DocumentKind;
+  /** Absent: everything that is left. */
+  lines?: readonly { lineItemId: string; quantity: number | string }[] | null | undefined;
+  issueDate?: string | null | undefined;
+  note?: string | null | undefined;
+  /** Whether it carries the cost of delivery and payment; absent: the first invoice does, and a credit of all. */
+  shipping?: boolean | null | undefined;
+  /** The invoice that is credited; absent: the only one. */
+  invoiceNumber?: string | null | undefined;
+}
+
+/** Of quantities. */
+const BOUNDS = { least: 0.000_001, most: 1_000_000 };
+const DAY = 86_400_000;
+
+/** Makes an invoice or a credit note of an order. It is never changed again. `appId`: who does it. */
+export async function finaliseDocument(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+  wanted: WantedDocument,
+  appId: string | null,
+): Promise<DocumentRow> {
+  const { kind } = wanted;
+  const issuedAt = issueDateOf(wanted, tx.now);
+  const order = await lockOrder(tx, shopId, orderId);
+  if (!order) throw notFound();
+  if (order.editingSince) throw conflict('The order is in edit mode: end that first');
+  if (kind === 'Invoice' && order.cancelledAt) throw conflict('The order is cancelled');
+  if (kind === 'Invoice' && order.erasedAt) throw conflict('The customer of the order was erased');
+
+  const settings = await shopSettings(tx, shopId);
+  const whole = wholeOf(order, await findFinalised(tx, shopId, orderId), wanted);
+  const left = linesLeft(whole);
+  const lines = wanted.lines ? chosenLines(wanted.lines, left, whole) : left;
+  if (lines.length === 0) throw conflict(`Nothing is left ${whole.purpose}`);
+  const isRest = takesAll(lines, left);
+  const hasServices = carriesServices(wanted, whole, isRest);
+  const content = partOf(whole.content, lines, whole.held, { services: hasServices });
+
+  const documentId = newId(tx.now);
+  const facts = {
+    documentId,
+    orderId: order.orderId,
+    kind,
+    issuedAt,
+    createdAt: tx.now,
+    address: whole.invoice?.address ?? order.billingAddress,
+    terms: {
+      ...termsOf(order, settings, wanted, { issuedAt, content, invoice: whole.invoice }),
+      hasServices,
+    },
+    content,
+  };
+  refuseThinSeller(facts.terms, content);
+
+  await changeOrder(tx, shopId, order, stateOf(order, kind, isRest, tx.now), { moves: true });
+  // As late as can be, because all who finalise in this shop wait for it; what follows is never refused.
+  const number = await takeNumber(tx, shopId, kind);
+  const document = { ...facts, number };
+  await insertDocument(tx, shopId, document);
+  await recordEvent(tx, shopId, order.orderId, {
+    appId,
+    kind: 'document finalised',
+    details: { documentId, documentType: kind, documentNumber: String(number) },
+  });
+  if (!order.erasedAt) await queueMails(tx, shopId, mailsOf(document));
+  return document;
+}
+
+function mailsOf({ documentId, kind, number, address, terms, content }: DocumentRow): Mail[] {
+  const to = (JSON.parse(address) as Address).emailAddress;
+  if (to === null) return [];
+  const facts = {
+    orderNumber: terms.orderNumber,
+    documentId,
+    documentType: kind,
+    documentNumber: String(number),
+    grandTotal: formatMoney(content.grandTotal, content.currency, terms.locale),
+  };
+  return [{ to, locale: terms.locale, template: 'invoice', facts }];
+}
+
+function issueDateOf({ issueDate }: WantedDocument, now: Date): Date {
+  if (issueDate === null || issueDate === undefined) return now;
+  const date = parseMoment(issueDate, 'issueDate');
+  if (Math.abs(date.getTime() - now.getTime()) > 366 * DAY) throw invalid('OUT_OF_RANGE', 'issueDate');
+  return date;
+}
+
+/** What a document is a part of, and what of it others hold already. */
+interface Whole {
+  content: Content;
+  /** What has been invoiced and not credited; of a credit note, what of its invoice has been credited. */
+  held: Held[];
+  /** That is credited. */
+  invoice: DocumentRow | null;
+  /** For messages: what something is left for. */
+  purpose: string;
+}
+
+function wholeOf(order: ManagedOrder, finalised: readonly DocumentRow[], wanted: WantedDocument): Whole {
+  const invoices = finalised.filter(({ kind }) => kind === 'Invoice');
+  if (wanted.kind === 'Invoice') {
+    return { content: order.content, held: heldBy(finalised), invoice: null, purpose: 'to invoice' };
+  }
+  const invoice = creditedInvoice(invoices, wanted.invoiceNumber);
+  const credits = finalised.filter(({ terms }) => terms.invoice?.number === invoice.number);
+  return {
+    content: invoice.content,
+    held: heldBy(credits).map((credit) => ({ ...credit, sign: 1 })),
+    invoice,
+    purpose: `to credit of invoice ${invoice.number}`,
+  };
+}
+
+function creditedInvoice(invoices: readonly DocumentRow[], asked: string | null | undefined): DocumentRow {
+  const [first, ...others] = invoices;
+  if (!first) throw conflict('The order has no invoice that could be credited');
+  if (asked === null || asked === undefined) {
+    if (others.length === 0) return first;
+    const numbers = invoices.map(({ number }) => number).join(', ');
+    throw badRequest(`The order has several invoices, name one as invoiceNumber: ${numbers}`);
+  }
+  const invoice = invoices.find(({ number }) => String(number) === asked);
+  if (!invoice) throw invalid('UNKNOWN_VALUE', 'invoiceNumber');
+  return invoice;
+}
+
+function heldBy(documents: readonly DocumentRow[]): Held[] {
+  return documents.map(({ kind, content, terms: { hasServices } }) => ({
+    content,
+    hasServices,
+    sign: kind === 'Invoice' ? 1 : -1,
+  }));
+}
+
+function takesAll(lines: readonly PartLine[], left: readonly PartLine[]): boolean {
+  const taken = unitsByLine(lines);
+  return left.every(({ lineItemId, quantity }) => taken.get(lineItemId) === unitsOf(quantity));
+}
+
+function linesLeft({ content, held }: Whole): PartLine[] {
+  const unitsOfLines = unitsHeld(held);
+  return content.lines.flatMap(({ lineItemId, quantity }) => {
+    const units = unitsOf(quantity) - (unitsOfLines.get(lineItemId) ?? 0n);
+    return units > 0n ? [{ lineItemId, quantity: quantityOf(units) }] : [];
+  });
+}
+
+function chosenLines(
+  chosen: NonNullable<WantedDocument['lines']>,
+  left: readonly PartLine[],
+  { content, purpose }: Whole,
+): PartLine[] {
+  const asked = chosen.map(({ lineItemId, quantity }, index) => {
+    const id = lineItemId.toUpperCase();
+    if (!content.lines.some((line) => line.lineItemId === id))
+      throw invalid('UNKNOWN_VALUE', `lines.${index}.lineItemId`);
+    return { lineItemId: id, quantity: String(decimalOf(quantity, `lines.${index}.quantity`, BOUNDS)) };
+  });
+  const available = unitsByLine(left);
+  const wanted = unitsByLine(asked);
+  const short = content.lines.filter(
+    ({ lineItemId }) => (wanted.get(lineItemId) ?? 0n) > (available.get(lineItemId) ?? 0n),
+  );
+  if (short.length > 0) {
+    const rest = short.map(
+      ({ lineItemId, productNumber }) =>
+        `${quantityOf(available.get(lineItemId) ?? 0n)} of ${productNumber} (line ${lineItemId})`,
+    );
+    throw conflict(`More than is left ${purpose}, which is ${rest.join(', ')}`);
+  }
+  return [...wanted].map(([lineItemId, units]) => ({ lineItemId, quantity: quantityOf(units) }));
+}
+
+function carriesServices(
+  { kind, shipping }: WantedDocument,
+  { content, held, purpose }: Whole,
+  isRest: boolean,
+): boolean {
+  const isHeld = servicesHeld(held);
+  if (shipping && isHeld) throw conflict(`The cost of delivery and payment is not left ${purpose}`);
+  if (isHeld) return false;
+  if (kind === 'CreditNote') return shipping ?? isRest;
+  const cost = content.shippingPrice + Math.max(content.payment?.price ?? 0, 0);
+  // It can't stand alone: a document without a line is none.
+  if (shipping === false && isRest && cost !== 0) {
+    throw badRequest('The last invoice of an order must carry the cost of delivery and payment');
+  }
+  return shipping ?? true;
+}
+
+function stateOf(order: ManagedOrder, kind: DocumentKind, isRest: boolean, now: Date): OrderChanges {
+  if (kind === 'CreditNote') return {};
+  return isRest
+    ? { invoicedOn: order.invoicedOn ?? now }
+    : { partiallyInvoicedOn: order.partiallyInvoicedOn ?? now };
+}
+
+function termsOf(
+  order: ManagedOrder,
+  settings: Settings,
+  { kind, note }: WantedDocument,
+  { issuedAt, content, invoice }: { issuedAt: Date; content: Content; invoice: DocumentRow | null },
+): Omit<DocumentTerms, 'hasServices'> {
+  const { locale } = order;
+  const { invoicing, defaultLocale } = settings;
+  const delivery = order.shippingAddress === null ? null : (JSON.parse(order.shippingAddress) as Address);
+  const isPickup = settings.shippingMethods.some(
+    ({ kind: method, shippingMethodId }) =>
+      method === 'pickup' && shippingMethodId === order.content.shipping?.shippingMethodId,
+  );
+  const { country } = delivery ?? (JSON.parse(order.billingAddress) as Address);
+  const isInvoice = kind === 'Invoice';
+  const due =
+    isInvoice && invoicing.paymentDays !== undefined
+      ? new Date(issuedAt.getTime() + invoicing.paymentDays * DAY)
+      : null;
+  return {
+    orderNumber: order.orderNumber,
+    orderedOn: dayOf(order.createdAt),
+    customerNumber: order.customerNumber,
+    locale,
+    defaultLocale,
+    seller: sellerOf(settings, locale),
+    delivery: invoice ? invoice.terms.delivery : delivery,
+    deliveryCountry:
+      invoice?.terms.deliveryCountry ?? (isPickup ? settings.country : (country ?? settings.country)),
+    suppliedOn: invoice?.terms.suppliedOn ?? suppliedOn(order),
+    isPaid:
+      isInvoice &&
+      (order.paidOn !== null || order.paidAmount - order.refundedAmount >= order.content.grandTotal),
+    dueOn: due && dayOf(due),
+    notes: invoicing.notes ? textIn(invoicing.notes, locale, defaultLocale) : null,
+    noTaxesMessage: settings.noTaxesMessage,
+    note: note ?? null,
+    invoice: invoice && { number: invoice.number, issuedOn: dayOf(invoice.issuedAt) },
+    units: Object.fromEntries(
+      content.lines.map(({ orderUnit: { unit } }) => [unit, unitSign(unit, locale, settings)]),
+    ),
+    // The standard knows no more than two decimals.
+    electronic: invoicing.electronic === true && currencyDigits(content.currency) <= 2,
+  };
+}
+
+/** When the goods left, or the first of them. What is not shipped has no day of delivery, whatever is planned. */
+function suppliedOn({ dispatchedOn, deliveredOn, partiallyDispatchedOn }: ManagedOrder): string | null {
+  const date = dispatchedOn ?? deliveredOn ?? partiallyDispatchedOn;
+  return date && dayOf(date);
+}
+
+function sellerOf(
+  { invoicing, name, email, country, shopId, defaultLocale }: Settings,
+  locale: string,
+): Seller {
+  const { company, notes: _notes, paymentDays: _days, electronic: _electronic, ...facts } = invoicing;
+  return {
+    ...facts,
+    name: company ?? textIn(name, locale, defaultLocale) ?? shopId,
+    country,
+    email: invoicing.email ?? email,
+  };
+}
+
+/** An electronic invoice is refused by its readers when it does not say who sells. */
+function refuseThinSeller(terms: DocumentTerms, { taxes, taxType }: Content): void {
+  if (!terms.electronic) return;
+  const { seller } = terms;
+  const isTaxFreeExport = isExport(terms) && taxes.some(({ rate }) => rate === 0 || taxType === 'NONE');
+  const missing = (['street', 'zipCode', 'city'] as const).filter((key) => !seller[key]) as string[];
+  if (isTaxFreeExport && !seller.vatId) missing.push('vatId');
+  else if (!seller.vatId && !seller.taxNumber) missing.push('vatId or taxNumber');
+  if (missing.length === 0) return;
+  throw badRequest(
+    `Electronic invoices need settings that the shop lacks: ${missing
+      .map((key) => `invoicing.${key}`)
+      .join(', ')}; set them with npx kontor shop apply`,
+  );
+}

@@ -1,0 +1,203 @@
+import type { Content, ContentLine } from '../../pricing/content.ts';
+import { ratesOf, sum } from '../../pricing/shares.ts';
+import { taxOn } from '../../pricing/tax.ts';
+import { divideRounded, parseDecimal } from '../../kernel/money.ts';
+
+/** A part of an order, for a document over some of its lines. */
+
+export interface PartLine {
+  lineItemId: string;
+  /** An exact decimal. */
+  quantity: string;
+}
+
+/** A document that holds a part of the whole already, or gives it back. */
+export interface Held {
+  content: Content;
+  /** With the cost of delivery and payment. */
+  hasServices: boolean;
+  sign: 1 | -1;
+}
+
+const DIGITS = 10;
+
+/** A quantity in a unit so small that all of them are whole. */
+export function unitsOf(quantity: string): bigint {
+  const { units, scale } = parseDecimal(quantity)!;
+  return units * 10n ** BigInt(DIGITS - scale);
+}
+
+export function quantityOf(units: bigint): string {
+  const digits = units.toString().padStart(DIGITS + 1, '0');
+  return `${digits.slice(0, -DIGITS)}.${digits.slice(-DIGITS)}`.replace(/\.?0+$/, '');
+}
+
+/** Units by line. */
+export function unitsByLine(lines: readonly PartLine[]): Map<string, bigint> {
+  const units = new Map<string, bigint>();
+  for (const { lineItemId, quantity } of lines) {
+    units.set(lineItemId, (units.get(lineItemId) ?? 0n) + unitsOf(quantity));
+  }
+  return units;
+}
+
+export function unitsHeld(held: readonly Held[]): Map<string, bigint> {
+  const units = new Map<string, bigint>();
+  for (const { content, sign } of held) {
+    for (const [lineItemId, some] of unitsByLine(content.lines)) {
+      units.set(lineItemId, (units.get(lineItemId) ?? 0n) + BigInt(sign) * some);
+    }
+  }
+  return units;
+}
+
+export function servicesHeld(held: readonly Held[]): boolean {
+  return sum(held.map(({ hasServices, sign }) => (hasServices ? sign : 0))) > 0;
+}
+
+/**
+ * The content of these lines. It is what everything up to and with them comes to, less what the documents before them
+ * came to: so the parts of a whole always sum to it, to the cent, however it is split and whatever was credited in
+ * between. `services`: with the cost of delivery and payment. A discount for the payment is shared by all parts, so
+ * that none of them falls below zero.
+ */
+export function partOf(
+  content: Content,
+  lines: readonly PartLine[],
+  held: readonly Held[],
+  { services }: { services: boolean },
+): Content {
+  const taken = unitsByLine(lines);
+  const reached = unitsHeld(held);
+  for (const [lineItemId, units] of taken) reached.set(lineItemId, (reached.get(lineItemId) ?? 0n) + units);
+  const end = sumsUpTo(content, reached, servicesHeld(held) || services);
+  const start = sumsHeld(held, content, end);
+  const ofPart = content.lines.flatMap((line, index): ContentLine[] => {
+    const units = taken.get(line.lineItemId) ?? 0n;
+    if (units === 0n) return [];
+    return [{ ...line, quantity: quantityOf(units), ...difference(end.lines[index]!, start.lines[index]!) }];
+  });
+  const taxes = end.taxes
+    .map((tax, index) => ({ ...difference(tax, start.taxes[index]!), rate: tax.rate }))
+    .filter(
+      ({ rate, amount, tax }) =>
+        amount !== 0 || tax !== 0 || ofPart.some((line) => line.taxClass.rate === rate),
+    );
+  const payment = end.payment - start.payment;
+  const totalTax = sum(taxes.map(({ tax }) => tax));
+  const total = sum(taxes.map(({ amount }) => amount));
+  const isGross = content.taxType === 'GROSS';
+  return {
+    ...content,
+    lines: ofPart,
+    subTotal: sum(ofPart.map(({ amount }) => amount)),
+    basketDiscount: 0 - sum(ofPart.map(({ discountShare }) => discountShare)),
+    coupon: content.coupon && {
+      ...content.coupon,
+      amount: 0 - sum(ofPart.map(({ couponShare }) => couponShare)),
+    },
+    shippingPrice: services ? content.shippingPrice : 0,
+    shipping: services ? content.shipping : null,
+    payment: content.payment && {
+      ...content.payment,
+      price: payment,
+      taxes: payment === content.payment.price ? content.payment.taxes : [],
+    },
+    taxes,
+    totalTax,
+    totalBeforeTax: isGross ? total - totalTax : total,
+    grandTotal: isGross ? total : total + totalTax,
+  };
+}
+
+type LineShare = Pick<
+  ContentLine,
+  'amount' | 'deposit' | 'ecoParticipation' | 'discountShare' | 'couponShare'
+>;
+
+interface Sums {
+  lines: LineShare[];
+  taxes: { rate: number; amount: number; tax: number }[];
+  payment: number;
+}
+
+/** What these documents came to, line by line and rate by rate as in `end`. */
+function sumsHeld(held: readonly Held[], { lines }: Content, end: Sums): Sums {
+  const total = (amountOf: (content: Content) => number) =>
+    sum(held.map(({ content, sign }) => sign * amountOf(content)));
+  const ofLine = (lineItemId: string, key: keyof LineShare) =>
+    total((content) => content.lines.find((line) => line.lineItemId === lineItemId)?.[key] ?? 0);
+  const atRate = (rate: number, key: 'amount' | 'tax') =>
+    total((content) => content.taxes.find((tax) => tax.rate === rate)?.[key] ?? 0);
+  return {
+    lines: lines.map(({ lineItemId }) => ({
+      amount: ofLine(lineItemId, 'amount'),
+      deposit: ofLine(lineItemId, 'deposit'),
+      ecoParticipation: ofLine(lineItemId, 'ecoParticipation'),
+      discountShare: ofLine(lineItemId, 'discountShare'),
+      couponShare: ofLine(lineItemId, 'couponShare'),
+    })),
+    taxes: end.taxes.map(({ rate }) => ({
+      rate,
+      amount: atRate(rate, 'amount'),
+      tax: atRate(rate, 'tax'),
+    })),
+    payment: total((content) => content.payment?.price ?? 0),
+  };
+}
+
+function sumsUpTo(content: Content, units: ReadonlyMap<string, bigint>, hasServices: boolean): Sums {
+  const lines = content.lines.map((line) => lineShare(line, units.get(line.lineItemId) ?? 0n));
+  const wholes = content.lines.map((line) => lineShare(line, unitsOf(line.quantity)));
+  const surcharge = Math.max(content.payment?.price ?? 0, 0);
+  const services = content.shippingPrice + surcharge;
+  const serviceRate = content.serviceTaxClass.rate;
+  const amountAt = (rate: number, shares: readonly LineShare[], withServices: boolean) =>
+    sum(shares.map((share, index) => (content.lines[index]!.taxClass.rate === rate ? valueOf(share) : 0))) +
+    (withServices && rate === serviceRate ? services : 0);
+
+  const rates = ratesOf([serviceRate, ...content.lines.map(({ taxClass }) => taxClass.rate)]);
+  let payment = hasServices ? surcharge : 0;
+  const taxes = rates.map((rate) => {
+    const whole = amountAt(rate, wholes, true);
+    const known = content.taxes.find((tax) => tax.rate === rate) ?? { amount: 0, tax: 0 };
+    const reached = amountAt(rate, lines, hasServices);
+    // What the whole has less at this rate is its share of a discount for the payment.
+    const discount = whole === 0 ? 0 : shareOf(whole - known.amount, BigInt(reached), BigInt(whole));
+    payment -= discount;
+    const amount = reached - discount;
+    // The tax of a part of a part may be a cent off: the last one evens it out.
+    const correction = amount === known.amount ? known.tax - taxOn(amount, rate, content.taxType) : 0;
+    return { rate, amount, tax: taxOn(amount, rate, content.taxType) + correction };
+  });
+  return { lines, taxes, payment };
+}
+
+/** What is left of a line after its discounts never sinks when more of it is taken, so that no part is negative. */
+function lineShare(line: ContentLine, units: bigint): LineShare {
+  const whole = unitsOf(line.quantity);
+  const share = (minor: number) => shareOf(minor, units, whole);
+  const amount = share(line.amount);
+  const discounted = share(line.amount - line.discountShare);
+  const left = share(line.amount - line.discountShare - line.couponShare);
+  return {
+    amount,
+    deposit: share(line.deposit),
+    ecoParticipation: share(line.ecoParticipation),
+    discountShare: amount - discounted,
+    couponShare: discounted - left,
+  };
+}
+
+const valueOf = (share: LineShare) =>
+  share.amount - share.discountShare - share.couponShare + share.deposit + share.ecoParticipation;
+
+function shareOf(minor: number, part: bigint, whole: bigint): number {
+  return Number(divideRounded(BigInt(minor) * part, whole));
+}
+
+function difference<Amounts extends Record<keyof Amounts, number>>(end: Amounts, start: Amounts): Amounts {
+  return Object.fromEntries(
+    Object.entries<number>(end).map(([key, value]) => [key, value - start[key as keyof Amounts]]),
+  ) as Amounts;
+}

@@ -1,0 +1,75 @@
+import type { Content } from '../../pricing/content.ts';
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { DocumentFacts, DocumentKind, DocumentTerms } from './facts.ts';
+
+/** A document as it is stored; the address is JSON text. */
+export interface DocumentRow {
+  documentId: string;
+  orderId: string;
+  kind: DocumentKind;
+  number: number;
+  issuedAt: Date;
+  createdAt: Date;
+  address: string;
+  terms: DocumentTerms;
+  content: Content;
+}
+
+const columns = sql`
+  upper(document_id::text) as "documentId", upper(order_id::text) as "orderId", kind, number,
+  issued_at as "issuedAt", created_at as "createdAt", address::text, terms, content`;
+
+/** How many documents an order has; undefined: there is no such order. */
+export function countDocuments(db: Queries, shopId: string, orderId: string) {
+  return db.one<{ count: number }>(sql`
+    select (
+      select count(*) from order_document where shop_id = ${shopId} and order_id = ${orderId}
+    ) as count
+    from customer_order where shop_id = ${shopId} and order_id = ${orderId}`);
+}
+
+/** Newest first; of the same moment the credit note before its invoice. `pdf` is null unless it is asked for and made. */
+export function findDocuments(
+  db: Queries,
+  shopId: string,
+  orderId: string,
+  { limit, offset, withPdf }: { limit: number; offset: number; withPdf: boolean },
+) {
+  return db.many<DocumentRow & { pdf: Buffer | null }>(sql`
+    select ${columns}, case when ${withPdf} then pdf end as pdf from order_document
+    where shop_id = ${shopId} and order_id = ${orderId}
+    order by created_at desc, kind, number desc limit ${limit} offset ${offset}`);
+}
+
+export function findDocument(db: Queries, shopId: string, documentId: string) {
+  return db.one<DocumentRow & { pdf: Buffer | null }>(sql`
+    select ${columns}, pdf from order_document where shop_id = ${shopId} and document_id = ${documentId}`);
+}
+
+/** What an order's documents hold, oldest first. Its row is locked, so nothing comes in between. */
+export function findFinalised(tx: Transaction, shopId: string, orderId: string) {
+  return tx.many<DocumentRow>(sql`
+    select ${columns} from order_document where shop_id = ${shopId} and order_id = ${orderId}
+    order by created_at, number`);
+}
+
+export async function insertDocument(tx: Transaction, shopId: string, document: DocumentRow): Promise<void> {
+  const { documentId, orderId, kind, number, issuedAt, createdAt, address, terms, content } = document;
+  await tx.run(sql`
+    insert into order_document (shop_id, document_id, order_id, kind, number, issued_at, created_at, address, terms,
+      content)
+    values (${shopId}, ${documentId}, ${orderId}, ${kind}, ${number}, ${issuedAt}, ${createdAt}, ${address},
+      ${terms}, ${content})`);
+}
+
+/** Once: what is kept stays. */
+export function keepFile(db: Queries, shopId: string, documentId: string, pdf: Buffer) {
+  return db.run(sql`
+    update order_document set pdf = ${pdf}
+    where shop_id = ${shopId} and document_id = ${documentId} and pdf is null`);
+}
+
+export function factsOf({ address, ...document }: DocumentRow): DocumentFacts {
+  return { ...document, address: JSON.parse(address) as DocumentFacts['address'] };
+}

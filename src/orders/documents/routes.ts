@@ -1,0 +1,107 @@
+import { Type } from 'typebox';
+import { notFound } from '../../http/errors.ts';
+import { readingLocale } from '../../http/locale.ts';
+import type { Operations } from '../../http/operation.ts';
+import { pagedText, paging } from '../../http/paging.ts';
+import { Rendered } from '../../http/rendered.ts';
+import { Id, LocaleParameter, Paged } from '../../http/schemas.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
+import { fileOf, keepDocumentFile } from './file.ts';
+import { finaliseDocument } from './finalise.ts';
+import { countDocuments, findDocuments } from './queries.ts';
+import { documentText } from './render.ts';
+import { FinalisedDocument, NewCreditNote, NewInvoice, OrderDocument } from './schema.ts';
+
+const { parameters, pageOf } = paging();
+
+export function documents(api: Operations): void {
+  api.read(
+    {
+      method: 'GET',
+      path: '/orders/:orderId/documents',
+      name: 'getOrderDocuments',
+      summary: 'Get documents of order',
+      description: 'Finalised invoices and credit notes, newest first.',
+      tag: 'orders',
+      labels: ['Base', 'Now'],
+      access: 'orders_read',
+      params: Type.Object({ orderId: Id }),
+      query: Type.Object({
+        locale: LocaleParameter,
+        ...parameters,
+        includePdf: Type.Optional(
+          Type.Boolean({
+            description: 'Adds the PDF in base64, in the language of the checkout.',
+            examples: [true],
+          }),
+        ),
+      }),
+      answer: Paged(OrderDocument, 'orderDocuments'),
+    },
+    async ({ db, shopId, params, query, origin }) => {
+      const page = pageOf(query);
+      const withPdf = query.includePdf === true;
+      const [settings, counted, rows] = await Promise.all([
+        shopSettings(db, shopId),
+        countDocuments(db, shopId, params.orderId),
+        findDocuments(db, shopId, params.orderId, {
+          limit: page.resultsPerPage,
+          offset: page.offset,
+          withPdf,
+        }),
+      ]);
+      if (!counted) throw notFound();
+      const look = { locale: readingLocale(query.locale, settings), origin, settings };
+      const texts: string[] = [];
+      // One after the other: a file that is made takes the processor for some time, and others want it in between.
+      for (const row of rows) texts.push(documentText(row, look, withPdf ? await fileOf(row) : undefined));
+      return pagedText(page, counted.count, texts);
+    },
+  );
+
+  for (const { kind, body, ...facts } of FINALISING) {
+    api.write(
+      {
+        ...facts,
+        method: 'POST',
+        under: 'manage',
+        tag: 'orders',
+        labels: [],
+        access: 'orders_write',
+        params: Type.Object({ orderId: Id }),
+        body,
+        status: 201,
+        answer: FinalisedDocument,
+      },
+      async ({ tx, shopId, params, body: wanted, caller, origin, afterCommit }) => {
+        const appId = caller.app?.appId ?? null;
+        const document = await finaliseDocument(tx, shopId, params.orderId, { ...wanted, kind }, appId);
+        afterCommit(() => keepDocumentFile(api.db, shopId, document));
+        const settings = await shopSettings(tx, shopId);
+        const text = documentText(document, { locale: settings.defaultLocale, origin, settings });
+        return new Rendered(`{"documentId":"${document.documentId}",${text.slice(1)}`);
+      },
+    );
+  }
+}
+
+const FINALISING = [
+  {
+    kind: 'Invoice',
+    path: '/orders/:orderId/invoices',
+    name: 'finaliseInvoice',
+    summary: 'Finalise invoice',
+    description:
+      'Over the whole order or over some of its lines. Never more is invoiced than was ordered: 409 says what is left.',
+    body: NewInvoice,
+  },
+  {
+    kind: 'CreditNote',
+    path: '/orders/:orderId/credit-notes',
+    name: 'finaliseCreditNote',
+    summary: 'Finalise credit note',
+    description:
+      'Over a whole invoice or over some of its lines. Never more is credited than was invoiced: 409 says what is left.',
+    body: NewCreditNote,
+  },
+] as const;

@@ -1,0 +1,81 @@
+import { Type, type Static } from 'typebox';
+import { LineItemContainer, MOST_LINES } from '../line-item-schema.ts';
+import { Address } from '../../shops/countries/address.ts';
+import { Id, Links } from '../../http/schemas.ts';
+import { Decimal, Given, Text } from '../../catalogue/products/requests.ts';
+import { DOCUMENT_KINDS } from './facts.ts';
+
+const moment = (description: string) => Type.String({ description, examples: ['2026-11-15T08:30:00.000Z'] });
+
+/** A document as answers show it. Keys stand in the order of the wire. */
+export const OrderDocument = Type.Object(
+  {
+    orderId: { ...Id, description: 'Its order.' },
+    documentType: Type.Enum([...DOCUMENT_KINDS], { description: 'What it is.', examples: ['Invoice'] }),
+    documentNumber: Type.String({
+      description: 'Its number: without gaps, per shop and kind.',
+      examples: ['1001'],
+    }),
+    issueDate: moment('Its date, UTC.'),
+    creationDate: moment('When it was finalised, UTC.'),
+    address: { ...Address, description: 'Who pays.' },
+    lineItemContainer: { ...LineItemContainer, description: 'Its lines, and what they came to.' },
+    documentPdf: Type.Optional(
+      Type.String({ description: 'The PDF in base64; with includePdf.', examples: ['JVBERi0xLjcK'] }),
+    ),
+    links: Links,
+  },
+  { title: 'orderDocument' },
+);
+export type OrderDocument = Static<typeof OrderDocument>;
+
+/** The same for those who make one. */
+export const FinalisedDocument = Type.Object(
+  { documentId: Id, ...OrderDocument.properties },
+  { title: 'orderDocument (finalised)' },
+);
+
+const finalising = {
+  lines: Given(
+    Type.Array(
+      Type.Object(
+        {
+          lineItemId: { ...Id, description: 'A line of the order.' },
+          quantity: Decimal('How much of it.', 2),
+        },
+        { title: 'document line (request)' },
+      ),
+      {
+        minItems: 1,
+        maxItems: MOST_LINES,
+        description: 'The lines it is over; absent: everything that is left.',
+      },
+    ),
+  ),
+  issueDate: Given(Text('The date on it, at most a year from today; absent: today.', '2026-11-15', 64)),
+  note: Given(Text('Printed on this document alone.', 'As agreed on the phone', 2_000)),
+};
+const shipping = (description: string) => Given(Type.Boolean({ description, examples: [true] }));
+
+export const NewInvoice = Type.Object(
+  {
+    ...finalising,
+    shipping: shipping(
+      'Whether it carries the cost of delivery and payment, which one invoice of an order does; absent: the first.',
+    ),
+  },
+  { title: 'invoice (create request)' },
+);
+
+export const NewCreditNote = Type.Object(
+  {
+    ...finalising,
+    shipping: shipping(
+      'Whether the cost of delivery and payment is credited as well; absent: when everything else is.',
+    ),
+    invoiceNumber: Given(
+      Text('The invoice that is credited; may be absent when the order has one.', '1001', 32),
+    ),
+  },
+  { title: 'credit note (create request)' },
+);

@@ -1,0 +1,183 @@
+import { newPauses } from '../../http/pauses.ts';
+import { fontFiles, type FontName } from './fonts.ts';
+
+/** Paper that is written on from top to bottom: pages, wrapped lines, columns. Lengths in points. */
+
+const MM = 72 / 25.4;
+export const mm = (length: number) => length * MM;
+
+export const PAPER = {
+  width: mm(210),
+  height: mm(297),
+  left: mm(25),
+  right: mm(190),
+  /** Where the text of all pages but the first begins. */
+  top: mm(25),
+  /** Where the text of a page ends; the foot is below it. */
+  bottom: mm(258),
+} as const;
+
+export const INK = { text: '#1f2933', soft: '#5f6b76', rule: '#d5dae0', strong: '#1f2933' };
+
+export interface Style {
+  size?: number;
+  font?: FontName;
+  color?: string;
+  align?: 'left' | 'right';
+}
+
+interface FontInside {
+  font: { hasGlyphForCodePoint(code: number): boolean };
+  /** Writes the letters that were used into the file; pdfkit does it with all fonts at once when the file ends. */
+  finalize(): void;
+}
+
+/** What pdfkit does not say of itself: the font in use, and those that were used, by name. */
+interface DocumentInside {
+  _font: FontInside;
+  _fontFamilies: Record<string, FontInside>;
+}
+
+/** More letters than a line of the paper can hold in the smallest size, and more accents than a letter can. */
+const LONGEST_LINE = 300;
+const TOO_MANY_ACCENTS = /(\p{M}{4})\p{M}+/gu;
+
+export interface SheetOptions {
+  title: string;
+  /** Of the file, and what it is known by: the same gives the same bytes. */
+  createdAt: Date;
+  id: string;
+  language: string;
+}
+
+/** PDF/A-3b: what is needed to show it is inside, and it can carry the invoice as XML. */
+export async function newSheet({ title, createdAt, id, language }: SheetOptions) {
+  // Loaded with the first document: most processes never make one.
+  const { default: PDFDocument } = await import('pdfkit');
+  const files = fontFiles();
+  const doc = new PDFDocument({
+    size: 'A4',
+    margin: 0,
+    pdfVersion: '1.7',
+    subset: 'PDF/A-3b',
+    lang: language,
+    displayTitle: true,
+    bufferPages: true,
+    // Nothing is written in a font that is not inside.
+    font: '',
+    // pdfkit puts these into XML as they are: nothing that somebody else has written may be among them.
+    info: { Title: title, Creator: 'Kontor', Producer: 'Kontor', CreationDate: createdAt, Keywords: id },
+  });
+  doc.registerFont('regular', files.regular);
+  doc.registerFont('bold', files.bold);
+  const chunks: Buffer[] = [];
+  doc.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const inside = doc as unknown as DocumentInside;
+
+  // A PDF takes the processor for up to some 100 ms: other requests are served in between.
+  const pause = newPauses();
+  for (const font of ['regular', 'bold'] as const) {
+    doc.font(font).widthOfString('x');
+    await pause();
+  }
+
+  const use = ({ size = 9, font = 'regular' }: Style) => doc.font(font).fontSize(size);
+
+  /** What the font can't show becomes a question mark: a file for the archive has no signs that mean nothing. */
+  const shown = (text: string) => {
+    const { font } = inside._font;
+    return Array.from(text.normalize('NFC').replaceAll(/\s+/g, ' ').replaceAll(TOO_MANY_ACCENTS, '$1'))
+      .map((sign) => (font.hasGlyphForCodePoint(sign.codePointAt(0)!) ? sign : '?'))
+      .join('')
+      .trim();
+  };
+
+  const widthOf = (text: string, style: Style) => use(style).widthOfString(shown(text));
+
+  const fits = (text: string, width: number) =>
+    text.length <= LONGEST_LINE && doc.widthOfString(text) <= width;
+
+  /** The parts of a word that is wider than a line. Its letters are measured one by one, so that each is once. */
+  const broken = (word: string, width: number): string[] => {
+    const widths = new Map<string, number>();
+    const widthOfSign = (sign: string) => {
+      let known = widths.get(sign);
+      if (known === undefined) widths.set(sign, (known = doc.widthOfString(sign)));
+      return known;
+    };
+    const parts: string[] = [];
+    let part = '';
+    let filled = 0;
+    for (const sign of word) {
+      const wide = widthOfSign(sign);
+      if (part !== '' && (filled + wide > width || part.length >= LONGEST_LINE)) {
+        parts.push(part);
+        part = '';
+        filled = 0;
+      }
+      part += sign;
+      filled += wide;
+    }
+    return [...parts, part];
+  };
+
+  /** The lines of a text that is this wide. A word that is wider is broken. */
+  const wrapped = (text: string, width: number, style: Style = {}): string[] => {
+    use(style);
+    return text.split(/\r\n?|\n/).flatMap((paragraph) => {
+      const lines: string[] = [];
+      let line = '';
+      for (const word of shown(paragraph).split(' ')) {
+        const longer = line === '' ? word : `${line} ${word}`;
+        if (fits(longer, width)) {
+          line = longer;
+          continue;
+        }
+        if (line !== '') lines.push(line);
+        const parts = fits(word, width) ? [word] : broken(word, width);
+        lines.push(...parts.slice(0, -1));
+        line = parts.at(-1)!;
+      }
+      return [...lines, line];
+    });
+  };
+
+  const lineHeight = ({ size = 9 }: Style = {}) => size * 1.38;
+
+  /** One line at this place; with a width it can stand to the right. */
+  const write = (text: string, x: number, y: number, style: Style & { width?: number } = {}) => {
+    const { color = INK.text, align = 'left', width } = style;
+    use(style).fillColor(color);
+    const line = shown(text);
+    if (line === '') return;
+    const left = align === 'right' && width !== undefined ? x + width - doc.widthOfString(line) : x;
+    doc.text(line, left, y, { lineBreak: false });
+  };
+
+  const rule = (y: number, { from = PAPER.left, to = PAPER.right, color = INK.rule, weight = 0.6 } = {}) => {
+    doc.moveTo(from, y).lineTo(to, y).lineWidth(weight).strokeColor(color).stroke();
+  };
+
+  /** The bytes; `finish` is asked to complete every page, from 1. */
+  const finished = async (finish: (page: number, pages: number) => void): Promise<Buffer> => {
+    const { start, count } = doc.bufferedPageRange();
+    for (let page = 0; page < count; page++) {
+      doc.switchToPage(start + page);
+      finish(page + 1, count);
+      await pause();
+    }
+    for (const font of Object.values(inside._fontFamilies)) {
+      font.finalize();
+      await pause();
+    }
+    return new Promise((resolve, reject) => {
+      doc.on('end', () => resolve(Buffer.concat(chunks)));
+      doc.on('error', reject);
+      doc.end();
+    });
+  };
+
+  return { doc, widthOf, wrapped, write, rule, lineHeight, finished, pause };
+}
+
+export type Sheet = Awaited<ReturnType<typeof newSheet>>;

@@ -1,0 +1,177 @@
+import { absolute, anyText, tierPrice } from '../catalogue/products/render.ts';
+import { unitNames, unitSign } from '../catalogue/products/units.ts';
+import type { Localised } from '../http/locale.ts';
+import { priceOf, type Price, type TaxType } from '../http/price.ts';
+import type { Link } from '../http/schemas.ts';
+import { imagesOf, SHOWN_IN_LINES } from '../platform/media/images.ts';
+import type { Content, ContentLine, ContentTax, ContentTaxClass } from '../pricing/content.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import type { LineItemContainer, PaymentData, ShippingData } from './line-item-schema.ts';
+import { wordsIn } from './line-item-words.ts';
+
+/** The language and the address that a cart, an order or a document is shown with. */
+export interface RenderContext {
+  locale: string;
+  origin: string;
+  settings: Settings;
+}
+
+export function shippingLink(shipping: Content['shipping'], base: string): Link[] {
+  if (!shipping) return [];
+  return [{ rel: 'shipping-method', href: `${base}/shipping-methods/${shipping.shippingMethodId}` }];
+}
+
+export function apiOf({ origin, settings }: Pick<RenderContext, 'origin' | 'settings'>): string {
+  return `${origin}/rs/shops/${settings.shopId}`;
+}
+
+/** What a cart and an order hold, with their totals. */
+export function lineItemContainer(content: Content, look: RenderContext): LineItemContainer {
+  const { locale } = look;
+  const { currency, taxType, coupon } = content;
+  const priceAs = (type: TaxType) => (minor: number) => priceOf(minor, currency, type, locale);
+  const price = priceAs(taxType);
+  const words = wordsIn(locale);
+  const labelled = (word: string, line: ContentLine) => `${word}: ${textOf(line.name, look)}`;
+  return {
+    grandTotal: priceAs('GROSS')(content.grandTotal),
+    totalBeforeTax: priceAs('NET')(content.totalBeforeTax),
+    totalTax: priceAs('NONE')(content.totalTax),
+    lineItemsSubTotal: price(content.subTotal),
+    productLineItems: content.lines.map((line) => productLineItem(line, content, look, price)),
+    couponLineItem: coupon && {
+      couponLineItemId: coupon.couponLineItemId,
+      couponCampaignId: coupon.couponCampaignId,
+      lineItemPrice: priceAs('NONE')(coupon.amount),
+      validationErrors: coupon.problems,
+    },
+    shippingPrice: price(content.shippingPrice),
+    deposits: content.lines
+      .filter(({ deposit }) => deposit !== 0)
+      .map((line) => ({
+        name: labelled(words.deposit, line),
+        lineItemPrice: price(line.deposit),
+        lineItemProductGuid: line.lineItemId,
+      })),
+    ecoParticipations: content.lines
+      .filter(({ ecoParticipation }) => ecoParticipation !== 0)
+      .map((line) => ({
+        name: labelled(words.ecoParticipation, line),
+        lineItemPrice: price(line.ecoParticipation),
+      })),
+    shippingOptions: [],
+    basketDiscount: {
+      ...(content.basketDiscount === 0
+        ? {}
+        : { name: words.basketDiscount, lineItemPrice: price(content.basketDiscount) }),
+      links: [],
+    },
+  };
+}
+
+function productLineItem(
+  line: ContentLine,
+  { currency, taxType, coupon }: Content,
+  look: RenderContext,
+  price: (minor: number) => Price,
+): LineItemContainer['productLineItems'][number] {
+  const { locale, origin, settings } = look;
+  const { orderUnit, image, energyLabel } = line;
+  const sign = unitSign(orderUnit.unit, locale, settings);
+  const names = unitNames(orderUnit.unit, locale, settings);
+  const quantity = Number(line.quantity);
+  const tierFacts = { orderUnit, ...(line.reference && { reference: line.reference }) };
+  return {
+    lineItemId: line.lineItemId,
+    sku: line.productNumber,
+    name: textOf(line.name, look),
+    productId: line.productId,
+    quantity: { amount: quantity, unit: sign },
+    lineItemPrice: price(line.amount),
+    singleItemPrice: price(line.unitPrice),
+    lineItemCouponDiscount: coupon ? price(line.couponShare) : null,
+    images: image
+      ? imagesOf(origin, settings.shopId, image.imageKey, image.sizes, {
+          isZoomEnabled: true,
+          order: SHOWN_IN_LINES,
+        })
+      : [],
+    additionalInformation: {
+      bulkPriceInfo: line.tiers.map((tier) =>
+        tierPrice(tier, tierFacts, settings, { locale, currency, taxType }),
+      ),
+    },
+    links: [
+      { rel: 'product', href: `${apiOf(look)}/products/${line.productId}` },
+      { rel: 'taxClass', href: `${apiOf(look)}/tax-classes/${line.taxClass.taxClassId}` },
+    ],
+    intervalOrder: String(orderUnit.interval),
+    minOrder: String(orderUnit.minimum),
+    orderUnitShort: names.orderShort ?? sign,
+    orderUnit: names.long,
+    priceQuantity: String(orderUnit.priceQuantity),
+    quantityPrice: price(line.quantityPrice),
+    variationString: line.variation && textOf(line.variation, look),
+    essentialFeatures: line.essentialFeatures && textOf(line.essentialFeatures, look),
+    taxClass: taxClassInfo(line.taxClass, look),
+    deliveryWeight: line.weight
+      ? {
+          amount: Number((line.weight.amount * quantity).toFixed(6)),
+          unit: unitSign(line.weight.unit, locale, settings),
+        }
+      : null,
+    energyLabelsString: energyLabel?.classes ?? null,
+    energyLabelsMaxEfficiencyString: energyLabel?.best ?? null,
+    energyLabelSourceFile: absolute(energyLabel?.file, origin),
+    productDataSheetSourceFile: absolute(line.dataSheet ?? undefined, origin),
+    isInWishlist: false,
+  };
+}
+
+export function shippingData(
+  { shipping, currency, taxType }: Pick<Content, 'shipping' | 'currency' | 'taxType'>,
+  look: RenderContext,
+): ShippingData | null {
+  if (!shipping) return null;
+  return {
+    shippingMethod: { id: shipping.shippingMethodId, name: textOf(shipping.name, look) },
+    price: priceOf(shipping.price, currency, taxType, look.locale),
+    taxes: taxInfos(shipping.taxes, currency, look),
+  };
+}
+
+/** The name of a payment that was set by hand is for the merchant, and not shown here. */
+export function paymentData(
+  { payment, currency, taxType }: Pick<Content, 'payment' | 'currency' | 'taxType'>,
+  look: RenderContext,
+): PaymentData | null {
+  if (!payment) return null;
+  const { method, price } = payment;
+  return {
+    paymentMethod: method && {
+      id: method.paymentMethodId,
+      name: textOf(method.name, look),
+      providerName: method.providerName,
+      additionalData: method.additionalData,
+    },
+    transactionId: payment.transactionId,
+    price: priceOf(price, currency, taxType, look.locale),
+    status: payment.status,
+    taxes: method && price !== 0 ? taxInfos(payment.taxes, currency, look) : null,
+  };
+}
+
+function taxInfos(taxes: readonly ContentTax[], currency: string, look: RenderContext) {
+  return taxes.map(({ taxClass, tax }) => ({
+    taxClass: taxClassInfo(taxClass, look),
+    price: priceOf(tax, currency, 'NONE', look.locale),
+  }));
+}
+
+function taxClassInfo({ taxClassId, name, rate }: ContentTaxClass, look: RenderContext) {
+  return { taxClassId, name: textOf(name, look), percentage: rate / 100 };
+}
+
+function textOf(texts: Localised, { locale, settings }: RenderContext): string {
+  return anyText(texts, locale, settings.defaultLocale) ?? '';
+}

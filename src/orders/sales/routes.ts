@@ -1,0 +1,80 @@
+import { Type, type Static } from 'typebox';
+import { toMilliseconds } from '../../http/dates.ts';
+import type { Operations } from '../../http/operation.ts';
+import { Rendered } from '../../http/rendered.ts';
+import { Id } from '../../http/schemas.ts';
+import { isId } from '../../kernel/ids.ts';
+import { currencyDigits } from '../../kernel/money.ts';
+import { windowOf } from '../window.ts';
+import { sumProductSales, sumSales, type SalesRow } from './queries.ts';
+import { SalesSummary } from './schema.ts';
+
+const moment = (description: string) =>
+  Type.Optional(Type.String({ description, examples: ['2026-11-01T00:00:00Z'] }));
+const USUAL_SPAN = 30 * 86_400_000;
+
+export function sales(api: Operations): void {
+  api.read(
+    {
+      method: 'GET',
+      path: '/sales',
+      name: 'getSales',
+      summary: 'Get sales',
+      description:
+        'What orders came to, per currency, without those that were rejected. Absent: the last 30 days; one of the two moments absent: 30 days from the other.',
+      tag: 'sales',
+      labels: ['Base', 'Now'],
+      access: 'orders_read',
+      query: Type.Object({
+        createdBefore: moment('Only orders placed before this moment; at most a year after createdAfter.'),
+        createdAfter: moment('Only orders placed after this moment.'),
+        productId: Type.Optional({ ...Id, description: 'Only what was sold of this product.' }),
+      }),
+      answer: SalesSummary,
+    },
+    async ({ db, shopId, query }) => {
+      const { after, before } = spanOf(windowOf(query), db.now);
+      const { productId } = query;
+      const rows =
+        productId === undefined
+          ? await sumSales(db, shopId, after, before)
+          : // What is no id was never sold.
+            isId(productId)
+            ? await sumProductSales(db, shopId, productId, after, before)
+            : [];
+      const summary: Static<typeof SalesSummary> = {
+        createdAfter: toMilliseconds(after),
+        createdBefore: toMilliseconds(before),
+        salesPerCurrency: rows.map(toSales),
+      };
+      return new Rendered(JSON.stringify(summary));
+    },
+  );
+}
+
+function spanOf({ createdAfter, createdBefore }: ReturnType<typeof windowOf>, now: Date) {
+  const from = (moment: Date, span: number) => new Date(moment.getTime() + span);
+  const before = createdBefore ?? (createdAfter ? from(createdAfter, USUAL_SPAN) : now);
+  return { after: createdAfter ?? from(before, -USUAL_SPAN), before };
+}
+
+function toSales({
+  currency,
+  gross,
+  net,
+  units,
+  orders,
+}: SalesRow): Static<typeof SalesSummary>['salesPerCurrency'][number] {
+  return {
+    currency,
+    totalGrossRevenue: majorUnits(gross, currency),
+    totalNetRevenue: majorUnits(net, currency),
+    ...(units !== undefined && { unitsSold: Number(units) }),
+    totalOrders: orders,
+  };
+}
+
+/** The float nearest to the exact decimal: the point is moved in its text, so nothing is rounded twice. */
+function majorUnits(minor: string, currency: string): number {
+  return Number(`${minor}e-${currencyDigits(currency)}`);
+}

@@ -1,0 +1,186 @@
+import { Type, type Static } from 'typebox';
+import { toSeconds } from '../../http/dates.ts';
+import { conflict, notFound } from '../../http/errors.ts';
+import { JsonPatch, patchOf } from '../../http/json-patch.ts';
+import type { Operations } from '../../http/operation.ts';
+import { pagedText, paging } from '../../http/paging.ts';
+import { Rendered } from '../../http/rendered.ts';
+import { Id, Links, Nullable, Paged, Timestamp } from '../../http/schemas.ts';
+import { newId } from '../../kernel/ids.ts';
+import { Address, AddressRequest, toAddress } from '../../shops/countries/address.ts';
+import {
+  countCustomers,
+  findCustomer,
+  findCustomers,
+  insertCustomer,
+  insertNumberedCustomer,
+  lockCustomer,
+  updateCustomer,
+  type CustomerRow,
+} from './queries.ts';
+
+const number = { description: 'The visible number, unique in the shop.', examples: ['1027'] };
+const note = { description: 'Note of the merchant.', examples: ['pays on time'] };
+
+const Customer = Type.Object(
+  {
+    customerId: Id,
+    customerNumber: Type.String(number),
+    creationDate: Timestamp,
+    billingAddress: Nullable({ ...Address, description: 'Where invoices go.' }),
+    internalNote: Nullable(Type.String(note)),
+    links: Links,
+  },
+  { title: 'customer' },
+);
+
+const CustomerNumber = Type.String({ ...number, minLength: 1, maxLength: 64 });
+const InternalNote = Type.String({ ...note, maxLength: 10_000 });
+
+const NewCustomer = Type.Object(
+  {
+    customerNumber: Type.Optional(
+      Nullable(Type.String({ ...number, description: 'Unique; absent: the next free one.', maxLength: 64 })),
+    ),
+    internalNote: Type.Optional(Nullable(InternalNote)),
+    billingAddress: { ...AddressRequest, description: 'Where invoices go; no field is required.' },
+  },
+  { title: 'customer (create request)' },
+);
+
+const patch = patchOf({
+  '/customerNumber': { ops: ['add'], value: CustomerNumber },
+  '/billingAddress': { ops: ['add', 'remove'], value: AddressRequest },
+  '/internalNote': { ops: ['add', 'remove'], value: InternalNote },
+});
+
+const { parameters, pageOf } = paging();
+const facts = { tag: 'customers', labels: ['Base', 'Now'] } as const;
+const numberTaken = () => conflict('This customerNumber is taken');
+
+export function customers(api: Operations): void {
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      path: '/customers',
+      name: 'listCustomers',
+      summary: 'List customers',
+      description: 'Oldest first.',
+      access: 'customers_read',
+      query: Type.Object(parameters),
+      answer: Paged(Customer, 'customers'),
+    },
+    async ({ db, shopId, query, link }) => {
+      const page = pageOf(query);
+      const [results, rows] = await Promise.all([
+        countCustomers(db, shopId),
+        findCustomers(db, shopId, page.resultsPerPage, page.offset),
+      ]);
+      return pagedText(
+        page,
+        results,
+        rows.map((row) => customerText(row, link)),
+      );
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'POST',
+      path: '/customers',
+      name: 'createCustomer',
+      summary: 'Create customer',
+      access: 'customers_write',
+      body: NewCustomer,
+      status: 201,
+      answer: Customer,
+    },
+    async ({ tx, shopId, body, link }) => {
+      const { customerNumber } = body;
+      const customer = {
+        customerId: newId(tx.now),
+        billingAddress: toAddress(body.billingAddress, 'billingAddress'),
+        internalNote: body.internalNote ?? null,
+      };
+      const row = customerNumber
+        ? await insertCustomer(tx, shopId, { ...customer, customerNumber })
+        : await insertNumberedCustomer(tx, shopId, customer);
+      if (!row) throw numberTaken();
+      return new Rendered(customerText(row, link));
+    },
+  );
+
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      path: '/customers/:customerId',
+      name: 'getCustomer',
+      summary: 'Get customer',
+      access: 'customers_read',
+      params: Type.Object({ customerId: Id }),
+      answer: Customer,
+    },
+    async ({ db, shopId, params, link }) => {
+      const row = await findCustomer(db, shopId, params.customerId);
+      if (!row) throw notFound();
+      return new Rendered(customerText(row, link));
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'PATCH',
+      path: '/customers/:customerId',
+      name: 'updateCustomer',
+      summary: 'Update customer',
+      description:
+        'Paths: /customerNumber (add), /billingAddress (add, remove), /internalNote (add, remove). All or nothing.',
+      access: 'customers_write',
+      params: Type.Object({ customerId: Id }),
+      body: JsonPatch,
+      answer: Customer,
+      constraints: { customer_number: numberTaken },
+    },
+    async ({ tx, shopId, params, body, link }) => {
+      const changes = patch(body);
+      const row = await lockCustomer(tx, shopId, params.customerId);
+      if (!row) throw notFound();
+      changes.forEach((change, index) => {
+        switch (change.path) {
+          case '/customerNumber':
+            if (change.op !== 'remove') row.customerNumber = change.value;
+            break;
+          case '/billingAddress':
+            row.billingAddress =
+              change.op === 'remove'
+                ? null
+                : JSON.stringify(toAddress(change.value, `[${index}] ${change.path}`));
+            break;
+          case '/internalNote':
+            row.internalNote = change.op === 'remove' ? null : change.value;
+            break;
+        }
+      });
+      await updateCustomer(tx, shopId, row);
+      return new Rendered(customerText(row, link));
+    },
+  );
+}
+
+/** The answer's text, key by key as in `Customer`: the address is JSON already. */
+function customerText(row: CustomerRow, link: (path: string) => string): string {
+  const customerId = row.customerId.toUpperCase();
+  const links: Static<typeof Links> = [
+    { rel: 'self', href: link(`/customers/${customerId}`) },
+    { rel: 'orders', href: link(`/orders?customerId=${customerId}`) },
+  ];
+  return (
+    `{"customerId":"${customerId}","customerNumber":${JSON.stringify(row.customerNumber)},` +
+    `"creationDate":"${toSeconds(row.createdAt)}","billingAddress":${row.billingAddress},` +
+    `"internalNote":${JSON.stringify(row.internalNote)},"links":${JSON.stringify(links)}}`
+  );
+}

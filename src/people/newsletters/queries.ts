@@ -1,0 +1,147 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { CleanupStep } from '../../platform/cleanup.ts';
+
+export interface CampaignRow {
+  campaignId: string;
+  language: string;
+  identifier: string;
+  name: string;
+  description: string | null;
+  numberOfSubscribers: number;
+  subject: string | null;
+}
+
+export async function countCampaigns(db: Queries, shopId: string): Promise<number> {
+  const row = await db.one<{ count: number }>(
+    sql`select count(*) as count from newsletter_campaign where shop_id = ${shopId}`,
+  );
+  return row!.count;
+}
+
+export function findCampaigns(db: Queries, shopId: string, limit: number, offset: number) {
+  return db.many<CampaignRow>(sql`
+    select campaign_id as "campaignId", language, identifier, name, description, subject, (
+        select count(*) from newsletter_subscriber as subscriber
+        where subscriber.shop_id = campaign.shop_id and subscriber.campaign_id = campaign.campaign_id
+          and subscriber.subscribed
+      ) as "numberOfSubscribers"
+    from newsletter_campaign as campaign where shop_id = ${shopId}
+    order by position, identifier limit ${limit} offset ${offset}`);
+}
+
+/** All that are listed, also those who unsubscribed; undefined: there is no such campaign. */
+export async function countSubscribers(
+  db: Queries,
+  shopId: string,
+  campaignId: string,
+): Promise<number | undefined> {
+  const row = await db.one<{ count: number }>(sql`
+    select (
+        select count(*) from newsletter_subscriber as subscriber
+        where subscriber.shop_id = campaign.shop_id and subscriber.campaign_id = campaign.campaign_id
+      ) as count
+    from newsletter_campaign as campaign where shop_id = ${shopId} and campaign_id = ${campaignId}`);
+  return row?.count;
+}
+
+export interface SubscriberRow {
+  email: string;
+  name: string;
+  subscribed: boolean;
+}
+
+export function findSubscribers(
+  db: Queries,
+  shopId: string,
+  campaignId: string,
+  limit: number,
+  offset: number,
+) {
+  return db.many<SubscriberRow>(sql`
+    select email, name, subscribed from newsletter_subscriber
+    where shop_id = ${shopId} and campaign_id = ${campaignId}
+    order by created_at, email limit ${limit} offset ${offset}`);
+}
+
+/** How long the link in the mail is good. */
+export const REQUEST_LIFETIME = 7 * 86_400_000;
+
+const DAY = 86_400_000;
+
+/** Nobody's mailbox can be filled by typing an address often. */
+const MAILS_PER_DAY = 3;
+
+/** Whether this address may get one more mail. All rows of a mail have one moment, and a moment has one mail. */
+export async function mayBeMailed(tx: Transaction, shopId: string, email: string): Promise<boolean> {
+  const row = await tx.one<{ count: number; isNow: boolean }>(sql`
+    select count(distinct created_at) as count, coalesce(bool_or(created_at = ${tx.now}), false) as "isNow"
+    from newsletter_request
+    where shop_id = ${shopId} and email = lower(${email}) and created_at > ${new Date(tx.now.getTime() - DAY)}`);
+  return row!.count < MAILS_PER_DAY && !row!.isNow;
+}
+
+export function insertRequests(
+  tx: Transaction,
+  shopId: string,
+  { email, name }: { email: string; name: string },
+  requests: readonly { tokenHash: Buffer; campaignId: string }[],
+) {
+  return tx.run(sql`
+    insert into newsletter_request (shop_id, token_hash, campaign_id, email, name, created_at)
+    select ${shopId}, token_hash, campaign_id, lower(${email}), ${name}, ${tx.now}::timestamptz
+    from unnest(${requests.map(({ tokenHash }) => tokenHash)}::bytea[],
+      ${requests.map(({ campaignId }) => campaignId)}::uuid[]) as asked (token_hash, campaign_id)`);
+}
+
+/** Those that can still be confirmed. */
+const opened = (db: Queries, shopId: string, tokenHashes: readonly Buffer[]) => sql`
+  shop_id = ${shopId} and token_hash = any (${tokenHashes}::bytea[])
+    and created_at > ${new Date(db.now.getTime() - REQUEST_LIFETIME)}`;
+
+export function findRequests(db: Queries, shopId: string, tokenHashes: readonly Buffer[]) {
+  return db.many<{ campaignId: string; email: string }>(sql`
+    select upper(campaign_id::text) as "campaignId", email from newsletter_request
+    where ${opened(db, shopId, tokenHashes)}`);
+}
+
+/**
+ * Subscribes those who asked, also who had unsubscribed before; a link is good once. Nothing is returned when it was
+ * not good.
+ */
+export function confirmRequests(tx: Transaction, shopId: string, tokenHashes: readonly Buffer[]) {
+  return tx.many<{ email: string }>(sql`
+    with confirmed as (
+      delete from newsletter_request where ${opened(tx, shopId, tokenHashes)}
+      returning shop_id, campaign_id, email, name
+    )
+    insert into newsletter_subscriber (shop_id, campaign_id, email, name, subscribed, created_at)
+    select shop_id, campaign_id, email, name, true, ${tx.now}::timestamptz from confirmed
+    on conflict (shop_id, campaign_id, email) do update set subscribed = excluded.subscribed,
+      name = coalesce(nullif(excluded.name, ''), newsletter_subscriber.name)
+    returning email`);
+}
+
+/** From all newsletters of the shop; what was asked for and not confirmed goes as well. */
+export async function unsubscribe(tx: Transaction, shopId: string, email: string): Promise<void> {
+  await tx.run(sql`delete from newsletter_request where shop_id = ${shopId} and email = lower(${email})`);
+  await tx.run(sql`
+    update newsletter_subscriber set subscribed = false
+    where shop_id = ${shopId} and email = lower(${email}) and subscribed`);
+}
+
+/** Deletes requests that were not confirmed in time. */
+export const requestCleanup: CleanupStep = {
+  name: 'newsletter requests',
+  run: async (db, limit) => {
+    const old = await db.many<{ shopId: string; tokenHash: Buffer }>(sql`
+      select shop_id as "shopId", token_hash as "tokenHash" from newsletter_request
+      where created_at < ${new Date(db.now.getTime() - REQUEST_LIFETIME)} order by created_at limit ${limit}`);
+    await db.run(sql`
+      delete from newsletter_request request
+      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ tokenHash }) => tokenHash)}::bytea[])
+        as old (shop_id, token_hash)
+      where request.shop_id = old.shop_id and request.token_hash = old.token_hash`);
+    return old.length;
+  },
+};

@@ -1,0 +1,85 @@
+import { Type } from 'typebox';
+import { notFound } from '../../http/errors.ts';
+import type { Operations } from '../../http/operation.ts';
+import { paged, paging } from '../../http/paging.ts';
+import { Id, Nullable, Paged } from '../../http/schemas.ts';
+import { countCampaigns, countSubscribers, findCampaigns, findSubscribers } from './queries.ts';
+
+const Campaign = Type.Object(
+  {
+    campaignId: Id,
+    language: Type.String({ description: 'Two letters, ISO 639-1.', examples: ['en'] }),
+    identifier: Type.String({ description: 'Short name, unique in the shop.', examples: ['TideLetter_EN'] }),
+    name: Type.String({ description: 'Name of the newsletter.', examples: ['Tide letter'] }),
+    description: Nullable(
+      Type.String({ description: 'What it is about.', examples: ['News from the harbour, once a month'] }),
+    ),
+    numberOfSubscribers: Type.Integer({
+      description: 'How many are subscribed at present.',
+      examples: [12],
+    }),
+    subject: Nullable(Type.String({ description: 'Subject of the mails.', examples: ['What is new'] })),
+  },
+  { title: 'newsletterCampaign' },
+);
+
+const Subscriber = Type.Object(
+  {
+    email: Type.String({ description: 'Mail address.', examples: ['ada@pelican.example'] }),
+    name: Type.String({ description: 'Name of the person.', examples: ['Ada Brennan'] }),
+    subscribed: Type.Boolean({ description: 'false: has unsubscribed.', examples: [true] }),
+  },
+  { title: 'newsletterSubscriber' },
+);
+
+const { parameters, pageOf } = paging();
+const facts = { tag: 'newsletters', labels: ['Base'], access: 'newsletters_read' } as const;
+
+export function newsletters(api: Operations): void {
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      path: '/newsletter-campaigns',
+      name: 'listNewsletterCampaigns',
+      summary: 'List newsletter campaigns',
+      query: Type.Object(parameters),
+      answer: Paged(Campaign, 'newsletterCampaigns'),
+    },
+    async ({ db, shopId, query }) => {
+      const page = pageOf(query);
+      const [results, rows] = await Promise.all([
+        countCampaigns(db, shopId),
+        findCampaigns(db, shopId, page.resultsPerPage, page.offset),
+      ]);
+      return paged(
+        page,
+        results,
+        rows.map((row) => ({ ...row, campaignId: row.campaignId.toUpperCase() })),
+      );
+    },
+  );
+
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      path: '/newsletter-campaigns/:campaignId/subscribers',
+      name: 'listNewsletterSubscribers',
+      summary: 'List newsletter subscribers',
+      description: 'Oldest first. Who has unsubscribed stays in the list, with subscribed false.',
+      params: Type.Object({ campaignId: Id }),
+      query: Type.Object(parameters),
+      answer: Paged(Subscriber, 'newsletterSubscribers'),
+    },
+    async ({ db, shopId, params, query }) => {
+      const page = pageOf(query);
+      const [results, rows] = await Promise.all([
+        countSubscribers(db, shopId, params.campaignId),
+        findSubscribers(db, shopId, params.campaignId, page.resultsPerPage, page.offset),
+      ]);
+      if (results === undefined) throw notFound();
+      return paged(page, results, rows);
+    },
+  );
+}

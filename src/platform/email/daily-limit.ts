@@ -1,0 +1,54 @@
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { secretHash, timeOfId } from '../../kernel/ids.ts';
+import type { CleanupStep } from '../cleanup.ts';
+import type { QueuedMail } from './queue.ts';
+
+const DAY = 86_400_000;
+
+/**
+ * Whether anybody can cause this email to any address, by ordering with it or by typing it into a form. What a merchant
+ * causes (an invoice, a shipment, a refund) is always sent: strangers could use up the limit of a customer before.
+ */
+export function isLimited({ template }: Pick<QueuedMail, 'template'>): boolean {
+  return template === 'order' || template === 'newsletter' || template === 'availability';
+}
+
+/**
+ * Counts an email against the day on which it was queued; false: its recipient has had enough that day. An email that
+ * was counted before stays allowed, so that a retry neither counts twice nor is refused.
+ */
+export async function countEmail(
+  db: Queries,
+  { id, shopId, to }: Pick<QueuedMail, 'shopId' | 'to'> & { id: string },
+  perDay: number,
+): Promise<boolean> {
+  const recipient = secretHash(`${shopId}/${to.toLowerCase()}`);
+  const counted = await db.run(sql`
+    insert into mail_day (shop_id, recipient_hash, day, mail_ids)
+    values (${shopId}, ${recipient}, ${dayOf(timeOfId(id))}, array[${id}]::uuid[])
+    on conflict (shop_id, recipient_hash, day) do update
+    set mail_ids = case when mail_day.mail_ids @> excluded.mail_ids then mail_day.mail_ids
+      else mail_day.mail_ids || excluded.mail_ids end
+    where mail_day.mail_ids @> excluded.mail_ids or cardinality(mail_day.mail_ids) < ${perDay}`);
+  return counted > 0;
+}
+
+/** An email is tried for about a day; afterwards nobody asks for its day any more. */
+export const mailDayCleanup: CleanupStep = {
+  name: 'mail days',
+  run: async (db, limit) => {
+    const old = await db.many<{ shopId: string; recipient: Buffer; day: string }>(sql`
+      select shop_id as "shopId", recipient_hash as recipient, day::text from mail_day
+      where day < ${dayOf(new Date(db.now.getTime() - 2 * DAY))} order by day limit ${limit}`);
+    await db.run(sql`
+      delete from mail_day
+      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ recipient }) => recipient)}::bytea[],
+        ${old.map(({ day }) => day)}::date[]) as old (shop_id, recipient_hash, day)
+      where mail_day.shop_id = old.shop_id and mail_day.recipient_hash = old.recipient_hash
+        and mail_day.day = old.day`);
+    return old.length;
+  },
+};
+
+const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createTransport } from 'nodemailer';
+import { syncFolder } from '../../db/embedded-init.ts';
+
+/** A mail that can leave the house. */
+export interface Message {
+  id: string;
+  from: { name: string; address: string };
+  replyTo: string | undefined;
+  to: string;
+  subject: string;
+  language: string;
+  text: string;
+  html: string;
+  /** PDFs. */
+  attachments: { name: string; bytes: Buffer }[];
+  /** The part behind the @ of its Message-ID. */
+  host: string;
+}
+
+export interface Delivery {
+  deliver: (message: Message) => Promise<void>;
+  /** What is under way fails. */
+  close: () => void;
+}
+
+/** Below the time after which a job counts as lost. */
+const DEADLINE = 45_000;
+
+/** By SMTP, over connections that are kept for the next mail. */
+export function smtpDelivery(url: string, deadline = DEADLINE): Delivery {
+  // Said here, because Node's own error holds the address with its password.
+  if (!URL.canParse(url)) throw new Error('SMTP_URL is not an address such as smtp://user:password@host:587');
+  const open = () =>
+    createTransport({
+      url,
+      pool: true,
+      // A password must not cross the network in clear; `?requireTLS=false` in the address allows it.
+      requireTLS: new URL(url).password !== '',
+      connectionTimeout: 10_000,
+      greetingTimeout: 10_000,
+      socketTimeout: 20_000,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+  let transport = open();
+  return {
+    deliver: async (message) => {
+      const used = transport;
+      // A server that sends a byte now and then would keep a connection for ever.
+      const timer = setTimeout(() => {
+        if (transport === used) transport = open();
+        used.close({ force: true });
+      }, deadline);
+      try {
+        await used.sendMail(headersAndParts(message));
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close: () => transport.close({ force: true }),
+  };
+}
+
+/** As files, one per mail and named by its id: a second delivery of a mail replaces the first. */
+export function fileDelivery(folder: string): Delivery {
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  return {
+    deliver: async (message) => {
+      const { message: bytes } = await transport.sendMail(headersAndParts(message));
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeWhole(folder, `${message.id}.eml`, bytes as Buffer);
+    },
+    close: () => {},
+  };
+}
+
+/** Complete or not there at all, also after a power cut. */
+async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<void> {
+  const draft = path.join(folder, `.${randomUUID()}.draft`);
+  try {
+    await writeFile(draft, bytes, { flag: 'wx', mode: 0o600, flush: true });
+    await rename(draft, path.join(folder, name));
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  await syncFolder(folder);
+}
+
+/**
+ * The Message-ID is the same each time the mail is sent, so that a receiver can drop the second one after a crash.
+ */
+function headersAndParts(message: Message) {
+  const { id, from, replyTo, to, subject, language, text, html, attachments, host } = message;
+  const names = attachments.map(({ name }) => name);
+  for (const value of [from.name, from.address, replyTo ?? '', to, subject, host, ...names]) {
+    if (/\p{Cc}/u.test(value)) throw new Error('A header of this mail holds a control character');
+  }
+  return {
+    messageId: `<${id}@${host}>`,
+    from,
+    to: { name: '', address: to },
+    ...(replyTo !== undefined && { replyTo: { name: '', address: replyTo } }),
+    subject,
+    text,
+    html,
+    attachments: attachments.map(({ name: filename, bytes: content }) => ({
+      filename,
+      content,
+      contentType: 'application/pdf',
+    })),
+    headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': language },
+  };
+}

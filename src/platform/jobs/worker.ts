@@ -1,0 +1,134 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { JobWithMetadata } from 'pg-boss';
+import type { Database } from '../../db/database.ts';
+import { openQueues, type Queue } from './queue.ts';
+
+export interface Job<Content> {
+  id: string;
+  content: Content;
+}
+
+export interface WorkerOptions<Content> {
+  log: FastifyBaseLogger;
+  /** Throws when it could not be done now. It may run twice, after a crash between its effect and its end. */
+  run: (job: Job<Content>) => Promise<void>;
+  /** Makes the runs that are under way fail soon. */
+  giveUp: () => void;
+  /** Milliseconds between two looks into an empty queue. */
+  pause?: number;
+}
+
+const MOST_AT_ONCE = 20;
+/** It takes new jobs when this many can begin: one statement for each would cost more than most jobs. */
+const LEAST_TAKEN = 10;
+const MAINTENANCE = 30_000;
+const LAST_JOBS = 5_000;
+
+/**
+ * Takes jobs from a queue and runs them until it is stopped. pg-boss has a loop of its own, but that one does not
+ * wait for the statement that ends a job: a database that is away at this moment would end the process.
+ */
+export function startWorker<Content>(
+  db: Database,
+  queue: Queue,
+  { log, run, giveUp, pause = 2_000 }: WorkerOptions<Content>,
+): { stop: () => Promise<void> } {
+  const boss = openQueues(db);
+  const running = new Set<Promise<void>>();
+  /** Done, but still in the queue. */
+  const done = new Set<string>();
+  const stopping = new AbortController();
+  let wake = () => {};
+  let maintainedAt = -Infinity;
+  /** The last look into the queue found as many as could be taken. */
+  let mayHaveMore = false;
+
+  /** A job that is done leaves no trace: it holds the address of a person. */
+  const deleteDone = async () => {
+    const ids = [...done];
+    if (ids.length === 0) return;
+    await boss.deleteJob(queue, ids);
+    for (const id of ids) done.delete(id);
+  };
+  /** One after the other: what is done in the meantime goes together, and no two wait for each other's rows. */
+  let deleting = Promise.resolve();
+  const forgetDone = () => (deleting = deleting.catch(() => {}).then(deleteDone));
+
+  const attempt = async ({ id, data: content, retryCount, retryLimit }: JobWithMetadata<Content>) => {
+    try {
+      if (!done.has(id)) await run({ id, content });
+      done.add(id);
+    } catch (error) {
+      const line = { queue, job: id, attempt: retryCount + 1, ...reasonOf(error) };
+      if (retryCount < retryLimit) log.warn(line, 'job failed, it will be tried again');
+      else log.error(line, 'job failed for the last time');
+      await boss.fail(queue, id, error as Error);
+      return;
+    }
+    await forgetDone();
+  };
+
+  const start = (job: JobWithMetadata<Content>) => {
+    const run = attempt(job)
+      // It stays taken and comes back when it counts as lost; or it was done, which the next turn says again.
+      .catch((error: unknown) => log.warn({ queue, job: job.id, err: error }, 'job could not be ended'))
+      .finally(() => {
+        running.delete(run);
+        if (mayHaveMore && running.size <= MOST_AT_ONCE - LEAST_TAKEN) wake();
+      });
+    running.add(run);
+  };
+
+  const turn = async (): Promise<void> => {
+    await forgetDone();
+    if (performance.now() - maintainedAt > MAINTENANCE) {
+      maintainedAt = performance.now();
+      await boss.maintain();
+    }
+    const batchSize = MOST_AT_ONCE - running.size;
+    if (batchSize < LEAST_TAKEN) return;
+    const jobs = await boss.fetch<Content>(queue, { batchSize, includeMetadata: true });
+    mayHaveMore = jobs.length === batchSize;
+    for (const job of jobs) start(job);
+  };
+
+  const loop = async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        await turn();
+      } catch (error) {
+        log.warn({ queue, err: error }, 'the queue could not be read');
+      }
+      if (stopping.signal.aborted) break;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pause);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  };
+
+  const looping = loop();
+  return {
+    /** What is under way gets a moment to end. */
+    stop: async () => {
+      stopping.abort();
+      wake();
+      await looping;
+      const timer = setTimeout(giveUp, LAST_JOBS);
+      await Promise.all(running);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/**
+ * What a server says of a mail it does not take may hold the address, so that only codes are logged; the text is
+ * with the job. An error without a code is a defect of ours.
+ */
+function reasonOf(error: unknown) {
+  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+  return code === undefined ? { err: error } : { code, ...(responseCode !== undefined && { responseCode }) };
+}

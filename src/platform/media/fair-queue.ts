@@ -1,0 +1,59 @@
+import { HttpError } from '../../http/errors.ts';
+
+export interface FairQueueOptions {
+  /** How many tasks run at the same time. */
+  atOnce: number;
+  /** Tasks of one shop that may wait, and of all shops. */
+  waitingPerShop: number;
+  waitingInAll: number;
+}
+
+/** Rough, because nobody knows how large the images are that wait. */
+const RETRY_AFTER = 10;
+
+/**
+ * Runs tasks that take long, a few at the same time. Shops take turns: a shop that sends a hundred images waits for its
+ * own, and another one's single image is next.
+ */
+export function createFairQueue({ atOnce, waitingPerShop, waitingInAll }: FairQueueOptions) {
+  /** The shops whose tasks wait, in the order of their turns; a shop without tasks is not in it. */
+  const waiting = new Map<string, (() => void)[]>();
+  let running = 0;
+  let length = 0;
+
+  const startNext = () => {
+    if (running === atOnce) return;
+    const [next] = waiting;
+    if (!next) return;
+    const [shopId, tasks] = next;
+    const start = tasks.shift()!;
+    // Behind all other shops.
+    waiting.delete(shopId);
+    if (tasks.length > 0) waiting.set(shopId, tasks);
+    length--;
+    running++;
+    start();
+  };
+
+  /** Runs `work` when it is the shop's turn. Throws at once when too much waits already. */
+  return async <Result>(shopId: string, work: () => Promise<Result>): Promise<Result> => {
+    const own = waiting.get(shopId) ?? [];
+    if (own.length >= waitingPerShop) throw tooMuch(429, 'Too many images of this shop are waiting');
+    if (length >= waitingInAll) throw tooMuch(503, 'Too many images are waiting');
+    await new Promise<void>((start) => {
+      own.push(start);
+      waiting.set(shopId, own);
+      length++;
+      startNext();
+    });
+    try {
+      return await work();
+    } finally {
+      running--;
+      startNext();
+    }
+  };
+}
+
+const tooMuch = (status: 429 | 503, text: string) =>
+  new HttpError(status, `${text}, try again in ${RETRY_AFTER} s`, { 'retry-after': String(RETRY_AFTER) });

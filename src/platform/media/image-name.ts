@@ -1,0 +1,43 @@
+import { badRequest } from '../../http/errors.ts';
+
+export type ImageKind = 'png' | 'jpeg' | 'gif' | 'ico';
+
+const KINDS: Readonly<Record<string, ImageKind>> = {
+  png: 'png',
+  jpg: 'jpeg',
+  jpeg: 'jpeg',
+  gif: 'gif',
+  ico: 'ico',
+};
+
+const LONGEST = 120;
+const NAME = /^(.+)\.([a-z]{3,4})$/i;
+
+export interface ImageName {
+  kind: ImageKind;
+  /** The name of the file on disk and in addresses, with what the size adds to it: `lamp_xs.png`. */
+  fileOf: (suffix: string) => string;
+}
+
+/** What the name of an uploaded file says. Its files are called alike, in letters that every disk and address has. */
+export function imageName(name: string): ImageName {
+  if (name.length > LONGEST) throw badRequest(`The name of an image has at most ${LONGEST} characters`);
+  if (/[\p{Cc}/\\]/u.test(name) || !name.isWellFormed()) {
+    throw badRequest('The name of an image must not hold slashes or control characters');
+  }
+  const [, base, extension] = NAME.exec(name) ?? [];
+  const kind = KINDS[extension?.toLowerCase() ?? ''];
+  if (base === undefined || extension === undefined || !kind) {
+    throw badRequest('The name of an image must end with .png, .jpg, .jpeg, .gif or .ico');
+  }
+  if (!/[\p{L}\p{N}]/u.test(base)) {
+    throw badRequest('The name of an image must have a letter or a digit before its ending');
+  }
+  const safe = base
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
+    .replace(/^[_-]+/, '')
+    .slice(0, 90);
+  return { kind, fileOf: (suffix) => `${safe || 'image'}${suffix}.${extension.toLowerCase()}` };
+}

@@ -1,0 +1,51 @@
+import type { Config } from '../../config.ts';
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { HttpError, tooLarge } from '../../http/errors.ts';
+import { CLASSIFIERS, type ImageSizes } from './images.ts';
+
+/**
+ * The bytes of all images of a shop's products are a counter of the shop. Whoever inserts or deletes images moves it in
+ * the same transaction, so it is exact, and nothing is ever added up.
+ */
+
+const MEGABYTE = 1_048_576;
+
+/** Of all sizes of these images. */
+export function bytesOf(images: readonly { sizes: ImageSizes }[]): number {
+  const files = images.flatMap(({ sizes }) => CLASSIFIERS.map((classifier) => sizes[classifier]));
+  return files.reduce((sum, file) => sum + (file?.bytes ?? 0), 0);
+}
+
+/** Before an image is scaled, which is the costly part; the transaction decides. */
+export async function refuseFullMedia(db: Queries, config: Config, shopId: string): Promise<void> {
+  if (config.MEDIA_QUOTA_MB === 0) return;
+  const row = await db.one<{ value: number }>(sql`
+    select value from counter where shop_id = ${shopId} and name = 'mediaBytes'`);
+  if (row && row.value >= config.MEDIA_QUOTA_MB * MEGABYTE) throw fullMedia(config);
+}
+
+/** Counts the bytes of a new image; 413 when the shop has no space left for it. */
+export async function takeMedia(
+  tx: Transaction,
+  config: Config,
+  shopId: string,
+  bytes: number,
+): Promise<void> {
+  const quota = config.MEDIA_QUOTA_MB === 0 ? Number.MAX_SAFE_INTEGER : config.MEDIA_QUOTA_MB * MEGABYTE;
+  const counted = await tx.run(sql`
+    update counter set value = value + ${bytes}
+    where shop_id = ${shopId} and name = 'mediaBytes' and value + ${bytes}::bigint <= ${quota}`);
+  if (counted === 0) throw fullMedia(config);
+}
+
+/** Counts images that came without asking, such as those of the demo shop, or that were deleted (below 0). */
+export async function addMedia(tx: Transaction, shopId: string, bytes: number): Promise<void> {
+  if (bytes === 0) return;
+  await tx.run(sql`
+    update counter set value = value + ${bytes} where shop_id = ${shopId} and name = 'mediaBytes'`);
+}
+
+function fullMedia({ MEDIA_QUOTA_MB }: Config): HttpError {
+  return tooLarge(`The images of the shop would take more than ${MEDIA_QUOTA_MB} MB, delete some first`);
+}

@@ -1,0 +1,194 @@
+import { open, readFile } from 'node:fs/promises';
+import type { Sharp, SharpOptions } from 'sharp';
+import type { Config } from '../../config.ts';
+import { badRequest, HttpError } from '../../http/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import { createFairQueue } from './fair-queue.ts';
+import { iconEntries } from './icon.ts';
+import { imageName, type ImageKind } from './image-name.ts';
+import { CLASSES, CLASSIFIERS, type Classifier, type ImageFile, type ImageSizes } from './images.ts';
+import { removeFolders, writeFiles } from './storage.ts';
+
+export interface StoredImage {
+  imageKey: string;
+  sizes: ImageSizes;
+}
+
+type PictureKind = Exclude<ImageKind, 'ico'>;
+type Picture = Dimensions & { bytes: Buffer };
+
+interface Dimensions {
+  width: number;
+  height: number;
+}
+
+const MOST_PIXELS = 50_000_000;
+const MOST_ICON_PIXELS = 1_048_576;
+
+const SIGNATURES: Readonly<Record<ImageKind, readonly string[]>> = {
+  png: ['89504e470d0a1a0a'],
+  jpeg: ['ffd8ff'],
+  gif: ['474946383761', '474946383961'],
+  ico: ['00000100'],
+};
+
+/**
+ * Makes the files of an image: the bytes, or the path of a file, and the name it came with. What is no image of its
+ * kind is refused with 400. Of a photo nothing but its pixels is kept, so no place or owner that a camera noted gets
+ * published. The files belong to nobody until a row names their key: the sweep removes them after an hour.
+ */
+export async function storeImage(
+  config: Config,
+  shopId: string,
+  source: Buffer | string,
+  name: string,
+): Promise<StoredImage> {
+  const { kind, fileOf } = imageName(name);
+  await checkSignature(source, kind);
+  const pictures = await inTurn(shopId, async () =>
+    kind === 'ico' ? iconPictures(source) : scaledPictures(source, kind),
+  );
+  const imageKey = newId(new Date());
+  const files = CLASSIFIERS.flatMap((classifier) => {
+    const picture = pictures[classifier];
+    return picture ? [{ classifier, ...picture, file: fileOf(CLASSES[classifier].suffix) }] : [];
+  });
+  try {
+    await writeFiles(config, shopId, imageKey, files);
+  } catch (error) {
+    await removeFolders(config, shopId, [imageKey]);
+    throw error;
+  }
+  const sizes = Object.fromEntries(CLASSIFIERS.map((classifier) => [classifier, null])) as Record<
+    Classifier,
+    ImageFile | null
+  >;
+  for (const { classifier, file, width, height, bytes } of files) {
+    sizes[classifier] = { file, width, height, bytes: bytes.length };
+  }
+  return { imageKey, sizes };
+}
+
+/** First of all, so that nothing else (an SVG, a page) reaches a decoder, whatever its name says. */
+async function checkSignature(source: Buffer | string, kind: ImageKind): Promise<void> {
+  const start = typeof source === 'string' ? await firstBytes(source) : source.subarray(0, 8);
+  const hex = start.toString('hex');
+  if (!SIGNATURES[kind].some((signature) => hex.startsWith(signature))) {
+    throw badRequest(`The file is no ${kind.toUpperCase()} image, but its name says so`);
+  }
+}
+
+async function firstBytes(path: string): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(8), 0, 8, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * One picture at a time in the whole process: it takes a core and up to 200 MB, and the other core answers requests. An
+ * upload that waits holds a connection and a file of at most 10 MB.
+ */
+const inTurn = createFairQueue({ atOnce: 1, waitingPerShop: 32, waitingInAll: 512 });
+
+let loading: Promise<(source: Buffer | string, options?: SharpOptions) => Sharp> | undefined;
+
+/** Loaded when the first image comes: libvips takes time and memory that most processes never need. */
+export function loadSharp() {
+  loading ??= import('sharp').then(({ default: sharp }) => {
+    sharp.cache(false);
+    sharp.concurrency(1);
+    return sharp;
+  });
+  return loading;
+}
+
+async function scaledPictures(
+  source: Buffer | string,
+  kind: PictureKind,
+): Promise<Record<Classifier, Picture>> {
+  const sharp = await loadSharp();
+  const opened = (animated: boolean) =>
+    sharp(source, { animated, failOn: 'error', limitInputPixels: MOST_PIXELS }).autoOrient();
+  try {
+    const { autoOrient: original, pages = 1 } = await opened(false).metadata();
+    if (original.width * original.height * pages > MOST_PIXELS) throw tooManyPixels();
+
+    const encoded = async (picture: Sharp, size: Dimensions) => {
+      // A table of codes that fits the image is found by looking at all of it, which for a large one takes memory.
+      const optimiseCoding = size.width * size.height < 1_000_000;
+      const bytes = await picture
+        .resize({ ...size, fit: 'fill' })
+        .toFormat(kind, kind === 'jpeg' ? { quality: 85, optimiseCoding } : {})
+        .toBuffer();
+      return { ...size, bytes };
+    };
+    const largest = fitted(original, CLASSES.Large.box);
+    const isWhole = kind === 'gif' && largest.width === original.width;
+    // To encode an animation anew takes seconds, so one that fits stays as it came, once all frames were decoded.
+    if (isWhole) await opened(true).resize({ width: 1, height: 1, fit: 'fill' }).raw().toBuffer();
+
+    // The other sizes are made from these pixels: the original is decoded twice and not seven times.
+    const reduced = await opened(false)
+      .resize({ ...fitted(original, CLASSES.MediumLarge.box), fit: 'fill' })
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    const pictures = {
+      Large: isWhole
+        ? { ...largest, bytes: await bytesOf(source) }
+        : await encoded(opened(kind === 'gif'), largest),
+    } as Record<Classifier, Picture>;
+    for (const classifier of CLASSIFIERS) {
+      if (classifier === 'Large') continue;
+      const pixels = sharp(reduced.data, { raw: reduced.info });
+      pictures[classifier] = await encoded(pixels, fitted(original, CLASSES[classifier].box));
+    }
+    return pictures;
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+function bytesOf(source: Buffer | string): Promise<Buffer> | Buffer {
+  return typeof source === 'string' ? readFile(source) : source;
+}
+
+/** An icon is served as it came: its sizes are inside of it already. */
+async function iconPictures(source: Buffer | string): Promise<Partial<Record<Classifier, Picture>>> {
+  const bytes = await bytesOf(source);
+  const entries = iconEntries(bytes);
+  if (!entries) throw damaged();
+  const sharp = await loadSharp();
+  try {
+    for (const entry of entries) {
+      if (entry.isPng)
+        await sharp(entry.bytes, { failOn: 'error', limitInputPixels: MOST_ICON_PIXELS }).stats();
+    }
+  } catch {
+    throw damaged();
+  }
+  const { width, height } = entries.reduce((largest, entry) =>
+    entry.width > largest.width ? entry : largest,
+  );
+  return { Large: { width, height, bytes } };
+}
+
+/** The size within a square; never larger than it was. */
+export function fitted({ width, height }: Dimensions, box: number): Dimensions {
+  const side = Math.max(width, height);
+  if (side <= box) return { width, height };
+  const scaled = (length: number) => Math.max(1, Math.round((length * box) / side));
+  return { width: scaled(width), height: scaled(height) };
+}
+
+const damaged = () => badRequest('The image is damaged or cut off');
+const tooManyPixels = () => badRequest('The image has more than 50 megapixels, over all of its frames');
+
+/** What a decoder says is about the file that was sent. */
+function refusalOf(error: unknown): Error {
+  if (error instanceof HttpError) return error;
+  return (error as Error).message.includes('pixel limit') ? tooManyPixels() : damaged();
+}

@@ -1,0 +1,127 @@
+import type { Dir, Dirent } from 'node:fs';
+import { lstat, opendir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../../config.ts';
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { uploadFolder } from '../../http/upload.ts';
+import type { CleanupStep } from '../cleanup.ts';
+import { isImageFolder, isMissing, isShopFolder, mediaFolder, removeFolders } from './storage.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+interface ImageFolder {
+  shopId: string;
+  imageKey: string;
+}
+
+/**
+ * Removes what a process left behind that died between writing files and committing their row, or between
+ * deleting a row and removing its files. An upload takes seconds: what is an hour old belongs to nobody. Only a walk
+ * through all folders finds these files, so it comes once a day, and asks the database about many folders at once,
+ * whichever shops they are of.
+ */
+export function mediaCleanup(config: Config, log: FastifyBaseLogger): CleanupStep {
+  /** Where the walk is: the steps of one clean-up follow each other. */
+  let walk: AsyncGenerator<ImageFolder> | undefined;
+  return {
+    name: 'media',
+    every: DAY,
+    run: async (db, limit) => {
+      const before = db.now.getTime() - HOUR;
+      if (!walk) {
+        const removed = await removeUploads(config, before);
+        if (removed > 0) log.info({ removed }, 'removed uploads that were not finished');
+        walk = oldFolders(config, before);
+      }
+      try {
+        const folders = await takeFrom(walk, limit);
+        const unnamed = await findUnnamed(db, folders);
+        await Promise.all(unnamed.map(({ shopId, imageKey }) => removeFolders(config, shopId, [imageKey])));
+        if (unnamed.length > 0)
+          log.info({ removed: unnamed.length }, 'removed files of images that nobody has');
+        if (folders.length < limit) walk = undefined;
+        return folders.length;
+      } catch (error) {
+        walk = undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+async function removeUploads(config: Config, before: number): Promise<number> {
+  const uploads = uploadFolder(config);
+  let removed = 0;
+  for await (const { name } of entriesOf(uploads)) {
+    if (!(await isOlder(path.join(uploads, name), before))) continue;
+    await rm(path.join(uploads, name), { recursive: true, force: true });
+    removed++;
+  }
+  return removed;
+}
+
+async function* oldFolders(config: Config, before: number): AsyncGenerator<ImageFolder> {
+  for await (const { name: shopId } of entriesOf(mediaFolder(config))) {
+    if (!isShopFolder(shopId)) continue;
+    const folder = path.join(mediaFolder(config), shopId);
+    for await (const { name: imageKey } of entriesOf(folder)) {
+      if (isImageFolder(imageKey) && (await isOlder(path.join(folder, imageKey), before))) {
+        yield { shopId, imageKey };
+      }
+    }
+  }
+}
+
+async function takeFrom<Item>(items: AsyncGenerator<Item>, limit: number): Promise<Item[]> {
+  const taken: Item[] = [];
+  while (taken.length < limit) {
+    const { done, value } = await items.next();
+    if (done) break;
+    taken.push(value);
+  }
+  return taken;
+}
+
+/**
+ * Of these folders the ones that no row names. The folder of a shop that is unknown here may be one of another
+ * database, whose images must not go.
+ */
+async function findUnnamed(db: Queries, folders: readonly ImageFolder[]): Promise<ImageFolder[]> {
+  // Subqueries that count are answered from an index, folder by folder; joins could read whole tables.
+  return db.many<ImageFolder>(sql`
+    select folder.shop_id as "shopId", upper(folder.image_key::text) as "imageKey"
+    from unnest(${folders.map(({ shopId }) => shopId)}::text[], ${folders.map(({ imageKey }) => imageKey)}::uuid[])
+      as folder (shop_id, image_key)
+    where (select count(*) from shop where shop.shop_id = folder.shop_id) = 1
+      and (
+        select count(*) from product_image image
+        where image.shop_id = folder.shop_id and image.image_key = folder.image_key) = 0
+      and (
+        select count(*) from category
+        where category.shop_id = folder.shop_id and category.image_key = folder.image_key) = 0`);
+}
+
+/** Read bit by bit, because a shop may have a million images. Nothing, where the folder does not exist. */
+async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
+  let opened: Dir;
+  try {
+    opened = await opendir(folder);
+  } catch (error) {
+    if (isMissing(error)) return;
+    throw error;
+  }
+  yield* opened;
+}
+
+/** Another process may remove it meanwhile. */
+async function isOlder(place: string, before: number): Promise<boolean> {
+  try {
+    return (await lstat(place)).mtimeMs < before;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}

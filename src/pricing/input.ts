@@ -1,0 +1,107 @@
+import type { TaxType } from '../http/price.ts';
+import type { CartProduct, PricedProduct } from '../catalogue/products/cart-product.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+
+/** What the totals of a cart are computed from, and nothing else. */
+export interface CartFacts {
+  currency: string;
+  taxType: TaxType;
+  /** Where the goods go; null: nobody has said, so the shop's own country counts. */
+  country: string | null;
+  customerGroupId: string | null;
+  lines: readonly LineFacts[];
+  coupon: CouponFacts | null;
+  /** The method that was chosen, and the price that was set by hand, in minor units of the cart's currency. */
+  shipping: { methodId: string | null; price: number | null };
+  /** A price that was set by hand stands for a payment that is none of the shop's methods. */
+  payment: { methodId: string | null; price: number | null };
+}
+
+export interface LineFacts {
+  /** An exact decimal: "7.5". */
+  quantity: string;
+  /** The price of one unit that was set by hand, in minor units and in the terms of the cart; null: the product's. */
+  price: number | null;
+  product: PricedProduct;
+}
+
+export interface CouponFacts {
+  kind: 'FIX' | 'PERCENT' | 'SHIPPING';
+  currency: string;
+  /** FIX: minor units of its currency; PERCENT: basis points; SHIPPING: null. */
+  amount: number | null;
+  waivesShipping: boolean;
+  /** Minor units of its currency. */
+  minimumOrderValue: number | null;
+  isWithdrawn: boolean;
+  isUsedUp: boolean;
+  isInTime: boolean;
+  /** What it is restricted to; null: nothing. A master stands for its variations. */
+  productIds: readonly string[] | null;
+  shippingMethodIds: readonly string[] | null;
+  paymentMethodIds: readonly string[] | null;
+}
+
+/** A line as the cart holds it. */
+export interface StoredLine {
+  lineItemId: string;
+  productId: string;
+  /** An exact decimal as text. */
+  quantity: string;
+  /** Of one unit, in minor units; missing: the product's own. */
+  price?: number;
+}
+
+/** A code with what its campaign says. */
+export interface CartCoupon extends Omit<CouponFacts, 'isWithdrawn' | 'isUsedUp' | 'isInTime'> {
+  codeKey: string;
+  campaignId: string;
+  withdrawnAt: string | null;
+  used: number;
+  usageLimit: number | null;
+  campaignUsed: number;
+  campaignUsageLimit: number | null;
+  validFrom: string | null;
+  validTo: string | null;
+}
+
+export const PAYMENT_STATUSES = ['CANCELED', 'FAILED'] as const;
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+
+/** What a cart, or an order that is changed, has chosen, with all that its price depends on. Addresses are JSON text. */
+export interface Selection {
+  currency: string;
+  taxType: TaxType;
+  customerGroupId: string | null;
+  lines: readonly StoredLine[];
+  /** Those of its lines that exist, and maybe others. */
+  products: readonly CartProduct[];
+  coupon: CartCoupon | null;
+  couponLineItemId: string | null;
+  billingAddress: string | null;
+  shippingAddress: string | null;
+  shippingMethodId: string | null;
+  shippingPrice: number | null;
+  paymentMethodId: string | null;
+  paymentTransactionId: string | null;
+  paymentStatus: PaymentStatus | null;
+  paymentName: string | null;
+  paymentPrice: number | null;
+}
+
+/** The settings that totals depend on. */
+export type ShopRules = Pick<
+  Settings,
+  | 'country'
+  | 'taxModel'
+  | 'taxFreeOutsideEu'
+  | 'taxClasses'
+  | 'shippingMethods'
+  | 'paymentMethods'
+  | 'basketDiscounts'
+  | 'minimumCartCode'
+  | 'minimumCartAmount'
+  | 'defaultCurrency'
+  | 'currencies'
+  | 'exchangeRates'
+>;

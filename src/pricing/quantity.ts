@@ -1,0 +1,41 @@
+import type { ProductFacts } from '../catalogue/products/facts.ts';
+import { maxOrderOf, ORDER_UNIT } from '../catalogue/products/render.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+
+/** Quantities have up to six decimals; in millionths they are whole numbers that can be counted with. */
+const MILLION = 1_000_000;
+const millionths = (amount: number) => Math.round(amount * MILLION);
+
+/**
+ * The quantity that somebody gets who wants this much: the least order, and whole steps above it; raised to the next
+ * one, and lowered to what is there and to what one order may hold. A `stock` of null: there is always enough; a `most`
+ * of null: any quantity. The least order can always be had, even if `most` is less. undefined: nothing is there.
+ */
+export function allowedQuantity(
+  wanted: number,
+  { minimum, interval }: Pick<NonNullable<ProductFacts['orderUnit']>, 'minimum' | 'interval'> = ORDER_UNIT,
+  stock: number | null = null,
+  most: number | null = null,
+): number | undefined {
+  const least = millionths(minimum);
+  const step = millionths(interval);
+  const stepsAbove = (amount: number, round: (steps: number) => number) =>
+    step === 0 ? amount - least : round((amount - least) / step) * step;
+  const raised = least + Math.max(0, stepsAbove(millionths(wanted), Math.ceil));
+  const limit = Math.min(
+    stock === null ? Infinity : millionths(stock),
+    most === null ? Infinity : Math.max(least, millionths(most)),
+  );
+  if (raised <= limit) return raised / MILLION;
+  const lowered = least + stepsAbove(limit, Math.floor);
+  return lowered < least || lowered <= 0 ? undefined : lowered / MILLION;
+}
+
+/** The largest quantity of a line that may be ordered now; null: any. */
+export function largestQuantity(
+  facts: Pick<ProductFacts, 'maxOrder' | 'orderUnit'>,
+  settings: Pick<Settings, 'maxPerOrder'>,
+): number | null {
+  const most = maxOrderOf(facts, settings);
+  return most === null ? null : allowedQuantity(most, facts.orderUnit, null, most)!;
+}

@@ -1,0 +1,60 @@
+import { percentOf } from '../kernel/money.ts';
+import { inCurrency } from '../catalogue/products/prices.ts';
+import type { PaymentMethod } from '../shops/settings/settings.ts';
+import { couponProblems, type CouponProblem } from './coupon-problems.ts';
+import type { Delivery } from './delivery.ts';
+import type { CartFacts, CouponFacts, LineFacts, ShopRules } from './input.ts';
+import { sum, type Taxed } from './shares.ts';
+
+/** What a coupon is redeemed against, in the shop's tax model. */
+export interface Redemption {
+  cart: CartFacts;
+  /** The lines less the basket discount. */
+  left: readonly Taxed[];
+  subTotal: number;
+  delivery: Delivery;
+  method: PaymentMethod | null;
+  /** What the delivery would cost. */
+  asked: { shop: number };
+  shop: ShopRules;
+}
+
+/** What a coupon takes off, in the shop's tax model. */
+export interface Redeemed {
+  amount: number;
+  /** Which lines it is for, and what they come to less the basket discount. */
+  isFor: boolean[];
+  base: number;
+  waivesShipping: boolean;
+  problems: CouponProblem[];
+}
+
+/** A coupon takes off what is left after the basket discount; one with a problem takes off nothing. */
+export function redeemed(
+  coupon: CouponFacts,
+  { cart, left, subTotal, delivery, method, asked, shop }: Redemption,
+): Redeemed {
+  const converted = (minor: number) => inCurrency(minor, cart.currency, shop, coupon.currency);
+  const isFor = cart.lines.map(({ product }) => isProductOf(coupon, product));
+  const base = sum(left.filter((_, index) => isFor[index]).map(({ amount }) => amount));
+  const amount = {
+    FIX: () => Math.min(converted(coupon.amount ?? 0), base),
+    PERCENT: () => percentOf(base, coupon.amount ?? 0),
+    SHIPPING: () => 0,
+  }[coupon.kind]();
+  const waivesShipping = coupon.waivesShipping || coupon.kind === 'SHIPPING';
+  const problems = couponProblems(coupon, {
+    isBelowMinimum: coupon.minimumOrderValue !== null && subTotal < converted(coupon.minimumOrderValue),
+    hasProduct: isFor.includes(true),
+    shippingMethodId: delivery.method?.shippingMethodId,
+    paymentMethodId: method?.paymentMethodId,
+    hasEffect: amount > 0 || (waivesShipping && asked.shop > 0),
+  });
+  if (problems.length > 0) return { amount: 0, isFor, base, waivesShipping: false, problems };
+  return { amount, isFor, base, waivesShipping, problems };
+}
+
+function isProductOf({ productIds }: CouponFacts, product: LineFacts['product']): boolean {
+  if (productIds === null) return true;
+  return productIds.some((id) => id === product.productId || id === product.masterId);
+}

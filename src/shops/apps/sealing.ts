@@ -1,0 +1,96 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Config } from '../../config.ts';
+import { openDataFolder } from '../../db/data-folder.ts';
+
+/**
+ * App secrets sign what the service sends to an app, so they must be readable again. They are kept sealed with a
+ * key that is not in the database: who steals a backup of the database alone can't sign anything.
+ */
+
+const NONCE_LENGTH = 12;
+const TAG_LENGTH = 16;
+
+/** The key of this installation does not open what another one sealed. */
+export class SealProblem extends Error {
+  override name = 'SealProblem';
+}
+
+/** AES-256-GCM: nonce, tag, ciphertext. */
+export function seal(key: Buffer, text: string): Buffer {
+  const nonce = randomBytes(NONCE_LENGTH);
+  const cipher = createCipheriv('aes-256-gcm', sealingKey(key), nonce, { authTagLength: TAG_LENGTH });
+  const hidden = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), hidden]);
+}
+
+export function unseal(key: Buffer, sealed: Buffer): string {
+  try {
+    const nonce = sealed.subarray(0, NONCE_LENGTH);
+    const decipher = createDecipheriv('aes-256-gcm', sealingKey(key), nonce, { authTagLength: TAG_LENGTH });
+    decipher.setAuthTag(sealed.subarray(NONCE_LENGTH, NONCE_LENGTH + TAG_LENGTH));
+    const hidden = sealed.subarray(NONCE_LENGTH + TAG_LENGTH);
+    return Buffer.concat([decipher.update(hidden), decipher.final()]).toString('utf8');
+  } catch (error) {
+    throw new SealProblem(
+      "An app's secret was sealed with another key: set the KONTOR_SECRET (or the KONTOR_DATA with the secret.key) of the process that created the app.",
+      { cause: error },
+    );
+  }
+}
+
+/** A key of its own per purpose, so that no other use of the installation's key touches the seals. */
+function sealingKey(key: Buffer): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', 'kontor app secrets', 32));
+}
+
+/**
+ * The key of this installation, 32 bytes: from KONTOR_SECRET, which may be a phrase and therefore passes through
+ * scrypt, else random, made once and kept in the data folder.
+ */
+export async function installationKey(
+  config: Pick<Config, 'KONTOR_SECRET' | 'KONTOR_DATA'>,
+): Promise<Buffer> {
+  if (config.KONTOR_SECRET === undefined) return storedKey(config.KONTOR_DATA);
+  // All processes must come to the same key with nothing but the secret, so the salt is fixed.
+  return promisify<string, string, number, Buffer>(scrypt)(config.KONTOR_SECRET, 'kontor installation', 32);
+}
+
+const KEY_TEXT = /^[0-9a-f]{64}\n$/;
+
+async function storedKey(folder: string): Promise<Buffer> {
+  const file = path.join(folder, 'secret.key');
+  const text = (await readIfThere(file)) ?? (await createKey(folder, file));
+  if (!KEY_TEXT.test(text)) {
+    throw new SealProblem(
+      `${file} is damaged: restore it from a backup. Without it the secrets of all apps are lost.`,
+    );
+  }
+  return Buffer.from(text.trim(), 'hex');
+}
+
+/** A link appears with its whole content or not at all, and only the first of several processes gets to set it. */
+async function createKey(folder: string, file: string): Promise<string> {
+  await openDataFolder(folder);
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    await writeFile(draft, `${randomBytes(32).toString('hex')}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return readFile(file, 'utf8');
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { CleanupStep } from '../../platform/cleanup.ts';
+
+export interface EntryRow {
+  entryId: string;
+  at: Date;
+  appId: string | null;
+  appName: string | null;
+  method: string;
+  route: string;
+  object: Record<string, string>;
+}
+
+export interface EntryFilter {
+  after: Date | null;
+  before: Date | null;
+  appId: string | null;
+  method: string | null;
+}
+
+export const entryColumns = sql`
+  upper(entry_id::text) as "entryId", at, upper(app_id::text) as "appId", app_name as "appName", method, route, object`;
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/**
+ * An id begins with its moment, so the primary key is also the order of time. Without app and method, entries are
+ * counted in the index alone: that is a statement of its own.
+ */
+const matches = (shopId: string, { after, before, appId, method }: EntryFilter) => {
+  const first = after ? firstIdOf(after.getTime() + 1) : FIRST_ID;
+  const last = before ? firstIdOf(before.getTime()) : LAST_ID;
+  const isInTime = sql`shop_id = ${shopId} and entry_id >= ${first}::uuid and entry_id < ${last}::uuid`;
+  if (appId === null && method === null) return isInTime;
+  return sql`${isInTime} and (${appId}::uuid is null or app_id = ${appId}) and (${method}::text is null or method = ${method})`;
+};
+
+/** Newest first. */
+export function findEntries(db: Queries, shopId: string, filter: EntryFilter, limit: number, offset: number) {
+  return db.many<EntryRow>(sql`
+    select ${entryColumns} from audit_entry where ${matches(shopId, filter)}
+    order by entry_id desc limit ${limit} offset ${offset}`);
+}
+
+export async function countEntries(db: Queries, shopId: string, filter: EntryFilter): Promise<number> {
+  const row = await db.one<{ count: number }>(
+    sql`select count(*) as count from audit_entry where ${matches(shopId, filter)}`,
+  );
+  return row!.count;
+}
+
+const KEPT_FOR = 400 * 86_400_000;
+
+/** Deletes old entries of all shops. */
+export const auditCleanup: CleanupStep = {
+  name: 'audit entries',
+  run: async (db, limit) => {
+    const old = await db.many<{ shopId: string; entryId: string }>(sql`
+      select shop_id as "shopId", entry_id as "entryId" from audit_entry
+      where at < ${new Date(db.now.getTime() - KEPT_FOR)} order by at limit ${limit}`);
+    await db.run(sql`
+      delete from audit_entry entry
+      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ entryId }) => entryId)}::uuid[])
+        as old (shop_id, entry_id)
+      where entry.shop_id = old.shop_id and entry.entry_id = old.entry_id`);
+    return old.length;
+  },
+};
+
+/** Not above any id that was made at this moment or later, in milliseconds since 1970. */
+export function firstIdOf(moment: number): string {
+  const digits = Math.max(moment, 0).toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
+}

@@ -1,0 +1,33 @@
+import { Type } from 'typebox';
+import type { Operations } from '../../http/operation.ts';
+import { shopSettings } from '../settings/settings.ts';
+
+const Currencies = Type.Object(
+  {
+    default: Type.String({ description: 'ISO 4217 code of the default currency.', examples: ['EUR'] }),
+    items: Type.Array(Type.String({ examples: ['EUR'] }), {
+      description: 'All currencies of the shop, the default among them.',
+      examples: [['EUR', 'GBP']],
+    }),
+  },
+  { title: 'currencies' },
+);
+
+export function currencies(api: Operations): void {
+  api.read(
+    {
+      method: 'GET',
+      path: '/currencies',
+      name: 'listCurrencies',
+      summary: 'List currencies',
+      tag: 'currencies',
+      labels: ['Base', 'Now'],
+      access: 'products_read',
+      answer: Currencies,
+    },
+    async ({ db, shopId }) => {
+      const settings = await shopSettings(db, shopId);
+      return { default: settings.defaultCurrency, items: settings.currencies };
+    },
+  );
+}

@@ -1,0 +1,42 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { PageName } from './schema.ts';
+
+/** The texts that are set, by their keys. */
+export type Content = Record<string, string>;
+
+export async function findPage(
+  db: Queries,
+  shopId: string,
+  page: PageName,
+  locale: string,
+): Promise<Content | undefined> {
+  const row = await db.one<{ content: Content }>(sql`
+    select content from legal_page where shop_id = ${shopId} and page = ${page} and locale = ${locale}`);
+  return row?.content;
+}
+
+/** What the pages call themselves: null when a page says nothing that could be its name. */
+export function findPageNames(db: Queries, shopId: string, locale: string) {
+  return db.many<{ page: PageName; name: string | null }>(sql`
+    select page, coalesce(
+      nullif(btrim(content ->> 'name'), ''),
+      nullif(btrim(content ->> 'navigationCaption'), ''),
+      nullif(btrim(content ->> 'title'), '')) as name
+    from legal_page where shop_id = ${shopId} and locale = ${locale}`);
+}
+
+export async function replacePage(
+  tx: Transaction,
+  shopId: string,
+  page: PageName,
+  locale: string,
+  content: Content,
+): Promise<Content> {
+  const row = await tx.one<{ content: Content }>(sql`
+    insert into legal_page (shop_id, page, locale, content)
+    values (${shopId}, ${page}, ${locale}, ${content})
+    on conflict (shop_id, page, locale) do update set content = excluded.content
+    returning content`);
+  return row!.content;
+}

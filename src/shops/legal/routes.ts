@@ -1,0 +1,91 @@
+import { Type, type Static } from 'typebox';
+import { badRequest } from '../../http/errors.ts';
+import { offeredLocale, readingLocale } from '../../http/locale.ts';
+import type { Operations } from '../../http/operation.ts';
+import { LocaleParameter } from '../../http/schemas.ts';
+import { moveSettingsVersion } from '../shop/queries.ts';
+import { shopSettings } from '../settings/settings.ts';
+import { findPage, findPageNames, replacePage, type Content } from './queries.ts';
+import { PAGES, Summary, WritingLocale } from './schema.ts';
+
+export function legal(api: Operations): void {
+  api.read(
+    {
+      method: 'GET',
+      path: '/legal',
+      name: 'listLegalPages',
+      summary: 'List legal pages',
+      description: 'The names of the six pages in one locale, null for those that do not exist in it.',
+      tag: 'legal',
+      labels: ['Base', 'Now'],
+      access: 'legal_read',
+      query: Type.Object({ locale: LocaleParameter }),
+      answer: Summary,
+    },
+    async ({ db, shopId, query, link }) => {
+      const locale = readingLocale(query.locale, await shopSettings(db, shopId));
+      const rows = await findPageNames(db, shopId, locale);
+      const nameOf = new Map(rows.map(({ page, name }) => [page, name]));
+      const items = PAGES.map(({ page, key }) => {
+        const name = nameOf.get(page) ?? null;
+        return [key, name === null ? null : { name }] as const;
+      });
+      return {
+        ...(Object.fromEntries(items) as Omit<Static<typeof Summary>, 'links'>),
+        links: PAGES.map(({ page, rel }) => ({ rel, href: link(`/legal/${page}`) })),
+      };
+    },
+  );
+
+  for (const { page, key, labels, answer, request } of PAGES) {
+    const words = page.replaceAll('-', ' ');
+    const noun = key.charAt(0).toUpperCase() + key.slice(1);
+    const facts = { path: `/legal/${page}`, tag: 'legal', labels, answer };
+
+    api.read(
+      {
+        ...facts,
+        method: 'GET',
+        name: `get${noun}`,
+        summary: `Get ${words}`,
+        description: 'The texts that are set. A page that does not exist in this locale is an empty object.',
+        access: 'legal_read',
+        query: Type.Object({ locale: LocaleParameter }),
+      },
+      async ({ db, shopId, query }) => {
+        // A legal text holds in its own language, so a page that lacks a locale does not borrow another's.
+        const locale = readingLocale(query.locale, await shopSettings(db, shopId));
+        return (await findPage(db, shopId, page, locale)) ?? {};
+      },
+    );
+
+    api.write(
+      {
+        ...facts,
+        method: 'PUT',
+        name: `update${noun}`,
+        summary: `Update ${words}`,
+        description: 'Replaces the whole page in one locale: a text that is not sent is deleted.',
+        access: 'legal_write',
+        query: Type.Object({ locale: WritingLocale }),
+        body: request,
+      },
+      async ({ tx, shopId, query, body }) => {
+        const { locales } = await shopSettings(tx, shopId);
+        const locale = offeredLocale(query.locale, locales);
+        if (!locale) {
+          throw badRequest(`The shop does not have the locale ${query.locale}, only ${locales.join(', ')}`);
+        }
+        // Every page of the storefront names the legal ones.
+        await moveSettingsVersion(tx, shopId);
+        return replacePage(tx, shopId, page, locale, contentOf(body, Object.keys(request.properties)));
+      },
+    );
+  }
+}
+
+/** The texts among `keys` that were sent; everything else in the body is ignored. */
+function contentOf(body: Readonly<Record<string, unknown>>, keys: readonly string[]): Content {
+  const set = keys.flatMap((key) => (typeof body[key] === 'string' ? [[key, body[key]] as const] : []));
+  return Object.fromEntries(set);
+}

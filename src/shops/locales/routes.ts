@@ -1,0 +1,33 @@
+import { Type } from 'typebox';
+import type { Operations } from '../../http/operation.ts';
+import { shopSettings } from '../settings/settings.ts';
+
+const Locales = Type.Object(
+  {
+    default: Type.String({ description: 'The default locale.', examples: ['en_GB'] }),
+    items: Type.Array(Type.String({ examples: ['en_GB'] }), {
+      description: 'All locales of the shop, the default among them.',
+      examples: [['en_GB', 'de_DE']],
+    }),
+  },
+  { title: 'locales' },
+);
+
+export function locales(api: Operations): void {
+  api.read(
+    {
+      method: 'GET',
+      path: '/locales',
+      name: 'listLocales',
+      summary: 'List locales',
+      tag: 'locales',
+      labels: ['Base', 'Now'],
+      access: 'products_read',
+      answer: Locales,
+    },
+    async ({ db, shopId }) => {
+      const settings = await shopSettings(db, shopId);
+      return { default: settings.defaultLocale, items: settings.locales };
+    },
+  );
+}

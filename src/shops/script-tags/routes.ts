@@ -1,0 +1,136 @@
+import { Type, type Static } from 'typebox';
+import { toSeconds } from '../../http/dates.ts';
+import { forbidden, invalid, notFound, unauthorised } from '../../http/errors.ts';
+import type { Operations } from '../../http/operation.ts';
+import { Id, Links, Timestamp } from '../../http/schemas.ts';
+import { newId } from '../../kernel/ids.ts';
+import { moveSettingsVersion } from '../shop/queries.ts';
+import {
+  deleteScriptTag,
+  findScriptTags,
+  insertScriptTag,
+  lockScriptTag,
+  type ScriptTagRow,
+} from './queries.ts';
+import { SCRIPT_TYPES, scriptType } from './script-type.ts';
+
+const address = {
+  description: 'Address of the script, https only.',
+  examples: ['https://widgets.example/social.js?id=123ab'],
+};
+
+const ScriptTag = Type.Object(
+  {
+    scriptTagId: Id,
+    scriptUrl: Type.String(address),
+    scriptType: Type.String({
+      description: 'SERVICE_WORKER when the name of the script ends with worker.js.',
+      enum: [...SCRIPT_TYPES],
+      examples: ['NORMAL'],
+    }),
+    createdOn: Timestamp,
+    updatedOn: Timestamp,
+    links: Links,
+  },
+  { title: 'scriptTag' },
+);
+
+const NewScriptTag = Type.Object(
+  {
+    // Blanks, quotes and angle brackets are no part of an address, and this one is written into pages.
+    scriptUrl: Type.String({ ...address, pattern: '^https://[^\\s/?#"<>\\\\][^\\s"<>]*$', maxLength: 2000 }),
+  },
+  { title: 'scriptTag (create request)' },
+);
+
+const facts = { tag: 'script-tags', labels: ['Now'] } as const;
+
+export function scriptTags(api: Operations): void {
+  api.read(
+    {
+      ...facts,
+      method: 'GET',
+      path: '/script-tags',
+      name: 'listScriptTags',
+      summary: 'List script tags',
+      description: 'Oldest first.',
+      access: 'scripttags_read',
+      query: Type.Object({
+        myScriptTagsOnly: Type.Boolean({
+          default: false,
+          description: 'Only those that the calling app has created.',
+          examples: [true],
+        }),
+      }),
+      answer: Type.Object(
+        { items: Type.Array(ScriptTag, { description: 'The script tags.' }) },
+        { title: 'scriptTagList' },
+      ),
+    },
+    async ({ db, shopId, query, caller, link }) => {
+      const rows = await findScriptTags(db, shopId, query.myScriptTagsOnly ? caller.app!.appId : undefined);
+      return { items: rows.map((row) => toScriptTag(row, link)) };
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'POST',
+      path: '/script-tags',
+      name: 'createScriptTag',
+      summary: 'Create script tag',
+      description: 'The script is loaded on all pages of the storefront. Uninstalling the app removes it.',
+      access: 'scripttags_write',
+      body: NewScriptTag,
+      status: 201,
+      answer: ScriptTag,
+      // The app was uninstalled by another process a moment ago.
+      constraints: { script_tag_app: () => unauthorised('The token is unknown in this shop') },
+    },
+    async ({ tx, shopId, body, caller, link }) => {
+      if (!URL.canParse(body.scriptUrl)) throw invalid('WRONG_FORMAT', 'scriptUrl');
+      // Every page of the storefront loads it.
+      await moveSettingsVersion(tx, shopId);
+      const row = await insertScriptTag(tx, shopId, {
+        scriptTagId: newId(tx.now),
+        appId: caller.app!.appId,
+        scriptUrl: body.scriptUrl,
+      });
+      return toScriptTag(row, link);
+    },
+  );
+
+  api.write(
+    {
+      ...facts,
+      method: 'DELETE',
+      path: '/script-tags/:scriptTagId',
+      name: 'deleteScriptTag',
+      summary: 'Delete script tag',
+      description: 'An app can delete what it has created itself.',
+      access: 'scripttags_write',
+      params: Type.Object({ scriptTagId: Id }),
+      status: 204,
+    },
+    async ({ tx, shopId, params, caller }) => {
+      const row = await lockScriptTag(tx, shopId, params.scriptTagId);
+      if (!row) throw notFound();
+      if (row.appId !== caller.app!.appId) throw forbidden('This script tag belongs to another app');
+      await moveSettingsVersion(tx, shopId);
+      await deleteScriptTag(tx, shopId, params.scriptTagId);
+    },
+  );
+}
+
+function toScriptTag(row: ScriptTagRow, link: (path: string) => string): Static<typeof ScriptTag> {
+  const scriptTagId = row.scriptTagId.toUpperCase();
+  return {
+    scriptTagId,
+    scriptUrl: row.scriptUrl,
+    scriptType: scriptType(row.scriptUrl),
+    createdOn: toSeconds(row.createdAt),
+    updatedOn: toSeconds(row.updatedAt),
+    links: [{ rel: 'self', href: link(`/script-tags/${scriptTagId}`) }],
+  };
+}

@@ -1,0 +1,1449 @@
+import { readFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { givenShop, givenToken } from '../../../test/builders.ts';
+import { startService, type Service } from '../../../test/service.ts';
+import { ADDRESS_FIELDS } from '../countries/address.ts';
+import { sql } from '../../db/sql.ts';
+import { newId } from '../../kernel/ids.ts';
+import { sixDigits } from '../../kernel/colour.ts';
+import { TEMPLATE_NAMES } from '../../platform/email/templates.ts';
+import { currencyDigits, toDecimal } from '../../kernel/money.ts';
+import { standardVat } from '../taxes/vat-rates.ts';
+import { UNIT_KEYS } from '../../kernel/units.ts';
+import { deleteShop } from '../shop/queries.ts';
+import {
+  applySettings,
+  exportSettings,
+  parseSettingsFile,
+  settingsSchemaText,
+  settingsText,
+  SettingsProblem,
+  type SettingsFile,
+} from './file.ts';
+import { FONTS, selectSettings } from './settings.ts';
+
+let service: Service;
+let shopId: string;
+let shops = 0;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  shopId = `Shop${++shops}`;
+  await givenShop(service, shopId, { name: 'Quay' });
+});
+
+const applied = (file: SettingsFile, shop = shopId) =>
+  service.db.transaction((tx) => applySettings(tx, shop, file));
+const apply = async (file: SettingsFile, shop = shopId) => (await applied(file, shop)).changes;
+const exported = () => exportSettings(service.db, shopId);
+const stored = async () => (await selectSettings(service.db, shopId))!;
+const example = (name: string) =>
+  readFile(new URL(`../../../examples/${name}-shop.yaml`, import.meta.url), 'utf8');
+
+/** The lines of the refusal. */
+function problemsIn(text: string): readonly string[] {
+  try {
+    parseSettingsFile(text);
+  } catch (error) {
+    if (error instanceof SettingsProblem) return error.problems;
+    throw error;
+  }
+  throw new Error('The file was accepted');
+}
+
+async function refusal(file: SettingsFile, shop = shopId): Promise<readonly string[]> {
+  const before = await selectSettings(service.db, shop);
+  const error: unknown = await apply(file, shop).then(
+    () => undefined,
+    (problem: unknown) => problem,
+  );
+  expect(error).toBeInstanceOf(SettingsProblem);
+  expect(await selectSettings(service.db, shop)).toEqual(before);
+  return (error as SettingsProblem).problems;
+}
+
+const standard = { key: 'standard', name: 'standard', default: true, rates: { DE: 19 } };
+const advance = { key: 'advance', name: 'Payment in advance' };
+
+describe('a new shop', () => {
+  it('has the tax of its country, a way to pay and no guessed delivery', async () => {
+    expect(await exported()).toEqual({
+      name: 'Quay',
+      slogan: null,
+      email: 'shop@mail.example',
+      logoUrl: null,
+      domains: [],
+      country: 'DE',
+      locales: { default: 'en_GB', items: ['en_GB'] },
+      currencies: { default: 'EUR', items: ['EUR'], rates: {} },
+      countries: { default: 'DE', items: ['DE'] },
+      taxes: {
+        model: 'gross',
+        displayTaxes: true,
+        deliveryThresholdIsActive: false,
+        taxFreeOutsideEu: true,
+      },
+      taxClasses: [
+        { key: 'standard', name: 'standard', default: true, defaultDigital: true, rates: { DE: 19 } },
+      ],
+      shippingMethods: [],
+      paymentMethods: [{ key: 'advance', name: 'Payment in advance', price: 0 }],
+      minimumCart: { code: 'SumProduct' },
+      basketDiscounts: [],
+      units: {},
+      newsletters: [],
+      customerGroups: [],
+      crossSellingTitle: null,
+      showFromPrices: true,
+      publicCatalogue: true,
+      sellBeyondStock: false,
+      maxPerOrder: null,
+      dailyEmailsPerRecipient: 20,
+      mandatoryAddressFields: [],
+      invoicing: {},
+      mails: {},
+      theme: {},
+      couponCampaigns: [],
+    });
+  });
+
+  it.each([
+    ['FI', 25.5],
+    ['CH', 8.1],
+    ['US', 0],
+  ])('in %s starts with %d percent', async (country, rate) => {
+    await givenShop(service, `${shopId}-${country}`, { country });
+    const { taxClasses } = await exportSettings(service.db, `${shopId}-${country}`);
+    expect(taxClasses![0]!.rates).toEqual({ [country]: rate });
+  });
+
+  it('knows the VAT of the EU and its neighbours', () => {
+    const countries =
+      'AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE GB CH NO'.split(' ');
+    expect(countries.filter((country) => standardVat(country) === undefined)).toEqual([]);
+    expect(standardVat('US')).toBeUndefined();
+  });
+});
+
+describe('apply', () => {
+  it('says what it changes, in the words of the file', async () => {
+    await apply({
+      locales: { default: 'en_GB', items: ['en_GB', 'de_DE'] },
+      taxClasses: [
+        { ...standard, rates: { DE: 19, AT: 20 } },
+        { key: 'reduced', name: 'reduced', rates: { DE: 7 } },
+      ],
+      shippingMethods: [
+        { key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9 },
+        {
+          key: 'value',
+          name: 'By value',
+          kind: 'orderValue',
+          tiers: [
+            { from: 0, price: 7 },
+            { from: 50, price: 3.9 },
+          ],
+        },
+      ],
+      paymentMethods: [
+        advance,
+        { key: 'invoice', name: 'Invoice', price: 1.5 },
+        { key: 'card', name: 'Card' },
+      ],
+      basketDiscounts: [{ from: 100, absolute: 10 }],
+      countries: { default: 'DE', items: ['DE', 'AT'] },
+    });
+
+    const changes = await apply({
+      name: { en_GB: 'Quay & Co', de_DE: 'Kai & Co' },
+      email: 'hello@quay.example',
+      countries: { default: 'DE', items: ['FR', 'DE'] },
+      taxClasses: [
+        { ...standard, rates: { DE: 16, FR: 20 } },
+        {
+          key: 'reduced',
+          name: { en_GB: 'Reduced', de_DE: 'Ermäßigt' },
+          defaultDigital: true,
+          rates: { DE: 7 },
+        },
+      ],
+      shippingMethods: [
+        { key: 'parcel', name: 'Parcel', kind: 'weight', price: 4.9, pricePerKg: 1.19 },
+        { key: 'express', name: 'Express', kind: 'flat', price: 12 },
+        {
+          key: 'value',
+          name: 'By value',
+          kind: 'orderValue',
+          tiers: [
+            { from: 0, price: 7 },
+            { from: 50, price: 0 },
+            { from: 80.5, price: 0 },
+          ],
+        },
+      ],
+      paymentMethods: [
+        { key: 'card', name: 'Card' },
+        { ...advance, releaseUnpaidAfterDays: 14 },
+      ],
+      minimumCart: { amount: 5 },
+      basketDiscounts: [{ from: 100, percent: 10 }],
+      units: { piece: { de_DE: { long: 'Stück', short: 'St.' } } },
+      customerGroups: ['Staff', 'Cafes'],
+      crossSellingTitle: { en_GB: 'Goes well with', de_DE: 'Passt dazu' },
+      showFromPrices: false,
+      sellBeyondStock: true,
+      maxPerOrder: 2.5,
+      dailyEmailsPerRecipient: 5,
+    });
+
+    expect(changes).toEqual([
+      '~ name.en_GB: Quay -> "Quay & Co"',
+      '+ name.de_DE: "Kai & Co"',
+      '~ email: shop@mail.example -> hello@quay.example',
+      '- countries.items.AT',
+      '+ countries.items.FR',
+      '- taxClasses.standard.defaultDigital: true',
+      '- taxClasses.standard.rates.AT: 20',
+      '~ taxClasses.standard.rates.DE: 19 -> 16',
+      '+ taxClasses.standard.rates.FR: 20',
+      '~ taxClasses.reduced.name.en_GB: reduced -> Reduced',
+      '+ taxClasses.reduced.name.de_DE: Ermäßigt',
+      '+ taxClasses.reduced.defaultDigital: true',
+      '~ shippingMethods.parcel.kind: flat -> weight',
+      '+ shippingMethods.parcel.pricePerKg: 1.19',
+      '+ shippingMethods.express',
+      '~ shippingMethods.value.tiers[from 50].price: 3.9 -> 0',
+      '+ shippingMethods.value.tiers[from 80.5]',
+      '- paymentMethods.invoice',
+      '+ paymentMethods.advance.releaseUnpaidAfterDays: 14',
+      '~ paymentMethods in another order: advance, card -> card, advance',
+      '+ minimumCart.amount: 5',
+      '- basketDiscounts[from 100].absolute: 10',
+      '+ basketDiscounts[from 100].percent: 10',
+      '+ units.piece.de_DE.long: Stück',
+      '+ units.piece.de_DE.short: St.',
+      '+ customerGroups.Cafes',
+      '+ customerGroups.Staff',
+      '+ crossSellingTitle.en_GB: "Goes well with"',
+      '+ crossSellingTitle.de_DE: "Passt dazu"',
+      '~ showFromPrices: true -> false',
+      '~ sellBeyondStock: false -> true',
+      '+ maxPerOrder: 2.5',
+      '~ dailyEmailsPerRecipient: 20 -> 5',
+    ]);
+  });
+
+  it('leaves absent sections alone and changes nothing the second time', async () => {
+    const before = await stored();
+    const file: SettingsFile = { taxClasses: [{ ...standard, rates: { DE: 16 } }] };
+    expect(await apply(file)).toEqual(['~ taxClasses.standard.rates.DE: 19 -> 16']);
+    const after = await stored();
+    expect(after).toEqual({
+      ...before,
+      version: before.version + 1,
+      taxClasses: [{ ...before.taxClasses[0], rates: { DE: 1600 } }],
+    });
+    expect(await apply(file)).toEqual([]);
+    expect(await stored()).toEqual(after);
+  });
+
+  it('keeps the id of a key, whatever else changes, and gives a new one to a key that comes back', async () => {
+    const paymentIds = async () =>
+      Object.fromEntries((await stored()).paymentMethods.map((one) => [one.key, one.paymentMethodId]));
+    await apply({ paymentMethods: [advance, { key: 'card', name: 'Card' }] });
+    const first = await paymentIds();
+    await apply({ paymentMethods: [{ key: 'card', name: 'Credit card', price: 2 }, advance] });
+    expect(await paymentIds()).toEqual(first);
+    await apply({ paymentMethods: [advance] });
+    await apply({ paymentMethods: [advance, { key: 'card', name: 'Card' }] });
+    const last = await paymentIds();
+    expect(last['advance']).toBe(first['advance']);
+    expect(last['card']).not.toBe(first['card']);
+  });
+
+  it('moves both defaults between tax classes', async () => {
+    const other = { key: 'other', name: 'other', rates: { DE: 7 } };
+    await apply({ taxClasses: [standard, { ...other, defaultDigital: true }] });
+    await apply({
+      taxClasses: [
+        { ...standard, default: false, defaultDigital: true },
+        { ...other, default: true },
+      ],
+    });
+    expect((await stored()).taxClasses).toMatchObject([
+      { key: 'standard', isDefault: false, isDefaultDigital: true },
+      { key: 'other', isDefault: true, isDefaultDigital: false },
+    ]);
+  });
+
+  it('knows tax classes whose goods are not shipped', async () => {
+    const downloads = { key: 'downloads', name: 'downloads', rates: { DE: 19 } };
+    await apply({ taxClasses: [standard, downloads] });
+    expect(await apply({ taxClasses: [standard, { ...downloads, digital: true }] })).toEqual([
+      '+ taxClasses.downloads.digital: true',
+    ]);
+    expect((await stored()).taxClasses.map(({ key, digital }) => [key, digital])).toEqual([
+      ['standard', false],
+      ['downloads', true],
+    ]);
+    expect((await exported()).taxClasses).toEqual([
+      { ...standard, defaultDigital: true },
+      { ...downloads, digital: true },
+    ]);
+    expect(await apply({ taxClasses: [standard, { ...downloads, digital: false }] })).toEqual([
+      '- taxClasses.downloads.digital: true',
+    ]);
+    expect(problemsIn('taxClasses: [{key: a, name: A, default: true, digital: 1, rates: {DE: 7}}]')).toEqual([
+      'taxClasses[0].digital (line 1): is 1, expected true or false',
+    ]);
+  });
+
+  it('says how many subscribers go with a newsletter', async () => {
+    const letters = ['Full', 'One', 'Empty', 'Kept'].map((identifier) => ({
+      identifier,
+      name: identifier,
+      language: 'en',
+    }));
+    await apply({ newsletters: letters });
+    await service.db.run(sql`
+      insert into newsletter_subscriber (shop_id, campaign_id, email, name, subscribed, created_at)
+      select ${shopId}, campaign_id, number || '@mail.example', '', true, ${service.db.now}
+      from newsletter_campaign, generate_series(1, 3) number
+      where shop_id = ${shopId} and (identifier in ('Full', 'Kept') or identifier = 'One' and number = 1)`);
+
+    expect(await apply({ newsletters: [letters[3]!] })).toEqual([
+      '- newsletters.Full and its 3 subscribers',
+      '- newsletters.One and its 1 subscriber',
+      '- newsletters.Empty and its 0 subscribers',
+    ]);
+    const left = await service.db.one<{ count: number }>(
+      sql`select count(*) as count from newsletter_subscriber where shop_id = ${shopId}`,
+    );
+    expect(left!.count).toBe(3);
+  });
+
+  it('reads a plain text in the default locale and takes null as "none"', async () => {
+    await apply({
+      locales: { default: 'de_DE', items: ['de_DE', 'en_GB'] },
+      name: 'Kai',
+      slogan: { en_GB: 'By the sea' },
+      logoUrl: 'https://quay.example/logo.png',
+    });
+    expect(await stored()).toMatchObject({
+      name: { de_DE: 'Kai' },
+      slogan: { en_GB: 'By the sea' },
+      logoUrl: 'https://quay.example/logo.png',
+    });
+    expect(await apply({ slogan: null, logoUrl: null })).toEqual([
+      '- slogan.en_GB: "By the sea"',
+      '- logoUrl: https://quay.example/logo.png',
+    ]);
+  });
+
+  it('keeps domains in lower case and in their order, which export and apply tell', async () => {
+    const name = shopId.toLowerCase();
+    expect(await apply({ domains: [`${name}.Example`, `www.${name}.example`] })).toEqual([
+      `+ domains.${name}.example`,
+      `+ domains.www.${name}.example`,
+    ]);
+    const domains = [`${name}.example`, `www.${name}.example`];
+    expect(await exported()).toMatchObject({ domains });
+    expect(await apply({ domains })).toEqual([]);
+    const { version } = await stored();
+    expect(await apply({ domains: domains.toReversed() })).toEqual([
+      `~ domains in another order: ${name}.example, www.${name}.example -> www.${name}.example, ${name}.example`,
+    ]);
+    expect(await stored()).toMatchObject({ domains: domains.toReversed(), version: version + 1 });
+    expect(await apply({ domains: [] })).toEqual([
+      `- domains.www.${name}.example`,
+      `- domains.${name}.example`,
+    ]);
+    expect(await stored()).toMatchObject({ domains: [] });
+  });
+
+  it('refuses a domain that another shop has, until that shop is gone', async () => {
+    await apply({ domains: ['taken.example'] });
+    const other = `Other${shops}`;
+    await givenShop(service, other);
+    expect(await refusal({ domains: ['free.example', 'Taken.example'] }, other)).toEqual([
+      'domains: taken.example belongs to another shop of this installation; take it away there first',
+    ]);
+    await service.db.transaction((tx) => deleteShop(tx, shopId));
+    expect(await apply({ domains: ['taken.example'] }, other)).toEqual(['+ domains.taken.example']);
+  });
+
+  it('takes texts along when the locales change', async () => {
+    await apply({
+      locales: { default: 'en_GB', items: ['en_GB', 'fr_FR'] },
+      name: { en_GB: 'Quay', fr_FR: 'Quai' },
+      crossSellingTitle: { fr_FR: 'Va bien avec' },
+      units: { piece: { fr_FR: { long: 'pièce' }, en_GB: { long: 'item' } } },
+      invoicing: { notes: { en_GB: 'Thanks', fr_FR: 'Merci' } },
+      mails: { order: { en_GB: { subject: 'Thanks' } }, refund: { fr_FR: { subject: 'Merci' } } },
+    });
+    expect(await apply({ locales: { default: 'de_DE', items: ['de_DE', 'en_GB'] } })).toEqual([
+      '- name.fr_FR: Quai',
+      '+ name.de_DE: Quay',
+      '~ locales.default: en_GB -> de_DE',
+      '- locales.items.fr_FR',
+      '+ locales.items.de_DE',
+      '+ taxClasses.standard.name.de_DE: standard',
+      '+ paymentMethods.advance.name.de_DE: "Payment in advance"',
+      '- units.piece.fr_FR.long: pièce',
+      '- crossSellingTitle.fr_FR: "Va bien avec"',
+      '- invoicing.notes.fr_FR: Merci',
+      '+ invoicing.notes.de_DE: Thanks',
+      '+ mails.order.de_DE.subject: Thanks',
+      '- mails.refund.fr_FR.subject: Merci',
+    ]);
+    expect(await apply(await exported())).toEqual([]);
+    await apply({ invoicing: { notes: { en_GB: 'Thanks' } }, mails: { order: { en_GB: { subject: 'A' } } } });
+    await apply({ locales: { default: 'de_DE', items: ['de_DE'] } });
+    expect(await stored()).toMatchObject({ invoicing: {}, mailTexts: {} });
+    expect(await exported()).toMatchObject({ invoicing: {}, mails: {} });
+  });
+
+  it('knows who sells, and replaces all of it', async () => {
+    const invoicing = {
+      company: 'Quay GmbH',
+      street: 'Kai 7',
+      zipCode: '20457',
+      city: 'Hamburg',
+      vatId: 'DE123456789',
+      taxNumber: '27/123/45678',
+      registration: 'HRB 4711',
+      phone: '+49 40 1',
+      email: 'money@quay.example',
+      bank: { name: 'Quay Bank', iban: 'DE02120300000000202051', bic: 'BYLADEM1001' },
+      paymentDays: 0,
+      notes: 'Thank you!\n\nUntil soon.',
+      electronic: false,
+    };
+    expect(await apply({ invoicing })).toEqual([
+      '+ invoicing.company: "Quay GmbH"',
+      '+ invoicing.street: "Kai 7"',
+      '+ invoicing.zipCode: 20457',
+      '+ invoicing.city: Hamburg',
+      '+ invoicing.vatId: DE123456789',
+      '+ invoicing.taxNumber: 27/123/45678',
+      '+ invoicing.registration: "HRB 4711"',
+      '+ invoicing.phone: "+49 40 1"',
+      '+ invoicing.email: money@quay.example',
+      '+ invoicing.bank.name: "Quay Bank"',
+      '+ invoicing.bank.iban: DE02120300000000202051',
+      '+ invoicing.bank.bic: BYLADEM1001',
+      '+ invoicing.paymentDays: 0',
+      '+ invoicing.notes.en_GB: "Thank you!\\n\\nUntil soon."',
+      '+ invoicing.electronic: false',
+    ]);
+    expect((await stored()).invoicing).toEqual({ ...invoicing, notes: { en_GB: invoicing.notes } });
+    const complete = await exported();
+    expect(complete.invoicing).toEqual(invoicing);
+    // In the order in which people write an address, not in the one of the database.
+    expect(Object.keys(complete.invoicing!)).toEqual(Object.keys(invoicing));
+    expect(await apply({ invoicing: { bank: { iban: 'GB82 WEST 1234 5698 7654 32' } } })).toHaveLength(15);
+    expect((await stored()).invoicing).toEqual({ bank: { iban: 'GB82WEST12345698765432' } });
+    expect(await apply({ invoicing: { bank: { iban: 'GB82 WEST 1234 5698 7654 32' } } })).toEqual([]);
+    expect(await apply({ invoicing: {} })).toEqual(['- invoicing.bank.iban: GB82WEST12345698765432']);
+  });
+
+  it.each([
+    ['DE123456789', true],
+    ['DE 123 456 789', true],
+    ['ATU12345678', true],
+    ['FRXX123456789', true],
+    ['FR12345678901', true],
+    ['EL123456789', true],
+    ['IE1234567WA', true],
+    ['ESX1234567X', true],
+    ['NL123456789B01', true],
+    ['GBGD123', true],
+    ['CHE-123.456.789', true],
+    ['DE12345678', false],
+    ['AT12345678', false],
+    ['FRIO123456789', false],
+    ['ES123456789', false],
+    ['NL123456789', false],
+    ['SE1234567890', false],
+  ])('takes %s as VAT id: %s', async (vatId, isOne) => {
+    if (isOne) {
+      await apply({ invoicing: { vatId } });
+      expect((await stored()).invoicing.vatId).toBe(vatId.replaceAll(' ', ''));
+    } else {
+      expect(await refusal({ invoicing: { vatId } })).toEqual([
+        expect.stringMatching(`^invoicing.vatId: is ${vatId}, expected ${vatId.slice(0, 2)} and then `),
+      ]);
+    }
+  });
+
+  it('knows the look of the storefront, with colours of six digits', async () => {
+    const theme = {
+      accent: '#0B5D66',
+      background: '#fda',
+      text: '#123',
+      font: 'serif',
+      fontUrl: 'https://quay.example/own.woff2?v=2',
+      showName: true,
+    } as const;
+    expect(await apply({ theme })).toEqual([
+      '+ theme.accent: #0b5d66',
+      '+ theme.background: #ffddaa',
+      '+ theme.text: #112233',
+      '+ theme.font: serif',
+      '+ theme.fontUrl: https://quay.example/own.woff2?v=2',
+      '+ theme.showName: true',
+    ]);
+    const wanted = { ...theme, accent: '#0b5d66', background: '#ffddaa', text: '#112233' };
+    expect((await stored()).theme).toEqual(wanted);
+    const complete = await exported();
+    expect(complete.theme).toEqual(wanted);
+    // In the order of the schema, not in the one of the database.
+    expect(Object.keys(complete.theme!)).toEqual(Object.keys(theme));
+    expect(await apply({ theme })).toEqual([]);
+    expect(await apply(complete)).toEqual([]);
+    expect(await apply({ theme: { accent: '#0b5d66' } })).toHaveLength(5);
+    expect((await stored()).theme).toEqual({ accent: '#0b5d66' });
+    expect(await apply({ theme: {} })).toEqual(['- theme.accent: #0b5d66']);
+  });
+
+  it.each([
+    [{ text: '#777' }, 'is #777777, whose contrast on #ffffff is 4.47:1, expected 4.5:1 or more'],
+    [{ text: '#111', background: '#222' }, 'is #111111, whose contrast on #222222 is 1.18:1, expected 4.5:1'],
+    [{ text: '#fff', background: '#fff' }, 'is #ffffff, whose contrast on #ffffff is 1.00:1, expected 4.5:1'],
+  ])('refuses a text that is hard to read: %j', async (theme, problem) => {
+    await apply({ theme: { accent: '#123456' } });
+    expect(await refusal({ theme })).toEqual([expect.stringContaining(`theme.text: ${problem}`)]);
+  });
+
+  it.each([{ text: '#767676' }, { text: '#fff', background: '#000' }, { background: '#777' }])(
+    'takes %j',
+    async (theme) => {
+      await apply({ theme });
+      expect((await stored()).theme).toEqual(
+        Object.fromEntries(Object.entries(theme).map(([name, colour]) => [name, sixDigits(colour)])),
+      );
+    },
+  );
+
+  it('knows own words of mails, and gives them back as they were', async () => {
+    await apply({ locales: { default: 'en_GB', items: ['en_GB', 'de_DE'] } });
+    const mails = {
+      order: {
+        en_GB: { subject: 'Order {orderNumber}', text: 'Hello,\n\n{lines}\n\n<b>{total}</b> {' },
+        de_DE: { subject: 'Bestellung {orderNumber}' },
+      },
+      shipped: { de_DE: { text: 'Unterwegs: {trackingCode}\n{carrier} {restFollows}' } },
+      invoice: { en_GB: { subject: '{documentType} {documentNumber}' } },
+      refund: { en_GB: { text: '{amount}' } },
+      availability: { en_GB: { subject: '{productName}' } },
+    };
+    expect(await apply({ mails })).toEqual([
+      '+ mails.order.en_GB.subject: "Order {orderNumber}"',
+      '+ mails.order.en_GB.text: "Hello,\\n\\n{lines}\\n\\n<b>{total}</b> {"',
+      '+ mails.order.de_DE.subject: "Bestellung {orderNumber}"',
+      '+ mails.shipped.de_DE.text: "Unterwegs: {trackingCode}\\n{carrier} {restFollows}"',
+      '+ mails.invoice.en_GB.subject: "{documentType} {documentNumber}"',
+      '+ mails.refund.en_GB.text: {amount}',
+      '+ mails.availability.en_GB.subject: {productName}',
+    ]);
+    expect((await stored()).mailTexts).toEqual(mails);
+    const complete = await exported();
+    expect(complete.mails).toEqual(mails);
+    expect(parseSettingsFile(settingsText(complete))).toEqual(complete);
+    expect(await apply({ mails: { refund: mails.refund } })).toHaveLength(6);
+    expect(await apply({ mails: {} })).toEqual(['- mails.refund.en_GB.text: {amount}']);
+  });
+
+  it('refuses words for locales that the shop lacks', async () => {
+    await apply({ mails: { order: { en_GB: { subject: 'Thanks' } } } });
+    expect(await refusal({ name: 'Pier', mails: { order: { nl_NL: { subject: 'Bedankt' } } } })).toEqual([
+      'mails.order.nl_NL: is not a locale of the shop, expected one of en_GB',
+    ]);
+    expect(await refusal({ invoicing: { notes: { nl_NL: 'Bedankt' } } })).toEqual([
+      'invoicing.notes.nl_NL: is not a locale of the shop, expected one of en_GB',
+    ]);
+  });
+
+  it('wants the amounts again when the default currency changes', async () => {
+    await apply({
+      minimumCart: { amount: 5 },
+      shippingMethods: [{ key: 'parcel', name: 'Parcel', kind: 'flat', price: 7 }],
+      basketDiscounts: [{ from: 100, percent: 5 }],
+    });
+    const currencies = { default: 'JPY', items: ['JPY'] };
+    expect(await refusal({ currencies })).toEqual([
+      'currencies.default: changes from EUR to JPY, so give these sections too, with amounts in JPY: minimumCart, shippingMethods, basketDiscounts',
+    ]);
+
+    const parcel = { key: 'parcel', name: 'Parcel', kind: 'flat' } as const;
+    const sections = { currencies, minimumCart: {}, basketDiscounts: [] };
+    expect(await refusal({ ...sections, shippingMethods: [{ ...parcel, price: 7.5 }] })).toEqual([
+      'shippingMethods[0].price: is 7.5, expected no decimals, as JPY has',
+    ]);
+    // 7 reads the same in both currencies and is stored as another number.
+    expect(await apply({ ...sections, shippingMethods: [{ ...parcel, price: 7 }] })).toEqual([
+      '~ currencies.default: EUR -> JPY',
+      '- currencies.items.EUR',
+      '+ currencies.items.JPY',
+      '- minimumCart.amount: 5',
+      '- basketDiscounts[from 100]',
+    ]);
+    expect((await stored()).shippingMethods).toMatchObject([{ amount: 7 }]);
+  });
+
+  it('checks against the shop what the file leaves out, and changes nothing when it is refused', async () => {
+    expect(
+      await refusal({
+        email: 'new@mail.example',
+        name: { de_DE: 'Kai' },
+        units: { piece: { fr_FR: { long: 'pièce' } } },
+        taxClasses: [{ ...standard, rates: { AT: 20 } }],
+        paymentMethods: [{ ...advance, price: 0.005 }],
+        maxPerOrder: 1.234_567_8,
+      }),
+    ).toEqual([
+      'name.de_DE: is not a locale of the shop, expected one of en_GB',
+      'name: en_GB is missing: the text in the default locale',
+      "taxClasses[0].rates: DE is missing: the rate in the shop's own country (0 when there is none)",
+      'paymentMethods[0].price: is 0.005, expected at most 2 decimals, as EUR has',
+      'maxPerOrder: is 1.2345678, expected at most 6 decimals',
+      'units.piece.fr_FR: is not a locale of the shop, expected one of en_GB',
+    ]);
+    expect(
+      await refusal(parseSettingsFile('email: new@mail.example\nname:\n  en_GB: Quay\n  de_DE: Kai')),
+    ).toEqual(['name.de_DE (line 4): is not a locale of the shop, expected one of en_GB']);
+    expect(await refusal({ country: 'AT' })).toEqual([
+      'country: is AT, for which these tax classes have no rate: standard; give the section taxClasses too',
+    ]);
+  });
+
+  it('refuses to take away what is in use', async () => {
+    await apply({ taxClasses: [standard, { key: 'reduced', name: 'reduced', rates: { DE: 7 } }] });
+    await service.db.pool.query(`
+      create table thing (
+        shop_id text, tax_class_id uuid,
+        constraint thing_tax_class foreign key (shop_id, tax_class_id) references tax_class (shop_id, tax_class_id)
+      )`);
+    await service.db.run(sql`
+      insert into thing select shop_id, tax_class_id from tax_class where shop_id = ${shopId} and key = 'reduced'`);
+    expect(await refusal({ taxClasses: [{ ...standard, rates: { DE: 16 } }] })).toEqual([
+      "taxClasses: reduced can't be taken away, because it is in use (thing_tax_class); name it in the file, or change first what uses it",
+    ]);
+    await service.db.pool.query('drop table thing');
+  });
+
+  it('keeps groups of customers by their name, in any order', async () => {
+    expect(await apply({ customerGroups: ['Staff', 'Cafes'] })).toEqual([
+      '+ customerGroups.Cafes',
+      '+ customerGroups.Staff',
+    ]);
+    const groups = async () =>
+      new Map((await stored()).customerGroups.map(({ name, customerGroupId }) => [name, customerGroupId]));
+    const first = await groups();
+    expect(await apply({ customerGroups: ['Cafes', 'Staff'] })).toEqual([]);
+    expect(await exported()).toMatchObject({ customerGroups: ['Cafes', 'Staff'] });
+    expect(await apply({ customerGroups: ['Hotels', 'Cafes'] })).toEqual([
+      '- customerGroups.Staff',
+      '+ customerGroups.Hotels',
+    ]);
+    const then = await groups();
+    expect([...then.keys()].toSorted()).toEqual(['Cafes', 'Hotels']);
+    expect(then.get('Cafes')).toBe(first.get('Cafes'));
+  });
+
+  it('refuses to take away a group that a customer or a price is for', async () => {
+    await apply({ customerGroups: ['Cafes', 'Staff', 'Hotels'] });
+    const groupOf = new Map((await stored()).customerGroups.map((one) => [one.name, one.customerGroupId]));
+    await service.db.run(sql`
+      insert into customer (shop_id, customer_id, customer_number, created_at, customer_group_id)
+      values (${shopId}, ${newId(service.db.now)}, '1', ${service.db.now}, ${groupOf.get('Staff')})`);
+    const prices = [{ customerGroupId: groupOf.get('Cafes'), tiers: [] }];
+    await service.db.run(sql`
+      insert into product (shop_id, product_id, product_number, kind, created_at, version, visible, facts)
+      values (${shopId}, ${newId(service.db.now)}, 'P-1', 'regular', ${service.db.now}, 1, true,
+        ${{ groupPrices: prices }})`);
+    const why = 'name it in the file, or change first what uses it';
+    expect(await refusal({ customerGroups: ['Cafes'] })).toEqual([
+      `customerGroups: Staff can't be taken away, because it is in use (customers or prices of products); ${why}`,
+    ]);
+    expect(await refusal({ customerGroups: [] })).toEqual([
+      `customerGroups: Cafes or Staff can't be taken away, because it is in use (customers or prices of products); ${why}`,
+    ]);
+    expect(await apply({ customerGroups: ['Staff', 'Cafes'] })).toEqual(['- customerGroups.Hotels']);
+  });
+
+  it('tells which sections changed, so that lists of products can be made anew', async () => {
+    const sections = async (file: SettingsFile) => [...(await applied(file)).sections];
+    expect(await sections({ showFromPrices: false })).toEqual(['showFromPrices']);
+    expect(await sections({ showFromPrices: false })).toEqual([]);
+    const pounds = { default: 'EUR', items: ['EUR', 'GBP'], rates: { GBP: 0.85 } };
+    expect(await sections({ currencies: pounds })).toEqual(['currencies']);
+    expect(await sections({ currencies: { ...pounds, rates: { GBP: 0.9 } } })).toEqual(['currencies']);
+    expect(await sections({ locales: { default: 'en_GB', items: ['en_GB', 'de_DE'] } })).toEqual(['locales']);
+  });
+
+  it('refuses an unknown shop', async () => {
+    expect(await refusal({ email: 'new@mail.example' }, 'Nowhere')).toEqual(['There is no shop "Nowhere"']);
+    await expect(exportSettings(service.db, 'Nowhere')).rejects.toThrow('There is no shop "Nowhere"');
+  });
+
+  it('touches no other shop', async () => {
+    const before = await stored();
+    const other = `${shopId}-other`;
+    await givenShop(service, other);
+    await apply(parseSettingsFile(await example('german')), other);
+    expect(await stored()).toEqual(before);
+  });
+
+  it('lets two files take turns', async () => {
+    const [first, second] = ['Cash', 'Card'].map((name) => ({
+      paymentMethods: [advance, { key: 'other', name }],
+    }));
+    await Promise.all([apply(first!), apply(second!), apply(first!), apply(second!)]);
+    const { paymentMethods, version } = await stored();
+    expect(paymentMethods.map(({ key }) => key)).toEqual(['advance', 'other']);
+    expect(version).toBeGreaterThanOrEqual(3);
+  });
+
+  it('shows in the API at once', async () => {
+    const token = await givenToken(service, shopId, ['products_read']);
+    const get = async (path: string) => (await service.call('GET', `/${shopId}${path}`, { token })).body;
+    expect(await get('/currencies')).toEqual({ default: 'EUR', items: ['EUR'] });
+
+    await apply(parseSettingsFile(await example('british')));
+    expect(await get('')).toMatchObject({ name: 'Tynemouth Chandlery', countryCode2: 'GB', isInEU: false });
+    expect(await get('/currencies')).toEqual({ default: 'GBP', items: ['GBP', 'EUR', 'USD'] });
+    expect(await get('/tax-model')).toEqual({
+      model: 'net',
+      displayTaxes: true,
+      noTaxesMessage: null,
+      deliveryThresholdIsActive: false,
+      countryCode2: 'GB',
+    });
+    const taxClasses = await get('/tax-classes');
+    expect(taxClasses.items.map(({ name }: { name: string }) => name)).toEqual([
+      'Standard rate',
+      'Reduced rate',
+      'Zero rate',
+    ]);
+    expect(taxClasses.defaultTaxClass).toEqual(taxClasses.items[0]);
+    expect(taxClasses.defaultTaxClassDigital).toEqual(taxClasses.items[0]);
+    expect(await get('/shipping-methods')).toMatchObject([
+      {
+        name: 'Parcel',
+        description: 'Two to three working days',
+        price: { taxType: 'NET', amount: 3.95, currency: 'GBP', formatted: '3.95 £' },
+      },
+      { name: 'Pallet', price: { amount: 65 } },
+      { name: 'Collect from the quay', price: null },
+    ]);
+    const countries = (await service.call('GET', `/${shopId}/countries`)).body;
+    expect(
+      countries.map((country: { code2: string; countryIsDefault: number }) => [
+        country.code2,
+        country.countryIsDefault,
+      ]),
+    ).toEqual([
+      ['GB', 1],
+      ['IE', 0],
+      ['FR', 0],
+      ['US', 0],
+    ]);
+  });
+});
+
+describe('the examples', () => {
+  it.each(['german', 'british'])('%s applies to a new shop, once, and comes back', async (name) => {
+    const text = await example(name);
+    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=../schema/shop-settings.schema.json');
+    const file = parseSettingsFile(text);
+    expect(Object.keys(file).length).toBeGreaterThan(15);
+    expect(await apply(file)).not.toEqual([]);
+    expect(await apply(file)).toEqual([]);
+    const complete = await exported();
+    expect(complete).toMatchObject(file);
+    expect(await apply(complete)).toEqual([]);
+    expect(await apply(parseSettingsFile(settingsText(complete)))).toEqual([]);
+  });
+});
+
+describe('the schema in schema/', () => {
+  it('is the one that is generated', async () => {
+    const file = await readFile(
+      new URL('../../../schema/shop-settings.schema.json', import.meta.url),
+      'utf8',
+    );
+    expect(
+      file === settingsSchemaText(),
+      'schema/shop-settings.schema.json is stale: run npm run generate',
+    ).toBe(true);
+  });
+
+  it('describes every field with an example', () => {
+    const undescribed: string[] = [];
+    const visit = (path: string, schema: Record<string, unknown>) => {
+      for (const [name, field] of Object.entries((schema['properties'] ?? {}) as typeof schema)) {
+        const words = field as Record<string, unknown>;
+        const isRef = '$ref' in words;
+        const isSection = words['type'] === 'object' && 'properties' in words;
+        if (!isRef && !('description' in words && (isSection || 'examples' in words))) {
+          undescribed.push(`${path}.${name}`);
+        }
+        visit(`${path}.${name}`, words);
+        if (words['items']) visit(`${path}.${name}[]`, words['items'] as typeof schema);
+      }
+    };
+    visit('', JSON.parse(settingsSchemaText()) as Record<string, unknown>);
+    expect(undescribed).toEqual([]);
+  });
+});
+
+describe('the text of a file', () => {
+  it('is YAML with amounts as money', () => {
+    const text = settingsText({
+      currencies: { default: 'EUR', items: ['EUR'] },
+      paymentMethods: [{ key: 'card', name: 'Card', price: 1.5, additionalData: { price: '7' } }],
+      minimumCart: { amount: 5 },
+    });
+    expect(text).toBe(
+      `# yaml-language-server: $schema=./schema/shop-settings.schema.json
+currencies:
+  default: EUR
+  items:
+    - EUR
+paymentMethods:
+  - key: card
+    name: Card
+    price: 1.50
+    additionalData:
+      price: "7"
+minimumCart:
+  amount: 5.00
+`,
+    );
+  });
+
+  it('may be JSON', () => {
+    expect(parseSettingsFile('{\n\t"$schema": "x.json",\n\t"country": "DE"\n}')).toEqual({
+      $schema: 'x.json',
+      country: 'DE',
+    });
+  });
+});
+
+describe('a refused file says', () => {
+  it.each<[string, string, string[]]>([
+    [
+      'nothing in it',
+      '',
+      ['The file is empty, expected sections such as locales, taxClasses, shippingMethods'],
+    ],
+    ['not a section', '- a', ['The file is a list, expected a section']],
+    ['broken syntax', 'name: x\nlocales: [de_DE', [expect.stringMatching(/^line 2: Flow sequence/)]],
+    ['a key twice', 'name: x\nname: y', ['line 2: Map keys must be unique']],
+    ['two documents', 'name: x\n---\nname: y', ['line 2: A second document begins here, expected one']],
+    ['an alias without an anchor', 'name: *x', [expect.stringMatching(/^Unresolved alias/)]],
+    ['an unknown tag', 'name: !secret x', ['line 1: Unresolved tag: !secret']],
+    [
+      'a section without content',
+      'taxClasses:',
+      ['taxClasses (line 1): is empty, expected a list, or leave the key out'],
+    ],
+    [
+      'typing errors',
+      'taxClases: []\ntaxes: {modell: gross, model: gros}\nmandatoryAddressFields: [fistName]',
+      [
+        'taxClases (line 1): unknown key, did you mean taxClasses?',
+        'taxes.modell (line 2): unknown key, did you mean model?',
+        'taxes.model (line 2): is gros, did you mean gross?',
+        'mandatoryAddressFields[0] (line 3): is fistName, did you mean firstName?',
+      ],
+    ],
+    [
+      'what is no domain',
+      `domains:
+  - https://shop.example
+  - shop
+  - 127.0.0.1:8080
+  - demo.Localhost:8080
+  - shop.example:443
+  - shop.example:70000
+  - Shop.example
+  - shop.example`,
+      [
+        expect.stringMatching(
+          /^domains\[0\] \(line 2\): is https:\/\/shop.example, expected: A host name without/,
+        ),
+        expect.stringMatching(/^domains\[1\] \(line 3\): is shop, expected: A host name without a scheme/),
+      ],
+    ],
+    [
+      'which domains can not be',
+      `domains:
+  - 127.0.0.1:8080
+  - demo.Localhost:8080
+  - shop.example:443
+  - shop.example:70000
+  - Shop.example
+  - shop.example`,
+      [
+        'domains[0] (line 2): is 127.0.0.1:8080, expected a host name such as shop.example, not an address',
+        "domains[1] (line 3): is demo.localhost:8080, but names below localhost need no set-up and can't be set",
+        'domains[2] (line 4): is shop.example:443; leave out :443, as browsers do',
+        'domains[3] (line 5): is shop.example:70000, expected a port from 1 to 65535',
+        'domains[5] (line 7): shop.example is named twice',
+      ],
+    ],
+    [
+      'too many domains',
+      `domains: [${Array.from({ length: 21 }, (_, index) => `s${index}.example`).join(', ')}]`,
+      ['domains (line 1): has more than 20 entries'],
+    ],
+    [
+      'a far-off key',
+      'minimumCart: {threshold: 5}',
+      ['minimumCart.threshold (line 1): unknown key, expected one of code, amount'],
+    ],
+    [
+      'a key with a line break, in one line',
+      '"a\\nb": 1',
+      [expect.stringMatching(/^"a\\nb" \(line 1\): unknown key, expected one of name, slogan/)],
+    ],
+    [
+      'wrong types',
+      'name: 5\nemail: [a]\nminimumCart: {amount: "7"}\npublicCatalogue: yes',
+      [
+        'name (line 1): is 5, expected a text or a section: put it in quotes',
+        'email (line 2): is a list, expected a text',
+        'minimumCart.amount (line 3): is 7, expected a number without quotes, such as 7.00',
+        'publicCatalogue (line 4): is yes, expected true or false',
+      ],
+    ],
+    ['no number', 'minimumCart: {amount: .nan}', ['minimumCart.amount (line 1): is NaN, expected a number']],
+    [
+      'bounds and forms',
+      `taxClasses:
+  - key: a b
+    rates:
+      DE: 190
+      Germany: 19
+basketDiscounts:
+  - from: -1
+    percent: 5
+currencies: {default: EUR, items: [], rates: {GBP: 0}}
+name: " "`,
+      [
+        'name (line 10): is " ", expected: Name of the shop. A text in the default locale, or texts by locale. Example: "Harbour & Hearth"',
+        'currencies.items (line 9): has no entries, expected at least one: All currencies, the default among them. Example: ["EUR","GBP"]',
+        'currencies.rates.GBP (line 9): is 0, expected more than 0',
+        'taxClasses[0] (line 2): name is missing: Name of the class. A text in the default locale, or texts by locale. Example: "Standard rate"',
+        'taxClasses[0].key (line 2): is "a b", expected: Its name in this file; the id belongs to it. Example: standard',
+        'taxClasses[0].rates.Germany (line 5): is not a country code such as DE',
+        'taxClasses[0].rates.DE (line 4): is 190, expected 100 or less',
+        'basketDiscounts[0].from (line 7): is -1, expected 0 or more',
+      ],
+    ],
+    [
+      'text that no database keeps',
+      'name: "a\\0b"',
+      ['name (line 1): holds a character that is not text (U+0000 or half of a surrogate pair)'],
+    ],
+    [
+      'offers without their default',
+      `locales: {default: fr_FR, items: [en_UK, de_DE, de_DE]}
+countries: {default: DE, items: [AT, UK]}
+country: EN`,
+      [
+        'country (line 3): EN is not a country, expected an ISO 3166-1 code such as DE or GB',
+        'locales.default (line 1): is fr_FR, expected one of locales.items (en_UK, de_DE, de_DE)',
+        'locales.items[2] (line 1): de_DE is named twice',
+        'locales.items[0] (line 1): is en_UK, but UK is no country; expected language and country such as en_GB',
+        'countries.default (line 2): is DE, expected one of countries.items (AT, UK)',
+        'countries.items[1] (line 2): UK is not a country, expected an ISO 3166-1 code such as DE or GB',
+      ],
+    ],
+    [
+      'rates that do not fit the currencies',
+      `currencies:
+  default: EUR
+  items: [EUR, GBP, USD, XQQ]
+  rates:
+    EUR: 1
+    USD: 0.33333333333
+    CHF: 0.94`,
+      [
+        'currencies.rates (line 4): GBP is missing: what 1 EUR is worth in it',
+        'currencies.items[3] (line 3): XQQ is not a known currency, expected an ISO 4217 code such as EUR',
+        'currencies.rates.EUR (line 5): is the default currency, which needs no rate',
+        'currencies.rates.USD (line 6): is 0.33333333333, expected at most 10 decimals',
+        'currencies.rates.CHF (line 7): is not in currencies.items',
+      ],
+    ],
+    [
+      'tax classes that do not fit together',
+      `taxClasses:
+  - {key: a, name: A, defaultDigital: true, rates: {DE: 7.125}}
+  - {key: a, name: B, defaultDigital: true, rates: {XX: 7}}`,
+      [
+        'taxClasses[1].key (line 3): a is the key of taxClasses[0] already',
+        'taxClasses (line 1): none is the default, expected default: true at exactly one class',
+        'taxClasses (line 1): a and a are the default of digital goods, expected defaultDigital: true at one class at most',
+        'taxClasses[0].rates.DE (line 2): is 7.125, expected percent with at most 2 decimals',
+        'taxClasses[1].rates.XX (line 3): XX is not a country, expected an ISO 3166-1 code such as DE or GB',
+      ],
+    ],
+    [
+      'two defaults',
+      `taxClasses:
+  - {key: a, name: A, default: true, rates: {DE: 7}}
+  - {key: b, name: B, default: true, rates: {DE: 19}}`,
+      ['taxClasses (line 1): a and b are the default, expected default: true at exactly one class'],
+    ],
+    [
+      'prices that do not fit the kind',
+      `currencies: {default: EUR, items: [EUR]}
+shippingMethods:
+  - {key: a, name: A, kind: flat}
+  - {key: b, name: B, kind: weight, price: 1}
+  - {key: c, name: C, kind: orderValue, price: 1}
+  - {key: d, name: D, kind: pickup, freeFrom: 1}
+  - {key: e, name: E, kind: flat, price: 1.005}
+  - key: f
+    name: F
+    kind: orderValue
+    tiers: [{from: 1, price: 1}, {from: 1, price: 0}]`,
+      [
+        'shippingMethods[0] (line 3): price is missing: kind flat needs it',
+        'shippingMethods[1] (line 4): pricePerKg is missing: kind weight needs it',
+        'shippingMethods[2].price (line 5): does not belong to kind orderValue, which has tiers, freeFrom',
+        'shippingMethods[2] (line 5): tiers is missing: kind orderValue needs it',
+        'shippingMethods[3].freeFrom (line 6): does not belong to kind pickup, which has no prices',
+        'shippingMethods[4].price (line 7): is 1.005, expected at most 2 decimals, as EUR has',
+        'shippingMethods[5].tiers[1].from (line 11): is 1, expected more than 1 before it',
+        'shippingMethods[5].tiers[0].from (line 11): is 1, expected 0: else small orders have no price',
+      ],
+    ],
+    [
+      'discounts that are none or two',
+      `basketDiscounts:
+  - {from: 100}
+  - {from: 50, absolute: 60}
+  - {from: 200, absolute: 1, percent: 1}`,
+      [
+        'basketDiscounts[1].from (line 3): is 50, expected more than 100 before it',
+        'basketDiscounts[0] (line 2): has neither absolute nor percent, expected exactly one of them',
+        'basketDiscounts[1].absolute (line 3): is 60, more than the goods are worth from 50',
+        'basketDiscounts[2] (line 4): has absolute and percent, expected exactly one of them',
+      ],
+    ],
+    [
+      'units and locales that are unknown',
+      `locales: {default: de_DE, items: [de_DE]}
+name: {en_GB: Quay}
+units: {piece: {en_GB: {long: item}}}
+crossSellingTitle: {fr_FR: Va bien avec}
+customerGroups: [Cafes, Staff, Cafes]
+mandatoryAddressFields: [city, city]`,
+      [
+        'name.en_GB (line 2): is not a locale of the shop, expected one of de_DE',
+        'name (line 2): de_DE is missing: the text in the default locale',
+        'crossSellingTitle.fr_FR (line 4): is not a locale of the shop, expected one of de_DE',
+        'units.piece.en_GB (line 3): is not a locale of the shop, expected one of de_DE',
+        'customerGroups[2] (line 5): Cafes is named twice',
+        'mandatoryAddressFields[1] (line 6): city is named twice',
+      ],
+    ],
+    [
+      'a seller that can not be',
+      `invoicing:
+  vatId: DE12345
+  bank: {iban: DE02 1203 0000 0000 2020 52, bic: BYLA}
+  paymentDays: 1.5
+  electronic: yes
+  zipCode: 20457
+  iban: DE02`,
+      [
+        'invoicing.iban (line 7): unknown key, expected one of company, street, zipCode, city, vatId, taxNumber, registration, phone, email, bank, paymentDays, notes, electronic',
+        'invoicing.zipCode (line 6): is 20457, expected a text: put it in quotes',
+        'invoicing.bank.bic (line 3): is BYLA, expected: BIC of the bank, 8 or 11 characters. Example: BYLADEM1001',
+        'invoicing.paymentDays (line 4): is 1.5, expected a whole number',
+        'invoicing.electronic (line 5): is yes, expected true or false',
+      ],
+    ],
+    [
+      'numbers that do not fit',
+      `invoicing:
+  vatId: AT U1234
+  bank: {iban: DE02 1203 0000 0000 2020 52}
+  notes: {nl_NL: Bedankt}
+locales: {default: de_DE, items: [de_DE]}`,
+      [
+        'invoicing.vatId (line 2): is ATU1234, expected AT and then U and 8 digits',
+        'invoicing.bank.iban (line 3): is DE02 1203 0000 0000 2020 52, whose check digits do not fit: a character is wrong, missing or too much',
+        'invoicing.notes.nl_NL (line 4): is not a locale of the shop, expected one of de_DE',
+      ],
+    ],
+    [
+      'a bank without an account',
+      'invoicing: {bank: {name: Quay Bank}}',
+      [
+        'invoicing.bank (line 1): iban is missing: The account; blanks do not matter. Example: "DE02 1203 0000 0000 2020 51"',
+      ],
+    ],
+    [
+      'an electronic invoice without a tax number',
+      'invoicing: {electronic: true}',
+      [
+        'invoicing.electronic (line 1): is true, which needs vatId or taxNumber: an electronic invoice must name one of them',
+      ],
+    ],
+    [
+      'mails that do not exist, or say nothing',
+      `mails:
+  birthday: {en_GB: {subject: Hello}}
+  refund: {}
+  order: {english: {subject: Hello}, en_GB: {}, en_US: {title: Hello}}
+  shipped: {en_GB: {subject: "Hello\\nBcc: a", text: "\\x01"}}`,
+      [
+        'mails.birthday (line 2): unknown key, expected one of order, shipped, invoice, refund, availability, newsletter',
+        'mails.order.english (line 4): is not a locale such as de_DE',
+        expect.stringMatching(/^mails\.order\.en_GB \(line 4\): has no entries, expected at least one: /),
+        expect.stringMatching(
+          /^mails\.order\.en_US\.title \(line 4\): unknown key, expected one of subject, text$/,
+        ),
+        expect.stringMatching(
+          /^mails\.shipped\.en_GB\.subject \(line 5\): is "Hello\\nBcc: a", expected: Subject/,
+        ),
+        expect.stringMatching(/^mails\.shipped\.en_GB\.text \(line 5\): is "\\u0001", expected: Paragraphs/),
+        expect.stringMatching(
+          /^mails\.refund \(line 3\): has no entries, expected at least one: To the customer/,
+        ),
+      ],
+    ],
+    [
+      'placeholders that a mail does not have',
+      `locales: {default: de_DE, items: [de_DE]}
+mails:
+  refund:
+    de_DE:
+      subject: "{amount} {lines}"
+      text: "{ amount } {constructor} {total} {total} {}"
+    nl_NL: {subject: Hallo}
+  shipped:
+    de_DE: {subject: "{lines}", text: "{lines}"}`,
+      [
+        'mails.refund.nl_NL (line 7): is not a locale of the shop, expected one of de_DE',
+        'mails.refund.de_DE.subject (line 5): names {lines}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
+        'mails.refund.de_DE.text (line 6): names "{ amount }", expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
+        'mails.refund.de_DE.text (line 6): names {constructor}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
+        'mails.refund.de_DE.text (line 6): names {total}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
+        'mails.refund.de_DE.text (line 6): names {}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
+        'mails.shipped.de_DE.subject (line 9): names {lines}, expected one of {shopName}, {shopUrl}, {orderNumber}, {carrier}, {trackingCode}, {restFollows}',
+      ],
+    ],
+    [
+      'colours, fonts and addresses that are none',
+      `theme:
+  accent: teal
+  background: "#ffff"
+  font: sans-serif
+  fontUrl: https://shop.example/a.woff2")}
+  colour: red`,
+      [
+        'theme.colour (line 6): unknown key, expected one of accent, background, text, font, fontUrl, showName',
+        expect.stringMatching(
+          /^theme\.accent \(line 2\): is teal, expected: Colour of buttons and links, #rgb/,
+        ),
+        expect.stringMatching(/^theme\.background \(line 3\): is #ffff, expected: Colour of the page, #rgb/),
+        'theme.font (line 4): is sans-serif, expected one of sans, serif, rounded, mono',
+        expect.stringMatching(/^theme\.fontUrl \(line 5\): is https:.*, expected: A font of your own/),
+      ],
+    ],
+    [
+      'a text that is hard to read',
+      'theme: {text: "#999", background: "#fff"}',
+      [
+        "theme.text (line 1): is #999999, whose contrast on #ffffff is 2.84:1, expected 4.5:1 or more: else many people can't read it",
+      ],
+    ],
+    ['an unknown unit', 'units: {tonne: {}}', ['units.tonne (line 1): unknown key, did you mean tone?']],
+  ])('%s', (_, text, problems) => {
+    expect(problemsIn(text)).toEqual(problems);
+  });
+});
+
+describe('every valid document', () => {
+  const LOCALES = ['en_GB', 'de_DE', 'fr_FR', 'pt_BR'];
+  const CURRENCIES = ['EUR', 'GBP', 'JPY', 'KWD'];
+  const COUNTRIES = ['DE', 'GB', 'NO', 'US'];
+
+  const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((one) => /\S/.test(one));
+  const line = text.filter((one) => !/[\p{Cc}{}]/u.test(one));
+  const key = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,8}$/);
+  const percent = fc.integer({ min: 0, max: 10_000 }).map((basisPoints) => basisPoints / 100);
+  const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
+  const offer = (all: string[]) =>
+    fc
+      .shuffledSubarray(all, { minLength: 1 })
+      .chain((items) => fc.record({ default: fc.constantFrom(...items), items: fc.constant(items) }));
+  /** Drops the keys whose value is undefined, as a file would not have them. */
+  const written = <Value>(value: Value) => parse(JSON.stringify(value)) as Value;
+
+  const document = fc
+    .tuple(offer(LOCALES), offer(CURRENCIES), offer(COUNTRIES))
+    .chain(([locales, offered, countries]) => {
+      const digits = currencyDigits(offered.default);
+      const minor = fc.integer({ min: 0, max: 10 ** (digits + 6) });
+      const amount = minor.map((value) => toDecimal(value, offered.default));
+      const others = fc.subarray(locales.items.filter((locale) => locale !== locales.default));
+      // A text in the default locale alone comes back as plain text, so it is written so.
+      const textsOf = (words: fc.Arbitrary<string>) =>
+        fc
+          .tuple(words, others)
+          .map(([one, more]) =>
+            more.length === 0
+              ? one
+              : Object.fromEntries([locales.default, ...more].map((locale) => [locale, `${one}${locale}`])),
+          );
+      const texts = textsOf(text);
+      const steps = <Fields>(first: number[], fields: fc.Arbitrary<Fields>) =>
+        fc
+          .tuple(
+            fc.uniqueArray(fc.integer({ min: 1, max: 10 ** (digits + 4) }), { maxLength: 3 }),
+            fc.array(fields, { minLength: 4, maxLength: 4 }),
+          )
+          .map(([froms, all]) =>
+            [...first, ...froms.toSorted((a, b) => a - b)].map((from, index) => ({
+              from: toDecimal(from, offered.default),
+              ...all[index]!,
+            })),
+          );
+      const named = { key, name: texts };
+      const method = { ...named, description: optional(texts), logoUrl: optional(fc.webUrl()) };
+      const keyed = <Entry extends { key: string }>(entry: fc.Arbitrary<Entry>, minLength: number) =>
+        fc.uniqueArray(entry, { minLength, maxLength: 4, selector: (one) => one.key });
+      const country = fc.constantFrom(...COUNTRIES);
+      const sections = fc.record({
+        name: texts,
+        slogan: fc.option(texts, { nil: null }),
+        email: fc.constantFrom('a@b.example', 'hello@quay.example'),
+        logoUrl: fc.option(fc.webUrl(), { nil: null }),
+        domains: fc.uniqueArray(fc.constantFrom('any.example', 'www.any.example', 'any.example:8443')),
+        country,
+        locales: fc.constant(locales),
+        currencies: fc
+          .array(fc.constantFrom(0.85, 1.1, 1e-7, 163.25, 1e6, 0.0000000001), { minLength: 4, maxLength: 4 })
+          .map((rates) => ({
+            ...offered,
+            rates: Object.fromEntries(
+              offered.items
+                .filter((currency) => currency !== offered.default)
+                .map((currency, index) => [currency, rates[index]!]),
+            ),
+          })),
+        countries: fc.constant(countries),
+        taxes: fc.record({
+          model: fc.constantFrom('gross', 'net'),
+          displayTaxes: fc.boolean(),
+          noTaxesMessage: optional(text),
+          deliveryThresholdIsActive: fc.boolean(),
+          taxFreeOutsideEu: fc.boolean(),
+        }),
+        taxClasses: fc
+          .tuple(
+            keyed(
+              fc.record({
+                ...named,
+                rates: fc.record(Object.fromEntries(COUNTRIES.map((code) => [code, percent]))),
+              }),
+              1,
+            ),
+            fc.nat(),
+            fc.nat(),
+          )
+          .map(([entries, standard, digital]) =>
+            entries.map((entry, index) => ({
+              ...entry,
+              ...(index === standard % entries.length ? { default: true } : {}),
+              ...(index === digital % entries.length ? { defaultDigital: true } : {}),
+              ...(digital % 2 === 1 ? { digital: true } : {}),
+            })),
+          ),
+        shippingMethods: keyed(
+          fc.oneof(
+            fc.record({ ...method, kind: fc.constant('flat'), price: amount, freeFrom: optional(amount) }),
+            fc.record({
+              ...method,
+              kind: fc.constant('weight'),
+              price: amount,
+              pricePerKg: amount,
+              freeFrom: optional(amount),
+            }),
+            fc.record({
+              ...method,
+              kind: fc.constant('orderValue'),
+              tiers: steps([0], fc.record({ price: amount })),
+            }),
+            fc.record({ ...method, kind: fc.constant('pickup') }),
+          ),
+          0,
+        ),
+        paymentMethods: keyed(
+          fc.record({
+            ...named,
+            provider: optional(text),
+            price: fc
+              .tuple(amount, fc.boolean())
+              .map(([value, isDiscount]) => (isDiscount && value ? -value : value)),
+            releaseUnpaidAfterDays: optional(fc.integer({ min: 1, max: 365 })),
+            additionalData: optional(
+              fc.dictionary(key, fc.string({ unit: 'grapheme' }), { minKeys: 1, maxKeys: 3 }),
+            ),
+          }),
+          1,
+        ),
+        minimumCart: fc.record({
+          code: fc.constantFrom('SumProduct', 'SumCoupon', 'SumDiscount', 'SumDelivery', 'SumPayment'),
+          amount: optional(amount),
+        }),
+        basketDiscounts: steps([], fc.record({ percent })),
+        units: fc.dictionary(
+          fc.constantFrom(...UNIT_KEYS),
+          fc.dictionary(fc.constantFrom(...locales.items), fc.record({ long: text, short: optional(text) }), {
+            minKeys: 1,
+          }),
+          { maxKeys: 3 },
+        ),
+        newsletters: fc.uniqueArray(
+          fc.record({
+            identifier: key,
+            name: text,
+            language: fc.constantFrom('en', 'de'),
+            description: optional(text),
+            subject: optional(text),
+          }),
+          { maxLength: 3, selector: ({ identifier }) => identifier },
+        ),
+        customerGroups: fc.uniqueArray(text, { maxLength: 3 }).map((names) => names.toSorted()),
+        crossSellingTitle: fc.option(texts, { nil: null }),
+        showFromPrices: fc.boolean(),
+        publicCatalogue: fc.boolean(),
+        sellBeyondStock: fc.boolean(),
+        maxPerOrder: fc.option(
+          fc.integer({ min: 1, max: 10_000_000 }).map((tenths) => tenths / 10),
+          { nil: null },
+        ),
+        dailyEmailsPerRecipient: fc.integer({ min: 1, max: 1_000 }),
+        mandatoryAddressFields: fc.subarray(ADDRESS_FIELDS),
+        invoicing: fc.record({
+          company: optional(line),
+          vatId: optional(fc.constantFrom('DE123456789', 'ATU12345678')),
+          taxNumber: optional(line),
+          bank: optional(
+            fc.record({ name: optional(line), iban: fc.constantFrom('DE02120300000000202051') }),
+          ),
+          paymentDays: optional(fc.integer({ min: 0, max: 365 })),
+          notes: optional(textsOf(line)),
+        }),
+        mails: fc.dictionary(
+          fc.constantFrom(...TEMPLATE_NAMES),
+          fc.dictionary(
+            fc.constantFrom(...locales.items),
+            fc.record({ subject: line, text: optional(line.map((one) => `${one}\n\n{shopName}`)) }),
+            { minKeys: 1 },
+          ),
+          { maxKeys: 3 },
+        ),
+        theme: fc.record({
+          accent: optional(colour),
+          background: optional(colour),
+          font: optional(fc.constantFrom(...FONTS)),
+          fontUrl: optional(fc.constantFrom('/media/Quay/files/own.woff2', 'https://quay.example/own.woff2')),
+          showName: optional(fc.boolean()),
+        }),
+      });
+      return sections.chain((file) =>
+        campaigns(file, texts).map((couponCampaigns) => ({ ...file, couponCampaigns })),
+      );
+    });
+
+  const colour = fc
+    .integer({ min: 0, max: 0xff_ff_ff })
+    .map((rgb) => `#${rgb.toString(16).padStart(6, '0')}`);
+
+  /** In the order of their identifiers, each with codes that no other has. */
+  const campaigns = (
+    file: {
+      currencies: { items: string[] };
+      shippingMethods: { key: string }[];
+      paymentMethods: { key: string }[];
+    },
+    name: fc.Arbitrary<unknown>,
+  ) => {
+    const among = (entries: { key: string }[]) => optional(fc.subarray(entries.map((entry) => entry.key)));
+    const limit = optional(fc.integer({ min: 1, max: 1_000_000_000 }));
+    const seconds = { min: new Date('1970-01-01'), max: new Date('2200-01-01'), noInvalidDate: true };
+    const moments = fc
+      .tuple(fc.date(seconds), fc.date(seconds))
+      .map((pair) =>
+        pair.toSorted((a, b) => Number(a) - Number(b)).map((date) => `${date.toISOString().slice(0, 19)}Z`),
+      );
+    const campaign = fc.constantFrom(...file.currencies.items).chain((currency) => {
+      const money = fc.integer({ min: 1, max: 1_000_000 }).map((minor) => toDecimal(minor, currency));
+      const base = {
+        identifier: text.map((one) => one.trim()),
+        name,
+        currency: fc.constant(currency),
+        minimumOrderValue: optional(money),
+        usageLimit: limit,
+        campaignUsageLimit: limit,
+        moments,
+        shippingMethods: among(file.shippingMethods),
+        paymentMethods: among(file.paymentMethods),
+        codes: fc.nat({ max: 3 }),
+        withdrawn: fc.nat({ max: 2 }),
+      };
+      const waiveShippingCosts = fc.constantFrom(true, undefined);
+      return fc.oneof(
+        fc.record({ ...base, type: fc.constant('fix'), amount: money, waiveShippingCosts }),
+        fc.record({
+          ...base,
+          type: fc.constant('percent'),
+          amount: percent.filter((one) => one > 0),
+          waiveShippingCosts,
+        }),
+        fc.record({ ...base, type: fc.constant('shipping') }),
+      );
+    });
+    return fc.uniqueArray(campaign, { maxLength: 3, selector: ({ identifier }) => identifier }).map((all) =>
+      all
+        .toSorted((a, b) => (a.identifier < b.identifier ? -1 : 1))
+        .map(({ moments: [validFrom, validTo], codes, withdrawn, ...rest }, index) => ({
+          ...rest,
+          validFrom,
+          validTo,
+          codes: Array.from({ length: codes }, (_, at) => `Code ${index}.${at}`),
+          withdrawn:
+            withdrawn === 0 ? undefined : Array.from({ length: withdrawn }, (_, at) => `Gone ${index}.${at}`),
+        })),
+    );
+  };
+
+  it('survives apply and export, whatever the shop was before', async () => {
+    await fc.assert(
+      fc.asyncProperty(document, async (generated) => {
+        const file = written(generated) as SettingsFile;
+        expect(parseSettingsFile(settingsText(file))).toEqual(file);
+        await apply(file);
+        expect(await exported()).toEqual(file);
+        expect(await apply(file)).toEqual([]);
+      }),
+      { numRuns: 30 },
+    );
+  }, 120_000);
+});

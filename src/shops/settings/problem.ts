@@ -1,0 +1,236 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { SettingsFile } from './schema.ts';
+
+/** What is wrong at one place of a settings file. */
+export interface Problem {
+  path: readonly (string | number)[];
+  text: string;
+}
+
+/** Says everything that is wrong with a settings file, one line each. */
+export class SettingsProblem extends Error {
+  override name = 'SettingsProblem';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** `taxClasses[1].rates.DE: is 190, expected 100 or less`; with the line where the file is known. */
+export function problemLine({ path, text }: Problem, line?: number): string {
+  const place = pathText(path);
+  const where = line === undefined ? place : `${place} (line ${line})`;
+  return where === '' ? `The file ${text}` : `${where}: ${text}`;
+}
+
+function pathText(path: readonly (string | number)[]): string {
+  return path
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${quoted(step)}`,
+    )
+    .join('');
+}
+
+/** A value as a person would write it; long texts are cut. */
+export function shown(value: unknown): string {
+  if (value === null || value === undefined || value === '') return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a section';
+  if (typeof value !== 'string') return `${value as number | boolean}`;
+  const text = quoted(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+/** As it is, or in quotes where blanks or control characters would blur where it ends. */
+function quoted(text: string): string {
+  return /^[\p{L}\p{N}\p{P}\p{S}]+$/u.test(text) ? text : JSON.stringify(text);
+}
+
+let compiled: ValidateFunction | undefined;
+
+/**
+ * All problems at once instead of the first, each with the value and the part of the schema that refused it.
+ * Compiled at the first use, because it takes a tenth of a second that a start of the service need not wait for.
+ */
+function validator(): ValidateFunction {
+  compiled ??= new Ajv({
+    allErrors: true,
+    verbose: true,
+    strict: false,
+    strictNumbers: true,
+    inlineRefs: false,
+  }).compile(SettingsFile);
+  return compiled;
+}
+
+/** What the form of the document has wrong: keys, types, bounds. */
+export function formProblems(value: unknown): Problem[] {
+  const validate = validator();
+  if (validate(value)) return unstorableTexts(value, []);
+  const errors = validate.errors!;
+  // A value of the wrong type is named once, not again for each bound that it misses as well.
+  const wrongType = new Set(
+    errors.filter(({ keyword }) => keyword === 'type').map(({ instancePath }) => instancePath),
+  );
+  return errors
+    .filter(({ keyword, instancePath }) => keyword === 'type' || !wrongType.has(instancePath))
+    .map((error) => problemOf(error, value));
+}
+
+function problemOf(error: ErrorObject, document: unknown): Problem {
+  const path = stepsOf(error.instancePath, document);
+  const { data, params } = error;
+  const words = error.parentSchema as Described;
+  const is = `is ${shown(data)}, expected`;
+  switch (error.keyword) {
+    case 'additionalProperties': {
+      const key = String(params['additionalProperty']);
+      return { path: [...path, key], text: unknownKey(key, words) };
+    }
+    case 'required': {
+      const key = String(params['missingProperty']);
+      const missing = words.properties?.[key];
+      return { path, text: `${key} is missing${missing ? `: ${meaning(missing)}` : ''}` };
+    }
+    case 'type':
+      return { path, text: `${is} ${typeNames(words, data)}` };
+    case 'enum': {
+      const allowed = (params['allowedValues'] as unknown[]).map(String);
+      const near = suggestion(String(data), allowed);
+      return { path, text: near ? `is ${shown(data)}${near}` : `${is} one of ${allowed.join(', ')}` };
+    }
+    case 'minimum':
+      return { path, text: `${is} ${String(params['limit'])} or more` };
+    case 'maximum':
+      return { path, text: `${is} ${String(params['limit'])} or less` };
+    case 'exclusiveMinimum':
+      return { path, text: `${is} more than ${String(params['limit'])}` };
+    case 'minItems':
+    case 'minProperties':
+      return { path, text: `has no entries, expected at least one: ${meaning(words)}` };
+    case 'maxItems':
+      return { path, text: `has more than ${String(params['limit'])} entries` };
+    case 'maxLength':
+      return { path, text: `has more than ${String(params['limit'])} characters` };
+    default:
+      // The only other keyword of the schema is pattern, and what it wants is said best by description and example.
+      return { path, text: `${is}: ${meaning(words)}` };
+  }
+}
+
+interface Described {
+  type?: string | string[];
+  description?: string;
+  examples?: unknown[];
+  properties?: Record<string, Described>;
+  patternProperties?: Record<string, Described>;
+}
+
+/** The description of a field and its example. */
+function meaning({ description, examples }: Described): string {
+  const example = examples?.[0];
+  return [
+    description ?? 'see the schema',
+    ...(example === undefined
+      ? []
+      : [`Example: ${typeof example === 'object' ? JSON.stringify(example) : shown(example)}`]),
+  ].join(' ');
+}
+
+const TYPES: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a section',
+  null: 'null',
+};
+
+function typeNames(words: Described, data: unknown): string {
+  const types = [words.type ?? []].flat();
+  const names = types.map((type) => TYPES[type] ?? type).join(' or ');
+  if (data === null) return `${names}, or leave the key out`;
+  const scalar = typeof data === 'number' || typeof data === 'boolean';
+  if (scalar && types.includes('string')) return `${names}: put it in quotes`;
+  if (typeof data === 'string' && types.includes('number')) return `${names} without quotes, such as 7.00`;
+  return names;
+}
+
+function unknownKey(key: string, words: Described): string {
+  const known = Object.keys(words.properties ?? {});
+  if (known.length > 0) {
+    const hint = suggestion(key, known);
+    return `unknown key${hint || `, expected one of ${known.filter((name) => name !== '$schema').join(', ')}`}`;
+  }
+  const pattern = Object.keys(words.patternProperties ?? {})[0];
+  return `is not ${KEYS[pattern ?? ''] ?? 'a key that fits here'}`;
+}
+
+/** What the keys of the maps are, by their pattern. */
+const KEYS: Record<string, string> = {
+  '^[a-z]{2}_[A-Z]{2}$': 'a locale such as de_DE',
+  '^[A-Z]{2}$': 'a country code such as DE',
+  '^[A-Z]{3}$': 'a currency such as EUR',
+  '^[A-Za-z0-9_.-]{1,100}$': 'a name of letters, digits, _ . and -',
+};
+
+/** `, did you mean "rates"?`, or nothing when no word is near. */
+export function suggestion(word: string, known: readonly string[]): string {
+  const near = known
+    .map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(name.length / 3)))
+    .toSorted((a, b) => a.distance - b.distance)[0];
+  return near ? `, did you mean ${near.name}?` : '';
+}
+
+/** Letters to add, drop, change or swap with their neighbour, to get from one word to the other. */
+function editDistance(from: string, to: string): number {
+  let before: number[] = [];
+  let above = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= from.length; row++) {
+    const line = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1];
+      const swapped =
+        row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      line[column] = Math.min(
+        line[column - 1]! + 1,
+        above[column]! + 1,
+        above[column - 1]! + (same ? 0 : 1),
+        swapped ? before[column - 2]! + 1 : Infinity,
+      );
+    }
+    before = above;
+    above = line;
+  }
+  return above[to.length]!;
+}
+
+/** The steps of a JSON pointer; those into a list are numbers. */
+function stepsOf(pointer: string, document: unknown): (string | number)[] {
+  let value = document;
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((escaped) => {
+      const step = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
+      const inList = Array.isArray(value);
+      value = (value as Record<string, unknown>)[step];
+      return inList ? Number(step) : step;
+    });
+}
+
+/** PostgreSQL keeps neither U+0000 nor half of a surrogate pair. */
+function unstorableTexts(value: unknown, path: readonly (string | number)[]): Problem[] {
+  if (typeof value === 'string') {
+    return value.includes('\0') || !value.isWellFormed()
+      ? [{ path, text: 'holds a character that is not text (U+0000 or half of a surrogate pair)' }]
+      : [];
+  }
+  if (Array.isArray(value)) return value.flatMap((item, index) => unstorableTexts(item, [...path, index]));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => unstorableTexts(item, [...path, key]));
+}

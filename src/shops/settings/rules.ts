@@ -1,0 +1,95 @@
+import { isCountry } from '../countries/countries.ts';
+import { currencyDigits, parseDecimal } from '../../kernel/money.ts';
+import type { Problem } from './problem.ts';
+import type { Texts } from './schema.ts';
+
+/** The rules that several sections of a settings file share. */
+
+/** What the parts of a file must agree on: given by the file, else by the shop, else not known yet. */
+export interface Frame {
+  locales: readonly string[] | undefined;
+  defaultLocale: string | undefined;
+  currencies: readonly string[] | undefined;
+  /** The default one. */
+  currency: string | undefined;
+  country: string | undefined;
+  /** The keys of the methods. */
+  shippingMethods: readonly string[] | undefined;
+  paymentMethods: readonly string[] | undefined;
+}
+
+export type Path = readonly (string | number)[];
+
+export function* repeated<Name extends string>(
+  section: string,
+  name: Name,
+  entries: readonly Record<Name, string>[],
+): Generator<Problem> {
+  const keys = entries.map((entry) => entry[name]);
+  for (const [index, key] of keys.entries()) {
+    const first = keys.indexOf(key);
+    if (first < index) {
+      yield { path: [section, index, name], text: `${key} is the ${name} of ${section}[${first}] already` };
+    }
+  }
+}
+
+export function* ascending(path: Path, steps: readonly { from: number }[]): Generator<Problem> {
+  for (const [index, { from }] of steps.entries()) {
+    const before = steps[index - 1];
+    if (before && before.from >= from) {
+      yield {
+        path: [...path, index, 'from'],
+        text: `is ${from}, expected more than ${before.from} before it`,
+      };
+    }
+  }
+}
+
+export function* codeProblems(path: Path, country: string): Generator<Problem> {
+  if (!isCountry(country)) {
+    yield { path, text: `${country} is not a country, expected an ISO 3166-1 code such as DE or GB` };
+  }
+}
+
+export function* percentProblems(path: Path, percent: number): Generator<Problem> {
+  const decimal = parseDecimal(percent);
+  if (!decimal || decimal.scale > 2) {
+    yield { path, text: `is ${percent}, expected percent with at most 2 decimals` };
+  }
+}
+
+export function* amountProblems(
+  path: Path,
+  amount: number | undefined,
+  { currency }: Pick<Frame, 'currency'>,
+): Generator<Problem> {
+  if (amount === undefined || currency === undefined) return;
+  const digits = currencyDigits(currency);
+  const decimal = parseDecimal(amount);
+  if (!decimal || decimal.scale > digits) {
+    const most = digits === 0 ? 'no decimals' : `at most ${digits} decimals`;
+    yield { path, text: `is ${amount}, expected ${most}, as ${currency} has` };
+  }
+}
+
+/** A text that must be there: without it in the default locale there would be nothing to fall back to. */
+export function* nameProblems(path: Path, texts: Texts, frame: Frame): Generator<Problem> {
+  yield* textProblems(path, texts, frame);
+  const { defaultLocale } = frame;
+  if (typeof texts === 'object' && defaultLocale !== undefined && texts[defaultLocale] === undefined) {
+    yield { path, text: `${defaultLocale} is missing: the text in the default locale` };
+  }
+}
+
+export function* textProblems(path: Path, texts: string | object, { locales }: Frame): Generator<Problem> {
+  if (typeof texts === 'string' || !locales) return;
+  for (const locale of Object.keys(texts)) {
+    if (!locales.includes(locale)) {
+      yield {
+        path: [...path, locale],
+        text: `is not a locale of the shop, expected one of ${locales.join(', ')}`,
+      };
+    }
+  }
+}

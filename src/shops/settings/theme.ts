@@ -1,0 +1,32 @@
+import { contrast, READABLE, sixDigits } from '../../kernel/colour.ts';
+import type { Problem } from './problem.ts';
+import type { SettingsFile } from './schema.ts';
+import type { Theme } from './settings.ts';
+
+type ThemeSection = NonNullable<SettingsFile['theme']>;
+
+/** Of a shop that has set none. */
+export const BUILT_IN_BACKGROUND = '#ffffff';
+
+/** A text that people can't read. All other colours are made from these, so that they can be seen. */
+export function* themeProblems({ background, text }: ThemeSection): Generator<Problem> {
+  if (text === undefined) return;
+  const ground = sixDigits(background ?? BUILT_IN_BACKGROUND);
+  const found = contrast(sixDigits(text), ground);
+  if (found >= READABLE) return;
+  // Cut, not rounded: 4.499 is too little and must not read as enough.
+  const shown = (Math.floor(found * 100) / 100).toFixed(2);
+  yield {
+    path: ['theme', 'text'],
+    text: `is ${sixDigits(text)}, whose contrast on ${ground} is ${shown}:1, expected ${READABLE}:1 or more: else many people can't read it`,
+  };
+}
+
+/** As the database holds it. */
+export function themeOf(section: ThemeSection): Theme {
+  const { accent, background, text, ...rest } = section;
+  const colours = Object.entries({ accent, background, text }).flatMap(([name, colour]) =>
+    colour === undefined ? [] : [[name, sixDigits(colour)] as const],
+  );
+  return { ...Object.fromEntries(colours), ...rest };
+}

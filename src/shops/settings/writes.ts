@@ -1,0 +1,271 @@
+import type { Transaction } from '../../db/database.ts';
+import { violatedConstraint } from '../../db/failure.ts';
+import { sql, type Sql } from '../../db/sql.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Section } from './document.ts';
+import { SettingsProblem } from './problem.ts';
+import type { Settings } from './settings.ts';
+
+/** Nobody else changes the settings of this shop until the transaction ends; false when there is no such shop. */
+export async function lockShop(tx: Transaction, shopId: string): Promise<boolean> {
+  return (await tx.one(sql`select 1 from shop where shop_id = ${shopId} for update`)) !== undefined;
+}
+
+const BEFORE_ALL_PRODUCTS = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Notes that lists and search of the shop must be rebuilt (src/products/listing-rebuild.ts), because they have a row
+ * per locale and are sorted by prices in the default currency. false: there are no products. The transaction must have
+ * locked the shop: it has then waited for those that have just added products (each holds the shop's row through its
+ * foreign key), so that the rebuild sees them, and those that come later see the new settings.
+ */
+export async function requestListingRebuild(tx: Transaction, shopId: string): Promise<boolean> {
+  const requested = await tx.run(sql`
+    insert into listing_rebuild (shop_id, rebuild_id, requested_at, last_product_id, products, leased_until)
+    select ${shopId}, ${newId(tx.now)}, ${tx.now}, ${BEFORE_ALL_PRODUCTS}, 0, ${tx.now}
+    where exists (select from product where shop_id = ${shopId})
+    on conflict (shop_id) do update set rebuild_id = excluded.rebuild_id, requested_at = excluded.requested_at,
+      last_product_id = excluded.last_product_id, products = excluded.products`);
+  return requested === 1;
+}
+
+/** Writes the sections that differ and moves the version that everything kept in memory is validated by. */
+export async function writeSettings(
+  tx: Transaction,
+  current: Settings,
+  next: Settings,
+  sections: ReadonlySet<Section>,
+): Promise<void> {
+  await updateShop(tx, next);
+  if (sections.has('domains')) await replaceDomains(tx, next);
+  if (sections.has('taxClasses')) await replaceTaxClasses(tx, current, next);
+  if (sections.has('shippingMethods')) await replaceShippingMethods(tx, current, next);
+  if (sections.has('paymentMethods')) await replacePaymentMethods(tx, current, next);
+  if (sections.has('newsletters')) await replaceNewsletterCampaigns(tx, current, next);
+  if (sections.has('customerGroups')) await replaceCustomerGroups(tx, current, next);
+}
+
+function updateShop(tx: Transaction, shop: Settings) {
+  return tx.run(sql`
+    update shop
+    set settings_version = settings_version + 1, name = ${shop.name}, slogan = ${shop.slogan},
+      email = ${shop.email}, logo_url = ${shop.logoUrl}, country = ${shop.country},
+      default_locale = ${shop.defaultLocale}, locales = ${shop.locales},
+      default_currency = ${shop.defaultCurrency}, currencies = ${shop.currencies},
+      exchange_rates = ${shop.exchangeRates}, default_country = ${shop.defaultCountry},
+      countries = ${shop.countries}, tax_model = ${shop.taxModel}, display_taxes = ${shop.displayTaxes},
+      no_taxes_message = ${shop.noTaxesMessage},
+      delivery_threshold_is_active = ${shop.deliveryThresholdIsActive},
+      tax_free_outside_eu = ${shop.taxFreeOutsideEu}, public_catalogue = ${shop.publicCatalogue},
+      sell_beyond_stock = ${shop.sellBeyondStock}, max_per_order = ${shop.maxPerOrder},
+      daily_emails_per_recipient = ${shop.dailyEmailsPerRecipient},
+      mandatory_address_fields = ${shop.mandatoryAddressFields},
+      minimum_cart_code = ${shop.minimumCartCode}, minimum_cart_amount = ${shop.minimumCartAmount},
+      basket_discounts = ${JSON.stringify(shop.basketDiscounts)}, units = ${shop.units},
+      cross_selling_title = ${shop.crossSellingTitle}, show_from_prices = ${shop.showFromPrices},
+      invoicing = ${shop.invoicing}, mail_texts = ${shop.mailTexts},
+      theme = ${shop.theme}
+    where shop_id = ${shop.shopId}`);
+}
+
+/** The primary key refuses a host that another shop has: no look before, which two shops could pass at once. */
+async function replaceDomains(tx: Transaction, { shopId, domains }: Settings): Promise<void> {
+  await tx.run(sql`delete from shop_domain where shop_id = ${shopId}`);
+  try {
+    await tx.run(sql`
+      insert into shop_domain (host, shop_id, position, added_at)
+      select host, ${shopId}, place - 1, ${tx.now}
+      from unnest(${domains}::text[]) with ordinality as given (host, place)`);
+  } catch (error) {
+    if (violatedConstraint(error) !== 'shop_domain_pkey') throw error;
+    const [, host] = /\(host\)=\((.+?)\)/.exec((error as { detail?: string }).detail ?? '') ?? [];
+    throw new SettingsProblem([
+      `domains: ${host ?? `one of ${domains.join(', ')}`} belongs to another shop of this installation; take it away there first`,
+    ]);
+  }
+}
+
+async function replaceTaxClasses(tx: Transaction, current: Settings, next: Settings): Promise<void> {
+  const { shopId, taxClasses } = next;
+  const gone = missingFrom(taxClasses, current.taxClasses);
+  const ids = gone.map(({ taxClassId }) => taxClassId);
+  await removeUnlessUsed(
+    tx,
+    'taxClasses',
+    gone,
+    sql`
+    delete from tax_class where shop_id = ${shopId} and tax_class_id = any (${ids}::uuid[])`,
+  );
+  // A unique index is checked row by row: the new default may come before the old one has ceased to be it.
+  await tx.run(sql`
+    update tax_class set is_default = false, is_default_digital = false
+    where shop_id = ${shopId} and (is_default or is_default_digital)`);
+  await tx.run(sql`
+    insert into tax_class (shop_id, tax_class_id, key, name, position, is_default, is_default_digital, digital)
+    select ${shopId}, "taxClassId", key, name, position, "isDefault", "isDefaultDigital", digital
+    from jsonb_to_recordset(${positioned(taxClasses)}) as entry ("taxClassId" uuid, key text, name jsonb,
+      position integer, "isDefault" boolean, "isDefaultDigital" boolean, digital boolean)
+    on conflict (shop_id, tax_class_id) do update
+    set name = excluded.name, position = excluded.position, is_default = excluded.is_default,
+      is_default_digital = excluded.is_default_digital, digital = excluded.digital`);
+  const rates = taxClasses.flatMap(({ taxClassId, rates }) =>
+    Object.entries(rates).map(([country, basisPoints]) => ({ taxClassId, country, basisPoints })),
+  );
+  await tx.run(sql`delete from tax_rate where shop_id = ${shopId}`);
+  await tx.run(sql`
+    insert into tax_rate (shop_id, tax_class_id, country, basis_points)
+    select ${shopId}, "taxClassId", country, "basisPoints"
+    from jsonb_to_recordset(${JSON.stringify(rates)}) as entry ("taxClassId" uuid, country text,
+      "basisPoints" integer)`);
+}
+
+async function replaceShippingMethods(tx: Transaction, current: Settings, next: Settings): Promise<void> {
+  const { shopId, shippingMethods } = next;
+  const gone = missingFrom(shippingMethods, current.shippingMethods);
+  const ids = gone.map(({ shippingMethodId }) => shippingMethodId);
+  await removeUnlessUsed(
+    tx,
+    'shippingMethods',
+    gone,
+    sql`
+    delete from shipping_method where shop_id = ${shopId} and shipping_method_id = any (${ids}::uuid[])`,
+  );
+  await tx.run(sql`
+    insert into shipping_method (shop_id, shipping_method_id, key, name, description, logo_url, position, kind,
+      amount, amount_per_kg, tiers, free_from)
+    select ${shopId}, "shippingMethodId", key, name, description, "logoUrl", position, kind, amount,
+      "amountPerKg", tiers, "freeFrom"
+    from jsonb_to_recordset(${positioned(shippingMethods)}) as entry ("shippingMethodId" uuid, key text,
+      name jsonb, description jsonb, "logoUrl" text, position integer, kind text, amount bigint,
+      "amountPerKg" bigint, tiers jsonb, "freeFrom" bigint)
+    on conflict (shop_id, shipping_method_id) do update
+    set name = excluded.name, description = excluded.description, logo_url = excluded.logo_url,
+      position = excluded.position, kind = excluded.kind, amount = excluded.amount,
+      amount_per_kg = excluded.amount_per_kg, tiers = excluded.tiers, free_from = excluded.free_from`);
+}
+
+async function replacePaymentMethods(tx: Transaction, current: Settings, next: Settings): Promise<void> {
+  const { shopId, paymentMethods } = next;
+  const gone = missingFrom(paymentMethods, current.paymentMethods);
+  const ids = gone.map(({ paymentMethodId }) => paymentMethodId);
+  await removeUnlessUsed(
+    tx,
+    'paymentMethods',
+    gone,
+    sql`
+    delete from payment_method where shop_id = ${shopId} and payment_method_id = any (${ids}::uuid[])`,
+  );
+  // In a record from JSON, null for a jsonb column is SQL's null, as the column wants it.
+  await tx.run(sql`
+    insert into payment_method (shop_id, payment_method_id, key, name, provider_name, additional_data, position,
+      amount, release_unpaid_after_days)
+    select ${shopId}, "paymentMethodId", key, name, "providerName", "additionalData", position, amount,
+      "releaseUnpaidAfterDays"
+    from jsonb_to_recordset(${positioned(paymentMethods)}) as entry ("paymentMethodId" uuid, key text,
+      name jsonb, "providerName" text, "additionalData" jsonb, position integer, amount bigint,
+      "releaseUnpaidAfterDays" integer)
+    on conflict (shop_id, payment_method_id) do update
+    set name = excluded.name, provider_name = excluded.provider_name,
+      additional_data = excluded.additional_data, position = excluded.position, amount = excluded.amount,
+      release_unpaid_after_days = excluded.release_unpaid_after_days`);
+}
+
+/** The subscribers of a campaign that goes are deleted with it (foreign key). */
+async function replaceNewsletterCampaigns(tx: Transaction, current: Settings, next: Settings): Promise<void> {
+  const { shopId, newsletterCampaigns } = next;
+  const ids = removedCampaigns(current, next).map(({ campaignId }) => campaignId);
+  await tx.run(sql`
+    delete from newsletter_campaign where shop_id = ${shopId} and campaign_id = any (${ids}::uuid[])`);
+  await tx.run(sql`
+    insert into newsletter_campaign (shop_id, campaign_id, identifier, language, name, description, subject,
+      position)
+    select ${shopId}, "campaignId", identifier, language, name, description, subject, position
+    from jsonb_to_recordset(${positioned(newsletterCampaigns)}) as entry ("campaignId" uuid, identifier text,
+      language text, name text, description text, subject text, position integer)
+    on conflict (shop_id, campaign_id) do update
+    set language = excluded.language, name = excluded.name, description = excluded.description,
+      subject = excluded.subject, position = excluded.position`);
+}
+
+export function removedCampaigns(current: Settings, next: Settings) {
+  const kept = new Set(next.newsletterCampaigns.map(({ campaignId }) => campaignId));
+  return current.newsletterCampaigns.filter(({ campaignId }) => !kept.has(campaignId));
+}
+
+/** By id of the campaign; a campaign without subscribers is absent. */
+export async function countSubscribers(
+  tx: Transaction,
+  shopId: string,
+  campaignIds: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await tx.many<{ campaignId: string; count: number }>(sql`
+    select upper(campaign_id::text) as "campaignId", count(*) as count from newsletter_subscriber
+    where shop_id = ${shopId} and campaign_id = any (${campaignIds}::uuid[])
+    group by campaign_id`);
+  return new Map(rows.map(({ campaignId, count }) => [campaignId, count]));
+}
+
+async function replaceCustomerGroups(tx: Transaction, current: Settings, next: Settings): Promise<void> {
+  const { shopId } = next;
+  const kept = new Set(next.customerGroups.map(({ name }) => name));
+  const gone = current.customerGroups.filter(({ name }) => !kept.has(name));
+  const ids = gone.map(({ customerGroupId }) => customerGroupId);
+  const used = gone.length > 0 ? await findUsedGroups(tx, shopId, ids) : [];
+  if (used.length > 0) throw inUse('customerGroups', used, 'customers or prices of products');
+  await tx.run(sql`
+    delete from customer_group where shop_id = ${shopId} and customer_group_id = any (${ids}::uuid[])`);
+  await tx.run(sql`
+    insert into customer_group (shop_id, customer_group_id, name)
+    select ${shopId}, "customerGroupId", name
+    from jsonb_to_recordset(${JSON.stringify(next.customerGroups)}) as entry ("customerGroupId" uuid, name text)
+    on conflict (shop_id, customer_group_id) do nothing`);
+}
+
+/** The names of those that are in use. Looked up, because no foreign key holds them in the prices of products. */
+async function findUsedGroups(tx: Transaction, shopId: string, groupIds: readonly string[]) {
+  const rows = await tx.many<{ name: string }>(sql`
+    select name from customer_group
+    where shop_id = ${shopId} and customer_group_id = any (${groupIds}::uuid[]) and (
+      exists (
+        select from customer
+        where customer.shop_id = ${shopId} and customer.customer_group_id = customer_group.customer_group_id)
+      or exists (
+        select from product cross join jsonb_array_elements(product.facts -> 'groupPrices') as own
+        where product.shop_id = ${shopId} and (own ->> 'customerGroupId')::uuid = customer_group.customer_group_id))
+    order by name`);
+  return rows.map(({ name }) => name);
+}
+
+function missingFrom<Entry extends { key: string }>(kept: readonly Entry[], all: readonly Entry[]): Entry[] {
+  const keys = new Set(kept.map(({ key }) => key));
+  return all.filter(({ key }) => !keys.has(key));
+}
+
+/** What products and orders refer to is held by their foreign keys. */
+async function removeUnlessUsed(
+  tx: Transaction,
+  section: Section,
+  gone: readonly { key: string }[],
+  removal: Sql,
+): Promise<void> {
+  if (gone.length === 0) return;
+  try {
+    await tx.run(removal);
+  } catch (error) {
+    const constraint = violatedConstraint(error);
+    if (constraint === undefined) throw error;
+    const keys = gone.map(({ key }) => key);
+    throw inUse(section, keys, constraint);
+  }
+}
+
+function inUse(section: Section, keys: readonly string[], by: string): SettingsProblem {
+  return new SettingsProblem([
+    `${section}: ${keys.join(' or ')} can't be taken away, because it is in use (${by}); name it in the file, or change first what uses it`,
+  ]);
+}
+
+/** The rows for jsonb_to_recordset, each with its place in the list. */
+function positioned(entries: readonly object[]): string {
+  return JSON.stringify(entries.map((entry, position) => ({ ...entry, position })));
+}

@@ -1,0 +1,14 @@
+import type { ShippingMethod } from '../settings/settings.ts';
+
+/** The least a delivery can cost by this method, in minor units; null for pickup, which has no price. */
+export function lowestShippingPrice(method: ShippingMethod): number | null {
+  switch (method.kind) {
+    case 'pickup':
+      return null;
+    case 'order_value':
+      return method.tiers.length === 0 ? 0 : Math.min(...method.tiers.map((tier) => tier.amount));
+    case 'flat':
+    case 'weight':
+      return method.amount;
+  }
+}

@@ -1,0 +1,220 @@
+import { hostname, networkInterfaces } from 'node:os';
+import type { FastifyBaseLogger } from 'fastify';
+import { isPrivate, type Config } from '../../config.ts';
+import type { Database, Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    shopHosts: ShopHosts;
+  }
+}
+
+const REFRESH_INTERVAL = 3_000;
+
+/** Of a private installation: a machine for trying things out. Further shops have their address below /shop only. */
+const MOST_LOCAL_HOSTS = 10_000;
+
+/** Origins whose decision is remembered: made-up ones come and go. */
+const MOST_DECIDED = 1_000;
+
+const LOCAL_SUFFIX = '.localhost';
+
+export type ShopHosts = ReturnType<typeof createShopHosts>;
+
+export interface ShopHostsDeps {
+  db: Database;
+  config: Config;
+  log: FastifyBaseLogger;
+  isMigrated: () => boolean;
+  /** The port that the service listens on; undefined while it does not listen. */
+  port: () => number | undefined;
+}
+
+/**
+ * Which host belongs to which shop, in memory, because every request is routed by it before anything is read. It is
+ * checked every few seconds by one cheap statement, and whoever changes domains or shops in this process calls
+ * `refresh`. It holds as many hosts as the shops have domains (20 each at most), and 10,000 more when private.
+ */
+export function createShopHosts({ db, config, log, isMigrated, port }: ShopHostsDeps) {
+  const hasLocalHosts = isPrivate(config);
+  const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
+  const publicHost = publicUrl && normalised(new URL(publicUrl).host);
+  const machineNames = namesOfThisMachine(config);
+
+  /** By domain. */
+  let domains = new Map<string, string>();
+  /** By the label before `.localhost`. */
+  let localShops = new Map<string, string>();
+  /** Until it is known, pages are as careful as with several shops. */
+  let hasSeveralShops = true;
+  let fingerprint: string | undefined;
+
+  const load = async () => {
+    const state = await (hasLocalHosts ? readPrivateState(db) : readState(db));
+    const found = JSON.stringify(state);
+    if (found === fingerprint) return;
+    const [domainRows, shopIds] = await Promise.all([
+      findDomains(db),
+      hasLocalHosts ? findShopIds(db, MOST_LOCAL_HOSTS) : [],
+    ]);
+    // The service's own host can't be taken from it.
+    domains = new Map(
+      domainRows.filter(({ host }) => host !== publicHost).map(({ host, shopId }) => [host, shopId]),
+    );
+    // Of two ids that differ in case only, the older shop has the host: the later entry of a map wins.
+    localShops = new Map(shopIds.toReversed().map((shopId) => [shopId.toLowerCase(), shopId]));
+    hasSeveralShops = state.shops > 1;
+    decidedOrigins.clear();
+    fingerprint = found;
+  };
+
+  let loading: Promise<void> = Promise.resolve();
+  let pending = 0;
+
+  /** One after the other, so that what was committed before the call is in memory after it. */
+  const refresh = (): Promise<void> => {
+    pending++;
+    loading = loading
+      .catch(() => {})
+      .then(load)
+      .finally(() => pending--);
+    return loading;
+  };
+
+  let hasFailed = false;
+  const refreshQuietly = async () => {
+    if (!isMigrated() || pending > 0) return;
+    try {
+      await refresh();
+      hasFailed = false;
+    } catch (error) {
+      // The hosts that are in memory stay in use. Said once, not every few seconds.
+      if (!hasFailed) log.warn({ err: error }, 'the hosts of the shops could not be read');
+      hasFailed = true;
+    }
+  };
+  const timer = setInterval(() => void refreshQuietly(), REFRESH_INTERVAL).unref();
+
+  const localShop = (host: string) => {
+    const name = withoutPort(host);
+    return name.endsWith(LOCAL_SUFFIX) ? localShops.get(name.slice(0, -LOCAL_SUFFIX.length)) : undefined;
+  };
+
+  /** Browsers leave out the usual port, so `localhost` and `localhost:80` are the same. */
+  const hasKnownPort = (host: string) => {
+    const [given] = /:\d+$/.exec(host) ?? [];
+    return given === undefined || given === ':80' || given === `:${port()}`;
+  };
+
+  /** Every answer with a link asks; the same few origins come again and again. */
+  const decidedOrigins = new Map<string, boolean>();
+  const decideOrigin = (origin: string) => {
+    if (origin === publicUrl) return true;
+    const [, host] = /^https?:\/\/(.+)$/.exec(origin) ?? [];
+    if (host === undefined) return false;
+    if (domains.has(host)) return true;
+    return hasKnownPort(host) && (machineNames.has(withoutPort(host)) || localShop(host) !== undefined);
+  };
+
+  return {
+    /** The shop that this host belongs to; undefined: it is the service's host, or a stranger. */
+    shopOf(host: string): string | undefined {
+      const known = normalised(host);
+      return domains.get(known) ?? localShop(known);
+    },
+
+    /** The host that a shop has without any set-up; undefined: none, because other machines can call. */
+    localHostOf(shopId: string): string | undefined {
+      const label = shopId.toLowerCase();
+      return localShops.get(label) === shopId ? label + LOCAL_SUFFIX : undefined;
+    },
+
+    /**
+     * Whether scripts that are loaded on the service's host could reach the pages of a second shop. True as long as
+     * nobody knows.
+     */
+    get hasSeveralShops() {
+      return hasSeveralShops;
+    },
+
+    /**
+     * Whether an origin is one of few that a client can't invent: only texts with such an origin are cached, or every
+     * Host header would make new entries.
+     */
+    isKnownOrigin(origin: string): boolean {
+      let isKnown = decidedOrigins.get(origin);
+      if (isKnown === undefined) {
+        if (decidedOrigins.size >= MOST_DECIDED) decidedOrigins.clear();
+        decidedOrigins.set(origin, (isKnown = decideOrigin(origin)));
+      }
+      return isKnown;
+    },
+
+    refresh,
+    /** At the start and on a timer: does nothing before there are tables, and logs a failure. */
+    refreshQuietly,
+
+    async close() {
+      clearInterval(timer);
+      await loading.catch(() => {});
+    },
+  };
+}
+
+/** What this machine is called by itself and by its network, where no PUBLIC_URL says it. */
+function namesOfThisMachine({ HOST }: Config): ReadonlySet<string> {
+  const addresses = Object.values(networkInterfaces()).flatMap((known = []) =>
+    known.map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address)),
+  );
+  return new Set(['localhost', '127.0.0.1', '[::1]', HOST, hostname().toLowerCase(), ...addresses]);
+}
+
+/** As the table holds hosts. A dot at the end of a name means the same name. */
+function normalised(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/:(?:80|443)$/, '')
+    .replace(/\.(?=:|$)/, '');
+}
+
+function withoutPort(host: string): string {
+  return host.replace(/:\d+$/, '');
+}
+
+interface State {
+  /** Of an installation that is not private, at most 2. */
+  shops: number;
+}
+
+/** Moves with every change of a domain; beyond two, the number of shops does not matter and is not counted. */
+async function readState(db: Queries): Promise<State> {
+  return (await db.one<State>(sql`
+    select count(*) as domains, max(added_at) as "newest",
+      coalesce(sum(hashtextextended(host || ' ' || shop_id, 0)), 0)::text as hosts,
+      (select count(*) from (select shop_id from shop limit 2) as first) as shops
+    from shop_domain`))!;
+}
+
+/** Every shop has a host when private, so a new one and a deleted one count too. */
+async function readPrivateState(db: Queries): Promise<State> {
+  return (await db.one<State>(sql`
+    select count(*) as shops, max(created_at) as "newestShop",
+      coalesce(sum(hashtextextended(shop_id, 0)), 0)::text as ids,
+      (select count(*) from shop_domain) as domains, (select max(added_at) from shop_domain) as "newest",
+      (
+        select coalesce(sum(hashtextextended(host || ' ' || shop_id, 0)), 0)::text from shop_domain
+      ) as hosts
+    from shop`))!;
+}
+
+function findDomains(db: Queries) {
+  return db.many<{ host: string; shopId: string }>(sql`
+    select host, shop_id as "shopId" from shop_domain`);
+}
+
+async function findShopIds(db: Queries, limit: number): Promise<string[]> {
+  const rows = await db.many<{ shopId: string }>(sql`
+    select shop_id as "shopId" from shop order by created_at, shop_id limit ${limit}`);
+  return rows.map(({ shopId }) => shopId);
+}

@@ -1,0 +1,65 @@
+import { Type } from 'typebox';
+import { isInEu } from '../countries/countries.ts';
+import { storefrontUrl } from '../../http/links.ts';
+import { readingLocale, textIn } from '../../http/locale.ts';
+import type { Operations } from '../../http/operation.ts';
+import { LocaleParameter, Nullable } from '../../http/schemas.ts';
+import { shopSettings } from '../settings/settings.ts';
+
+const Shop = Type.Object(
+  {
+    name: Type.String({ description: 'Name of the shop.', examples: ['Harbour & Hearth'] }),
+    email: Type.String({
+      description: "The merchant's address.",
+      examples: ['hello@harbour-hearth.example'],
+    }),
+    slogan: Nullable(
+      Type.String({ description: 'May hold markup.', examples: ['<p>Small things from the sea side</p>'] }),
+    ),
+    logoUrl: Nullable(
+      Type.String({ description: 'Address of the logo.', examples: ['https://shop.example/logo.png'] }),
+    ),
+    sfUrl: Type.String({
+      description: 'Address of the storefront.',
+      examples: ['https://shop.example/shop/DemoShop'],
+    }),
+    mboUrl: Type.String({
+      description: 'Address where the merchant finds the shop.',
+      examples: ['https://shop.example/#DemoShop'],
+    }),
+    isInEU: Type.Boolean({ description: 'The shop sits in the European Union.', examples: [true] }),
+    countryCode2: Type.String({ description: 'ISO 3166-1 alpha-2.', examples: ['DE'] }),
+  },
+  { title: 'shopInfo' },
+);
+
+export function shop(api: Operations): void {
+  api.read(
+    {
+      method: 'GET',
+      path: '',
+      name: 'getShop',
+      summary: 'Get shop',
+      tag: 'shop',
+      labels: ['Base', 'Now'],
+      access: 'products_read',
+      query: Type.Object({ locale: LocaleParameter }),
+      answer: Shop,
+    },
+    async ({ db, shopId, query, origin }) => {
+      const settings = await shopSettings(db, shopId);
+      const locale = readingLocale(query.locale, settings);
+      return {
+        name: textIn(settings.name, locale, settings.defaultLocale) ?? shopId,
+        email: settings.email,
+        slogan: textIn(settings.slogan, locale, settings.defaultLocale),
+        // A file of our own is kept without the host it is served from.
+        logoUrl: settings.logoUrl?.startsWith('/') ? origin + settings.logoUrl : settings.logoUrl,
+        sfUrl: storefrontUrl(origin, settings),
+        mboUrl: `${origin}/#${shopId}`,
+        isInEU: isInEu(settings.country),
+        countryCode2: settings.country,
+      };
+    },
+  );
+}

@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify';
+import { isPrivate, type Config } from '../../config.ts';
+import type { Database } from '../../db/database.ts';
+
+import { originOf, storefrontUrl } from '../../http/links.ts';
+import type { ShopHosts } from '../../shops/shop/hosts.ts';
+import { countShops, findShopsWithDomains } from '../../shops/shop/queries.ts';
+import { sendPage } from './page.ts';
+import { publicPage, startingPage, startPage } from './start-view.ts';
+
+const MOST_SHOWN = 100;
+
+export interface StartPageDeps {
+  db: Database;
+  config: Config;
+  hosts: ShopHosts;
+  isMigrated: () => boolean;
+}
+
+/** What people see first: the shops of this server, if nobody but people on this machine can see it. */
+export function startPageRoutes(
+  app: FastifyInstance,
+  { db, config, hosts, isMigrated }: StartPageDeps,
+): void {
+  const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
+
+  app.get('/', { schema: { hide: true } }, async (request, reply) => {
+    if (!isMigrated()) {
+      return sendPage(reply.code(503).headers({ 'retry-after': '1', refresh: '1' }), startingPage);
+    }
+    if (!isPrivate(config)) return sendPage(reply, publicPage);
+    const origin = originOf(request, publicUrl);
+    const [count, found] = await Promise.all([countShops(db), findShopsWithDomains(db, MOST_SHOWN)]);
+    const shops = found.map(({ domain, ...shop }) => {
+      const localHost = hosts.localHostOf(shop.shopId);
+      const own = localHost === undefined ? undefined : localAddress(origin, localHost);
+      const domains = domain === null ? [] : [domain];
+      return { ...shop, storefront: own ?? storefrontUrl(origin, { shopId: shop.shopId, domains }) };
+    });
+    return sendPage(reply, startPage(shops, count, origin));
+  });
+}
+
+/** Only names of this machine can be replaced by another one; undefined for a host that somebody else has named. */
+function localAddress(origin: string, host: string): string | undefined {
+  const { hostname, port } = new URL(origin);
+  if (hostname !== 'localhost' && hostname !== '127.0.0.1' && hostname !== '[::1]') return undefined;
+  return `http://${host}${port === '' ? '' : `:${port}`}`;
+}

@@ -1,0 +1,157 @@
+import { html, type Markup } from '../../http/html.ts';
+import { shopUrl } from '../../http/links.ts';
+import { brand, type Page } from './page.ts';
+
+export interface ListedShop {
+  shopId: string;
+  name: string;
+  createdAt: Date;
+  /** Where its pages are. */
+  storefront: string;
+}
+
+/** Of a private installation. */
+const header = html`${brand}
+  <nav aria-label="This server">
+    <ul>
+      <li><a href="/docs">API reference</a></li>
+      <li><a href="/openapi.json">OpenAPI</a></li>
+      <li><a href="/health">Health</a></li>
+      <li><a href="/metrics">Metrics</a></li>
+    </ul>
+  </nav>`;
+
+/** Strangers need no more. */
+const publicHeader = html`${brand}
+  <nav aria-label="This server">
+    <ul>
+      <li><a href="/docs">API reference</a></li>
+    </ul>
+  </nav>`;
+
+/** A line to copy: one click selects all of it. */
+const line = (text: string) => html`<code class="line">${text}</code>`;
+
+/** What others than the operator see: nothing of the shops that are here. */
+export const publicPage: Page = {
+  title: 'Kontor',
+  header: publicHeader,
+  main: html`<div class="hero">
+    <h1>A shop back end</h1>
+    <p>
+      This server runs Kontor, which keeps the data of shops and serves it over HTTP to storefronts, apps and
+      scripts.
+    </p>
+    <div class="row"><a class="button main" href="/docs">Open the API reference</a></div>
+  </div>`,
+};
+
+/** The start page of a private installation. `shops` are the first of all `count`; `origin` is where this server is reached. */
+export function startPage(shops: readonly ListedShop[], count: number, origin: string): Page {
+  const example = shops[0]?.shopId ?? 'MyShop';
+  return {
+    title: 'Kontor',
+    header,
+    main: html`
+      <div class="hero">
+        <h1>Your shops, behind one API</h1>
+        <p>
+          Kontor is a shop back end: it keeps the data of any number of shops in PostgreSQL and serves it over
+          HTTP to storefronts, apps and scripts.
+        </p>
+        <div class="row">
+          <a class="button main" href="/docs">Open the API reference</a>
+          <a class="button" href="/openapi.json">openapi.json</a>
+        </div>
+      </div>
+      <section aria-labelledby="page.shops">
+        <h2 id="page.shops">${headingOf(count)}</h2>
+        ${
+          shops.length > 0 &&
+          html`<ul class="grid">
+            ${shops.map((shop) => shopCard(shop, origin))}
+          </ul>`
+        }
+        ${
+          count > shops.length &&
+          html`<p class="quiet">
+            The first ${shops.length} are shown; <code>npx kontor shop list</code> prints all ${count}.
+          </p>`
+        }
+        ${count === 0 && line('npx kontor shop create MyShop --demo')}
+      </section>
+      <section aria-labelledby="page.next">
+        <h2 id="page.next">Next steps</h2>
+        <ol class="steps">
+          <li>
+            <h3>Create a token and call the API with it</h3>
+            ${line(`npx kontor token create ${example} --scopes all`)}
+            ${line(`curl -H 'Authorization: Bearer TOKEN' ${shopUrl(origin, example)}/customers`)}
+          </li>
+          <li>
+            <h3>Change the settings: export them, edit the file, apply it</h3>
+            ${line(`npx kontor shop export-settings ${example} > shop.yaml`)}
+            ${line(`npx kontor shop apply ${example} shop.yaml`)}
+          </li>
+          <li>
+            <h3>Create your own shop</h3>
+            ${line('npx kontor shop create MyShop')}
+          </li>
+        </ol>
+      </section>
+    `,
+  };
+}
+
+function headingOf(count: number): string {
+  if (count === 0) return 'No shops yet: create the first one';
+  return count === 1 ? '1 shop' : `${count} shops`;
+}
+
+function shopCard({ shopId, name, createdAt, storefront }: ListedShop, origin: string): Markup {
+  const day = createdAt.toISOString().slice(0, 10);
+  const root = shopUrl(origin, shopId);
+  return html`<li class="card" id="${shopId}">
+    <h3><a href="${storefront}">${name}</a></h3>
+    <p class="quiet small"><code>${shopId}</code>, created <time datetime="${day}">${day}</time></p>
+    ${line(`curl ${root}`)}
+    <p class="row small">
+      <a href="${storefront}" aria-label="Storefront of ${name}">Storefront</a>
+      <a href="/shop/${shopId}" aria-label="Storefront of ${name} on this host">on this host</a>
+      <a href="/rs/shops/${shopId}" aria-label="API root of ${name}">API root</a>
+    </p>
+  </li>`;
+}
+
+/** While the schema is being brought up to date; the browser asks again by itself. */
+export const startingPage: Page = {
+  title: 'Kontor is starting',
+  header: brand,
+  main: html`<div class="hero">
+    <h1>Kontor is starting</h1>
+    <p>The database is being prepared. This page reloads by itself.</p>
+  </div>`,
+};
+
+/** For somebody who has opened too many pages. */
+export const busyPage: Page = {
+  title: 'Too many requests',
+  header: brand,
+  main: html`<div class="hero">
+    <h1>Too many requests</h1>
+    <p>Please wait a little, then try again.</p>
+  </div>`,
+};
+
+/** `what` there is not: a shop, or a page of it. */
+export function notFoundPage(what: string): Page {
+  return {
+    title: 'Not found',
+    header: publicHeader,
+    main: html`<div class="hero">
+      <h1>There is no ${what}</h1>
+      <p>Ids of shops are spelled as they were created, upper and lower case included.</p>
+      <div class="row"><a class="button main" href="/">Start page</a></div>
+    </div>`,
+  };
+}
