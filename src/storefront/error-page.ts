@@ -1,8 +1,8 @@
 import { notFound, type HttpError } from '../http/errors.ts';
 import { html } from '../http/html.ts';
-import { searchForm } from './search-form.ts';
+import { searchForm } from './listing/search-form.ts';
 import type { Page } from './page.ts';
-import type { Pages } from './pages.ts';
+import type { Pages } from './page-registration.ts';
 import { shopName, to, type Visit } from './visit.ts';
 import { spoken } from './words.ts';
 

@@ -1,5 +1,4 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { Visit } from './visit.ts';
 
 /** What a visitor's cookie says: signed, so that nobody but this service can have written it. */
 export interface Session {
@@ -44,7 +43,15 @@ export function happenedWith({ happened = [] }: Session, ...more: Happening[]): 
  * domain: no other host can plant it. On the host that shops share, its name says the shop. Under http there is no such
  * promise.
  */
-export function sessionCookie({ shopId, base, pageOrigin }: Pick<Visit, 'shopId' | 'base' | 'pageOrigin'>): {
+export function sessionCookie({
+  shopId,
+  base,
+  pageOrigin,
+}: {
+  shopId: string;
+  base: string;
+  pageOrigin: string;
+}): {
   name: string;
   path: string;
   secure: boolean;

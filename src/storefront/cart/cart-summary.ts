@@ -1,0 +1,126 @@
+import type { Content } from '../../pricing/content.ts';
+import type { Cart } from '../../carts/schema.ts';
+import { html, plainText, type Markup } from '../../http/html.ts';
+import { imagePath } from '../../platform/media/images.ts';
+import { formatMoney } from '../../kernel/money.ts';
+import { cartWords } from './cart-words.ts';
+import { productPath, to, type Visit } from '../visit.ts';
+import { languageTag } from '../words.ts';
+
+/** What carts and orders have in common. */
+export type Sums = Pick<Cart, 'lineItemContainer' | 'shippingData' | 'paymentData'>;
+export type Line = Sums['lineItemContainer']['productLineItems'][number];
+
+/** From the goods to what is to be paid. */
+export function summary(visit: Visit, sums: Sums, content: Content): Markup {
+  const { lineItemContainer, shippingData, paymentData } = sums;
+  const words = cartWords(visit.locale);
+  const row = (name: string, price: string, kind?: 'total') =>
+    html`<dt ${kind && html`class="total"`}>${name}</dt>
+      <dd ${kind && html`class="total"`}>${price}</dd>`;
+  const { basketDiscount, couponLineItem, deposits, ecoParticipations } = lineItemContainer;
+  return html`<dl class="summary">
+    ${row(words.goods, lineItemContainer.lineItemsSubTotal.formatted)}
+    ${basketDiscount.lineItemPrice && row(words.discount, basketDiscount.lineItemPrice.formatted)}
+    ${
+      couponLineItem &&
+      couponLineItem.lineItemPrice.amount !== 0 &&
+      row(words.coupon, couponLineItem.lineItemPrice.formatted)
+    }
+    ${[...deposits, ...ecoParticipations].map(({ name, lineItemPrice }) => row(name, lineItemPrice.formatted))}
+    ${shippingData && row(words.delivery(shippingData.shippingMethod.name), shippingData.price.formatted)}
+    ${
+      paymentData &&
+      paymentData.price.amount !== 0 &&
+      row(
+        paymentData.paymentMethod ? words.payment(paymentData.paymentMethod.name) : words.agreedPayment,
+        paymentData.price.formatted,
+      )
+    }
+    ${taxRows(visit, content, 'NET', row)}
+    ${row(words.total, lineItemContainer.grandTotal.formatted, 'total')}
+    ${taxRows(visit, content, 'GROSS', row)}
+  </dl>`;
+}
+
+/** Taxes come before the total when they are added to it, and after it when it holds them. */
+function taxRows(
+  { locale, settings }: Visit,
+  { taxes, taxType, currency, totalBeforeTax }: Content,
+  place: 'NET' | 'GROSS',
+  row: (name: string, price: string) => Markup,
+): Markup[] {
+  if (taxType !== place) return [];
+  const words = cartWords(locale);
+  const money = (minor: number) => formatMoney(minor, currency, locale);
+  const isAdded = place === 'NET';
+  // What is added must be said; what is contained, where the shop says it.
+  if (!isAdded && !settings.displayTaxes) return [];
+  const percent = new Intl.NumberFormat(languageTag(locale), { style: 'percent', maximumFractionDigits: 2 });
+  return [
+    ...(isAdded ? [row(words.totalNet, money(totalBeforeTax))] : []),
+    ...taxes
+      .filter(({ tax }) => tax !== 0)
+      .map(({ rate, tax }) => {
+        const text = percent.format(rate / 10_000);
+        return row(isAdded ? words.addedTax(text) : words.includedTax(text), money(tax));
+      }),
+  ];
+}
+
+/** `7,5 m` */
+export function amountText({ locale }: Pick<Visit, 'locale'>, amount: number, unit: string): string {
+  return `${new Intl.NumberFormat(languageTag(locale), { maximumFractionDigits: 6 }).format(amount)} ${unit}`;
+}
+
+/** The picture of a line; its name stands beside it. */
+export function linePicture({ images }: Line): Markup | false {
+  const image = images.find(({ classifier }) => classifier === 'HotDeal') ?? images[0];
+  return (
+    image !== undefined &&
+    html`<img
+      src="${imagePath(image.url)}"
+      alt=""
+      width="${image.width}"
+      height="${image.height}"
+      loading="lazy"
+    />`
+  );
+}
+
+/** Characters of the features that a line shows; the rest is on the page of the product. */
+const LONGEST_FEATURES = 2_000;
+
+/** What a line is about. */
+export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {}): Markup {
+  const words = cartWords(visit.locale);
+  // What is measured has a sign: 2.40 € per 1 m.
+  const isMeasured = line.priceQuantity !== '1' || line.orderUnitShort !== line.orderUnit;
+  const unit = amountText(visit, Number(line.priceQuantity), line.orderUnitShort);
+  const price = isMeasured
+    ? words.per(line.quantityPrice.formatted, unit)
+    : words.each(line.singleItemPrice.formatted);
+  return html`<a href="${to(visit, productPath(line.sku))}">${line.name}</a>
+    ${line.variationString !== null && html`<br /><span>${line.variationString}</span>`}
+    ${
+      hasFeatures &&
+      line.essentialFeatures !== null &&
+      html`<br /><span>${plainText(line.essentialFeatures, LONGEST_FEATURES)}</span>`
+    }
+    <br /><small>${words.number} ${line.sku}</small> <br /><small>${price}</small>`;
+}
+
+/** The lines as they are ordered. */
+export function orderedLines(visit: Visit, { lineItemContainer }: Sums): Markup {
+  return html`<ul class="lines">
+    ${lineItemContainer.productLineItems.map(
+      (line) =>
+        html`<li>
+          ${linePicture(line)}
+          <div class="what">${lineText(visit, line, { hasFeatures: true })}</div>
+          <span>${amountText(visit, line.quantity.amount, line.orderUnitShort)}</span>
+          <span class="price">${line.lineItemPrice.formatted}</span>
+        </li>`,
+    )}
+  </ul>`;
+}

@@ -1,0 +1,293 @@
+import { requiredFields } from '../../carts/addresses.ts';
+import { countryName } from '../../shops/countries/countries.ts';
+import { Address, ADDRESS_FIELDS, toAddress, type AddressField } from '../../shops/countries/address.ts';
+import { ValidationError, type Problem } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { formatOf } from './address-formats.ts';
+import { addressWords } from './address-words.ts';
+import type { Visit } from '../visit.ts';
+import { languageTag } from '../words.ts';
+
+/** Which of the two addresses; the names of the fields begin with it: `billing.city`. */
+export type Part = 'billing' | 'shipping';
+
+/** What was typed, or what is known; a field that is missing is empty. */
+export type Typed = Partial<Record<AddressField, string>>;
+
+/** What browsers fill in by themselves. */
+const AUTOCOMPLETE: Partial<Record<AddressField, string>> = {
+  company: 'organization',
+  salutation: 'honorific-prefix',
+  title: 'honorific-prefix',
+  firstName: 'given-name',
+  middleName: 'additional-name',
+  lastName: 'family-name',
+  street: 'address-line1',
+  streetDetails: 'address-line2',
+  addressExtension: 'address-line3',
+  zipCode: 'postal-code',
+  city: 'address-level2',
+  state: 'address-level1',
+  country: 'country',
+  birthday: 'bday',
+  jobTitle: 'organization-title',
+  gender: 'sex',
+  websiteUrl: 'url',
+};
+
+const MAILS: readonly AddressField[] = ['emailAddress', 'businessEmailAddress', 'privateEmailAddress'];
+const PHONES: readonly AddressField[] = [
+  'phoneNumber',
+  'mobilePhoneNumber',
+  'privatePhoneNumber',
+  'businessPhoneNumber',
+  'faxNumber',
+];
+
+/** Every form has these, and what the country and the shop demand. */
+const NAME_ROWS: readonly (readonly AddressField[])[] = [['firstName', 'lastName'], ['company']];
+const NAMES: readonly AddressField[] = ['firstName', 'lastName'];
+
+/** The fields that a form of this country shows, row by row; the mail address stands above it. */
+export function rowsOf(
+  part: Part,
+  country: string,
+  settings: Settings,
+): readonly (readonly AddressField[])[] {
+  const rows = [...NAME_ROWS, ...formatOf(country).layout.rows];
+  const shown = new Set<string>(['country', 'emailAddress', ...rows.flat()]);
+  const demanded = part === 'billing' ? settings.mandatoryAddressFields : [];
+  const more = ADDRESS_FIELDS.filter((field) => demanded.includes(field) && !shown.has(field));
+  return [...rows, ...more.map((field) => [field])];
+}
+
+export function requiredIn(part: Part, country: string, settings: Settings): string[] {
+  return [
+    ...requiredFields(part === 'billing' ? 'billingAddress' : 'shippingAddress', settings),
+    ...NAMES,
+    ...formatOf(country).layout.required,
+  ];
+}
+
+/**
+ * The address as it is to be stored; throws what is wrong, field by field. What is known already and not part of the
+ * form stays.
+ */
+export function checkedAddress(part: Part, typed: Typed, known: Typed, settings: Settings): Address {
+  const { country = '' } = typed;
+  const shown: readonly string[] = ['country', ...rowsOf(part, country, settings).flat()];
+  const sent = Object.fromEntries(
+    ADDRESS_FIELDS.map((field) => {
+      const isShown = shown.includes(field) || (field === 'emailAddress' && part === 'billing');
+      if (isShown) return [field, typed[field] ?? ''];
+      // The state of another country would not be one here.
+      return [field, field === 'state' ? null : (known[field] ?? null)];
+    }),
+  ) as Typed;
+  const problems = formProblems(part, sent, settings);
+  let address: Address | undefined;
+  try {
+    address = toAddress(sent, part, requiredIn(part, country, settings));
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    problems.unshift(...error.problems);
+  }
+  if (problems.length > 0 || !address) throw new ValidationError(problems);
+  return address;
+}
+
+/** What the API leaves to its clients: whether the address fits its country, and whether the shop delivers there. */
+function formProblems(part: Part, sent: Typed, { countries }: Settings): Problem[] {
+  const { country = '', zipCode = '', state = '' } = sent;
+  const { layout, postcode } = formatOf(country);
+  const problems: Problem[] = [];
+  const refuse = (code: Problem['code'], field: AddressField) =>
+    problems.push({ code, field: `${part}.${field}` });
+  for (const field of ADDRESS_FIELDS) {
+    if ((sent[field] ?? '').length > longest(field)) refuse('TOO_LONG', field);
+  }
+  if (country !== '' && !countries.includes(country)) refuse('UNKNOWN_VALUE', 'country');
+  if (zipCode !== '' && postcode && !postcode.pattern.test(zipCode)) refuse('WRONG_FORMAT', 'zipCode');
+  if (state !== '' && layout.states && !Object.hasOwn(layout.states, state)) {
+    refuse('UNKNOWN_VALUE', 'state');
+  }
+  return problems;
+}
+
+function longest(field: AddressField): number {
+  return (Address.properties[field] as unknown as { maxLength: number }).maxLength;
+}
+
+/** One message per field: the first problem is the one to solve first. */
+export type Messages = ReadonlyMap<string, string>;
+
+export function messagesOf(
+  { locale }: Visit,
+  problems: readonly Problem[],
+  typed: Record<Part, Typed>,
+): Messages {
+  const words = addressWords(locale);
+  const messages = new Map<string, string>();
+  for (const { code, field } of problems) {
+    if (messages.has(field)) continue;
+    const [part, name] = field.split('.') as [Part, AddressField];
+    const { postcode } = formatOf(typed[part].country ?? '');
+    const special: Record<string, string | undefined> = {
+      'WRONG_FORMAT emailAddress': words.badMail,
+      'WRONG_FORMAT zipCode': postcode && words.badPostcode(postcode.example),
+      'UNKNOWN_VALUE country': words.badCountry,
+    };
+    const message = special[`${code} ${name}`] ?? words.problems[code] ?? words.problems.WRONG_FORMAT;
+    messages.set(field, message);
+  }
+  return messages;
+}
+
+/** What a field is called in this country. */
+export function labelOf({ locale }: Visit, field: AddressField, country: string): string {
+  const words = addressWords(locale);
+  const { layout } = formatOf(country);
+  if (field === 'zipCode' && layout.zipCode) return words.zipCodes[layout.zipCode];
+  if (field === 'state' && layout.state) return words.states[layout.state];
+  return words.fields[field];
+}
+
+interface FormPart {
+  part: Part;
+  typed: Typed;
+  messages: Messages;
+}
+
+/** The fields of an address, in the order of its country. */
+export function addressFields(visit: Visit, form: FormPart): Markup {
+  const { part, typed } = form;
+  const { settings } = visit;
+  const { country = '' } = typed;
+  const rows = rowsOf(part, country, settings);
+  // What was typed for another country comes back with it.
+  const shown = new Set<string>(['country', 'emailAddress', ...rows.flat()]);
+  const kept = ADDRESS_FIELDS.filter((field) => !shown.has(field) && typed[field]);
+  return html`${countryField(visit, form)}
+  ${rows.map((row) =>
+    row.length === 1
+      ? addressField(visit, form, row[0]!)
+      : html`<div class="pair">${row.map((field) => addressField(visit, form, field))}</div>`,
+  )}
+  ${kept.map((field) => html`<input type="hidden" name="${part}.${field}" value="${typed[field]}" />`)}`;
+}
+
+/** Another country may have another form: it is shown before anything is checked. */
+function countryField(visit: Visit, { part, typed, messages }: FormPart): Markup {
+  const { settings, locale } = visit;
+  const words = addressWords(locale);
+  const { country = '' } = typed;
+  const name = `${part}.country`;
+  const message = messages.get(name);
+  const language = languageTag(locale);
+  const options = settings.countries
+    .map((code) => ({ code, text: countryName(code, language) }))
+    .toSorted((a, b) => a.text.localeCompare(b.text, language));
+  return html`<div class="field">
+    <label for="${name}">${words.fields.country}</label>
+    <select
+      id="${name}"
+      name="${name}"
+      autocomplete="${part} country"
+      data-submit
+      ${described(name, message)}
+    >
+      ${!settings.countries.includes(country) && html`<option value="" selected>${words.choose}</option>`}
+      ${options.map(
+        ({ code, text }) =>
+          html`<option value="${code}" ${code === country && html`selected`}>${text}</option>`,
+      )}
+    </select>
+    ${errorText(name, message)}
+    <input type="hidden" name="${part}.format" value="${country}" />
+    <button class="quiet" formnovalidate>${words.change}</button>
+  </div>`;
+}
+
+export function addressField(visit: Visit, { part, typed, messages }: FormPart, field: AddressField): Markup {
+  const { settings, locale } = visit;
+  const words = addressWords(locale);
+  const { country = '' } = typed;
+  const { layout, postcode } = formatOf(country);
+  const name = `${part}.${field}`;
+  const value = typed[field] ?? '';
+  const message = messages.get(name);
+  const isRequired = requiredIn(part, country, settings).includes(field);
+  const hint = field === 'zipCode' && postcode ? words.example(postcode.example) : undefined;
+  const options = optionsOf(visit, field, layout.states);
+  // Fields of an address that is hidden must not stop the browser from sending the form.
+  const demand = isRequired && (part === 'billing' ? html`required` : html`aria-required="true"`);
+  const autocomplete = autocompleteOf(part, field);
+  return html`<div class="field">
+    <label for="${name}"
+      >${labelOf(visit, field, country)}${!isRequired && html` <small>(${words.optional})</small>`}</label
+    >
+    ${
+      options
+        ? html`<select
+            id="${name}"
+            name="${name}"
+            autocomplete="${autocomplete}"
+            ${demand}
+            ${described(name, message, hint)}
+          >
+            <option value="">${words.choose}</option>
+            ${Object.entries(options).map(
+              ([code, text]) =>
+                html`<option value="${code}" ${code === value && html`selected`}>${text}</option>`,
+            )}
+          </select>`
+        : html`<input
+            id="${name}"
+            name="${name}"
+            type="${typeOf(field)}"
+            value="${value}"
+            maxlength="${longest(field)}"
+            autocomplete="${autocomplete}"
+            ${field === 'zipCode' && postcode && /^[\d -]+$/.test(postcode.example) && html`inputmode="numeric"`}
+            ${demand}
+            ${described(name, message, hint)}
+          />`
+    }
+    ${hint !== undefined && html`<small id="${name}-hint">${hint}</small>`} ${errorText(name, message)}
+  </div>`;
+}
+
+function optionsOf(
+  { locale }: Visit,
+  field: AddressField,
+  states: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> | undefined {
+  if (field === 'gender') return addressWords(locale).genders;
+  return field === 'state' ? states : undefined;
+}
+
+function typeOf(field: AddressField): string {
+  if (MAILS.includes(field)) return 'email';
+  if (PHONES.includes(field)) return 'tel';
+  return field === 'birthday' ? 'date' : 'text';
+}
+
+function autocompleteOf(part: Part, field: AddressField): string {
+  const token = MAILS.includes(field) ? 'email' : PHONES.includes(field) ? 'tel' : AUTOCOMPLETE[field];
+  return token === undefined ? 'off' : field === 'emailAddress' ? token : `${part} ${token}`;
+}
+
+function described(name: string, message: string | undefined, hint?: string): Markup | false {
+  const ids = [hint !== undefined && `${name}-hint`, message !== undefined && `${name}-error`].filter(
+    (id): id is string => id !== false,
+  );
+  return (
+    ids.length > 0 &&
+    html`${message !== undefined && html`aria-invalid="true"`} aria-describedby="${ids.join(' ')}"`
+  );
+}
+
+function errorText(name: string, message: string | undefined): Markup | false {
+  return message !== undefined && html`<p class="error" id="${name}-error">${message}</p>`;
+}

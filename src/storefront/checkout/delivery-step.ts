@@ -1,0 +1,194 @@
+import type { Change } from '../../carts/change.ts';
+import { contentOf, named } from '../../pricing/content.ts';
+import { choosingPayment, choosingShipping } from '../../carts/payment-and-shipping.ts';
+import type { ShownCart } from '../../carts/shopping.ts';
+import { html, webAddress, type Markup } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import { priceOf, type Price } from '../../http/price.ts';
+import { isId } from '../../kernel/ids.ts';
+import { anyText } from '../../catalogue/products/render.ts';
+import { summary } from '../cart/cart-summary.ts';
+import { cartWords } from '../cart/cart-words.ts';
+import { steps } from './steps.ts';
+import { checkoutWords } from './checkout-words.ts';
+import { happenedEvents, methodEvent } from '../scripts/events.ts';
+import type { Page, PageEvent } from '../page.ts';
+import type { Sent } from '../page-registration.ts';
+import { to, type Visit } from '../visit.ts';
+
+/** Stands for a payment that an app has set with a price of its own. */
+const AGREED = 'agreed';
+
+type Field = 'shippingMethod' | 'paymentMethod';
+
+/** What was sent, and what of it can't be. */
+export interface Chosen extends Record<Field, string> {
+  refused: readonly Field[];
+}
+
+interface Option {
+  id: string;
+  name: string;
+  description: string | null;
+  logo: string | undefined;
+  price: Price;
+  event?: PageEvent;
+  isChosen: boolean;
+}
+
+/** The ways to deliver these goods. A price is that of the cart if this one were chosen. */
+function shippingOptions({ db, locale }: Visit, { cart, priced, settings }: ShownCart): Option[] {
+  const { possible, isNeeded, method: current } = priced.totals.delivery;
+  if (!isNeeded) return [];
+  return possible.map((method) => {
+    const id = method.shippingMethodId;
+    // What an app has agreed on with the visitor holds for the method that it has chosen.
+    const choice = id === cart.shippingMethodId ? {} : { shippingMethodId: id, shippingPrice: null };
+    const { totals } = contentOf({ ...cart, ...choice }, settings, db.now);
+    const name = anyText(named(method, settings), locale, settings.defaultLocale)!;
+    const price = priceOf(totals.shipping!.price, cart.currency, cart.taxType, locale);
+    return {
+      id,
+      name,
+      description: textIn(method.description, locale, settings.defaultLocale),
+      logo: method.logoUrl?.startsWith('/') ? method.logoUrl : webAddress(method.logoUrl),
+      price,
+      event: methodEvent('shippingMethod:select', { id, name, price }),
+      isChosen: id === current?.shippingMethodId,
+    };
+  });
+}
+
+function paymentOptions({ db, locale }: Visit, { cart, priced, settings }: ShownCart): Option[] {
+  const current = priced.totals.payment;
+  const options = settings.paymentMethods.map((method): Option => {
+    const id = method.paymentMethodId;
+    const choice = { paymentMethodId: id, paymentPrice: null, paymentName: null };
+    const { totals } = contentOf({ ...cart, ...choice }, settings, db.now);
+    const name = anyText(named(method, settings), locale, settings.defaultLocale)!;
+    const price = priceOf(totals.payment!.price, cart.currency, cart.taxType, locale);
+    return {
+      id,
+      name,
+      description: null,
+      logo: undefined,
+      price,
+      event: methodEvent('paymentMethod:select', { id, name, price }),
+      isChosen: id === current?.method?.paymentMethodId,
+    };
+  });
+  if (cart.paymentPrice === null) return options;
+  const agreed: Option = {
+    id: AGREED,
+    name: checkoutWords(locale).agreed,
+    description: null,
+    logo: undefined,
+    price: priceOf(current!.price, cart.currency, cart.taxType, locale),
+    isChosen: true,
+  };
+  return [agreed, ...options];
+}
+
+export function sentChoices(visit: Visit, shown: ShownCart, { field }: Sent): Chosen {
+  const isOffered = (options: Option[], id: string) =>
+    options.length === 0 || options.some((option) => option.id === id);
+  const shippingMethod = sentId(field('shippingMethod'));
+  const paymentMethod = sentId(field('paymentMethod'));
+  return {
+    shippingMethod,
+    paymentMethod,
+    refused: [
+      ...(isOffered(shippingOptions(visit, shown), shippingMethod) ? [] : (['shippingMethod'] as const)),
+      ...(isOffered(paymentOptions(visit, shown), paymentMethod) ? [] : (['paymentMethod'] as const)),
+    ],
+  };
+}
+
+const sentId = (text: string) => (isId(text) ? text.toUpperCase() : text);
+
+/** What is chosen again stays as it is: an app may have set its price, or its payment. */
+export function choosing(visit: Visit, { shippingMethod, paymentMethod }: Chosen): Change {
+  return (open) => {
+    const { cart, settings } = open;
+    const { isNeeded, possible } = contentOf(cart, settings, visit.db.now).totals.delivery;
+    const isShipped = isNeeded && possible.length > 0 && shippingMethod !== cart.shippingMethodId;
+    const isPaid =
+      settings.paymentMethods.length > 0 &&
+      paymentMethod !== AGREED &&
+      (paymentMethod !== cart.paymentMethodId || cart.paymentPrice !== null);
+    return {
+      changed: {
+        ...(isShipped && choosingShipping({ id: shippingMethod }, visit.db.now)(open).changed),
+        ...(isPaid && choosingPayment(paymentMethod)(open).changed),
+      },
+    };
+  };
+}
+
+export async function deliveryPage(visit: Visit, shown: ShownCart, sent?: Chosen): Promise<Page> {
+  const words = checkoutWords(visit.locale);
+  const shipping = shippingOptions(visit, shown);
+  const payment = paymentOptions(visit, shown);
+  const { isNeeded } = shown.priced.totals.delivery;
+  return {
+    title: words.deliveryAndPayment,
+    path: '/checkout/delivery',
+    isPrivate: true,
+    ...(sent && { status: 400 }),
+    events: await happenedEvents(visit, shown.shown),
+    main: html`<h1>${words.title}</h1>
+      ${steps(visit, shown, '/checkout/delivery')}
+      <div class="columns">
+        <form method="post" action="${to(visit, '/checkout/delivery')}">
+          ${
+            shipping.length > 0
+              ? group('shippingMethod', words.shipping, shipping, sent, words.chooseShipping)
+              : html`<p>${isNeeded ? words.noShipping : words.nothingShipped}</p>`
+          }
+          ${
+            payment.length > 0
+              ? group('paymentMethod', words.payment, payment, sent, words.choosePayment)
+              : html`<p>${words.noPayment}</p>`
+          }
+          <p>
+            <button class="button">${words.continue}</button>
+            <a class="quiet" href="${to(visit, '/checkout')}">${words.address}</a>
+          </p>
+        </form>
+        <section aria-labelledby="sums">
+          <h2 id="sums">${cartWords(visit.locale).sums}</h2>
+          ${summary(visit, shown.shown, shown.priced.content)}
+        </section>
+      </div>`,
+  };
+
+  function group(
+    name: Field,
+    legend: string,
+    options: readonly Option[],
+    sent: Chosen | undefined,
+    message: string,
+  ): Markup {
+    const isRefused = sent?.refused.includes(name) ?? false;
+    return html`<fieldset ${isRefused && html`aria-describedby="${name}-error"`}>
+      <legend><h2>${legend}</h2></legend>
+      ${isRefused && html`<p class="error" id="${name}-error">${message}</p>`}
+      ${options.map(
+        ({ id, name: text, description, logo, price, event, isChosen }) =>
+          html`<label class="choice">
+            <input
+              type="radio"
+              name="${name}"
+              value="${id}"
+              required
+              ${(sent && !isRefused ? sent[name] === id : isChosen) && html`checked`}
+              ${event && html`data-event="${JSON.stringify(event)}"`}
+            />
+            ${logo !== undefined && html`<img src="${logo}" alt="" height="32" />`}
+            <span>${text}${description !== null && html`<br /><small>${description}</small>`}</span>
+            <span class="price">${price.amount === 0 ? words.free : price.formatted}</span>
+          </label>`,
+      )}
+    </fieldset>`;
+  }
+}

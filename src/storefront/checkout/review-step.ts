@@ -1,0 +1,119 @@
+import type { Content } from '../../pricing/content.ts';
+import { reviewDigest } from '../../carts/review-digest.ts';
+import type { ShownCart } from '../../carts/shopping.ts';
+import type { Address } from '../../shops/countries/address.ts';
+import { addressLines } from '../../orders/documents/address-lines.ts';
+import { html, type Markup } from '../../http/html.ts';
+import type { PageName } from '../../shops/legal/schema.ts';
+import { orderedLines, summary, type Sums } from '../cart/cart-summary.ts';
+import { cartWords } from '../cart/cart-words.ts';
+import { steps, type Step } from './steps.ts';
+import { checkoutWords } from './checkout-words.ts';
+import { happenedEvents } from '../scripts/events.ts';
+import type { Page } from '../page.ts';
+import { legalNames, to, type Visit } from '../visit.ts';
+import { languageTag } from '../words.ts';
+
+/** Everything on one page, beside the button that orders it. */
+export async function reviewPage(
+  visit: Visit,
+  shown: ShownCart,
+  refusal?: { status: 409; message: string },
+): Promise<Page> {
+  const words = checkoutWords(visit.locale);
+  const { content } = shown.priced;
+  return {
+    title: words.review,
+    path: '/checkout/review',
+    isPrivate: true,
+    ...(refusal && { status: refusal.status }),
+    events: await happenedEvents(visit, shown.shown),
+    main: html`<h1>${words.review}</h1>
+      ${steps(visit, shown, '/checkout/review')}
+      ${refusal && html`<div class="notice" role="alert"><p class="error">${refusal.message}</p></div>`}
+      ${parties(visit, shown.shown, { hasLinks: true })} ${goods(visit, shown.shown, content)}
+      <form method="post" action="${to(visit, '/checkout/order')}">
+        <input type="hidden" name="reviewed" value="${reviewDigest(shown.cart, content)}" />
+        ${legalTexts(visit)}
+        <p><button class="button">${words.order}</button></p>
+      </form>`,
+  };
+}
+
+type Parties = Sums & { billingAddress: Address | null; shippingAddress: Address | null };
+
+/** Who orders, where it goes, and how: of a cart or of an order. */
+export function parties(visit: Visit, order: Parties, { hasLinks }: { hasLinks: boolean }): Markup {
+  const words = checkoutWords(visit.locale);
+  const { billingAddress, shippingAddress, shippingData, paymentData } = order;
+  const block = (title: string, content: Markup, step: Step) =>
+    html`<section>
+      <h2>${title}</h2>
+      ${content}
+      ${
+        hasLinks &&
+        html`<p>
+          <a class="quiet" href="${to(visit, step)}"
+            >${words.change}<span class="visually-hidden">: ${title}</span></a
+          >
+        </p>`
+      }
+    </section>`;
+  return html`<div class="boxes">
+    ${billingAddress && block(words.billTo, addressText(visit, billingAddress, { hasMail: true }), '/checkout')}
+    ${
+      shippingData &&
+      block(
+        words.deliverTo,
+        shippingAddress ? addressText(visit, shippingAddress) : html`<p>${words.sameAddress}</p>`,
+        '/checkout',
+      )
+    }
+    ${
+      shippingData &&
+      block(words.shippingMethod, html`<p>${shippingData.shippingMethod.name}</p>`, '/checkout/delivery')
+    }
+    ${
+      paymentData &&
+      block(
+        words.paymentMethod,
+        html`<p>${paymentData.paymentMethod?.name ?? words.agreed}</p>`,
+        '/checkout/delivery',
+      )
+    }
+  </div>`;
+}
+
+function addressText({ settings, locale }: Visit, address: Address, { hasMail = false } = {}): Markup {
+  const lines = addressLines(address, settings.country, languageTag(locale));
+  return html`<address>
+    ${lines.map((line) => html`${line}<br />`)} ${hasMail && address.emailAddress}
+  </address>`;
+}
+
+/** What is bought, and what it comes to. */
+export function goods(visit: Visit, sums: Sums, content: Content): Markup {
+  return html`<div class="columns">
+    <section aria-labelledby="goods">
+      <h2 id="goods">${checkoutWords(visit.locale).goods}</h2>
+      ${orderedLines(visit, sums)}
+    </section>
+    <section aria-labelledby="sums">
+      <h2 id="sums">${cartWords(visit.locale).sums}</h2>
+      ${summary(visit, sums, content)}
+    </section>
+  </div>`;
+}
+
+/** The pages that the shop has, in sentences beside the button. */
+function legalTexts(visit: Visit): Markup {
+  const words = checkoutWords(visit.locale);
+  const names = legalNames(visit);
+  const sentence = (page: PageName, around: typeof words.terms) => {
+    const name = names[page];
+    if (name === undefined) return false;
+    return html`<p>${around(html`<a href="${to(visit, `/legal/${page}`)}">${name}</a>`)}</p>`;
+  };
+  return html`${sentence('terms-and-conditions', words.terms)}
+  ${sentence('rights-of-withdrawal', words.withdrawal)} ${sentence('privacy-policy', words.privacy)}`;
+}

@@ -1,0 +1,29 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+
+const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' };
+
+interface Asset {
+  path: string;
+  type: string;
+  content: Buffer;
+}
+
+/** The address holds a hash of the content: browsers keep the file for ever, and ask for a new one by its new name. */
+function asset(name: string, extension: keyof typeof TYPES): Asset {
+  const content = readFileSync(new URL(`../../../assets/${name}.${extension}`, import.meta.url));
+  const version = hash('sha256', content, 'base64url').slice(0, 12);
+  return { path: `/assets/${name}.${version}.${extension}`, type: TYPES[extension], content };
+}
+
+export const STYLESHEET = asset('storefront', 'css');
+export const SCRIPT = asset('storefront', 'js');
+
+export function assetRoutes(app: FastifyInstance): void {
+  for (const { path, type, content } of [STYLESHEET, SCRIPT]) {
+    app.get(path, { schema: { hide: true } }, async (_request, reply) =>
+      reply.type(type).header('cache-control', 'public, max-age=31536000, immutable').send(content),
+    );
+  }
+}

@@ -1,0 +1,124 @@
+import { findCategoryCards } from '../../catalogue/categories/queries.ts';
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { html, plainText, type Markup } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import { refsOf } from '../../catalogue/products/listing.ts';
+import { findProducts } from '../../catalogue/products/queries.ts';
+import { renderProduct } from '../../catalogue/products/render.ts';
+import type { Product } from '../../catalogue/products/schema.ts';
+import { categoryCards } from './category-cards.ts';
+import { PageCache, viewOf, type Made } from '../page-cache.ts';
+import { listingWords } from './listing-words.ts';
+import { merchantHtml } from '../merchant-html/merchant-html.ts';
+import type { Page } from '../page.ts';
+import type { Pages } from '../page-registration.ts';
+import { priceNote, productCards } from '../product/product-card.ts';
+import { shopName, type Visit } from '../visit.ts';
+
+/** Of offers, and of what is new. */
+const MOST_PRODUCTS = 8;
+
+/** A shop with more products shows offers among those that were made or changed last. */
+const MOST_LOOKED_AT = 500;
+
+const kept = new PageCache<Page>('front pages', 16);
+
+/** The front page. */
+export function home(pages: Pages): void {
+  pages.show('', async (visit) => {
+    const { stamp } = await findHome(visit, visit.db);
+    return (await kept.find(visit, 'home', stamp, (snapshot) => makeHome(visit, snapshot)))!;
+  });
+}
+
+interface Featured {
+  /** `<id>:<version>,...` */
+  offers: string | null;
+  fresh: string | null;
+}
+
+async function findHome({ shopId, locale }: Visit, db: Queries) {
+  const cards = await findCategoryCards(db, shopId, locale, undefined);
+  const { offers, fresh } = (await findFeatured(db, shopId))!;
+  const pictures = cards.map(({ image }) => image?.imageKey ?? '').join();
+  return {
+    cards,
+    offers: refsOf(offers ?? ''),
+    fresh: refsOf(fresh ?? ''),
+    stamp: `${offers} ${fresh} ${pictures}`,
+  };
+}
+
+/** Whether something is still new depends on the time, so that is said here and not by the version. */
+function findFeatured(db: Queries, shopId: string) {
+  return db.one<Featured>(sql`
+    with changed as materialized (
+      select product_id from product
+      where shop_id = ${shopId} and attributes_changed_at is not null
+      order by attributes_changed_at desc limit ${MOST_LOOKED_AT}
+    ), made as materialized (
+      select product_id from product where shop_id = ${shopId} order by product_id desc limit ${MOST_LOOKED_AT}
+    ), featured as materialized (
+      select product.product_id, product.version || coalesce('/' || product.stock, '') as version,
+        product.facts -> 'specialOffer' = 'true' as is_offer,
+        product.facts -> 'isNew' = 'true'
+          and coalesce((product.facts ->> 'newUntil')::timestamptz > ${db.now}, true) as is_new
+      from product
+      where product.shop_id = ${shopId} and product.visible and product.kind <> 'variation'
+        and product.product_id in (select product_id from changed union select product_id from made)
+    )
+    select (
+      select string_agg(product_id || ':' || version, ',' order by product_id desc) from (
+        select * from featured where is_offer order by product_id desc limit ${MOST_PRODUCTS}
+      ) as entry
+    ) as offers, (
+      select string_agg(product_id || ':' || version, ',' order by product_id desc) from (
+        select * from featured where is_new order by product_id desc limit ${MOST_PRODUCTS}
+      ) as entry
+    ) as fresh`);
+}
+
+async function makeHome(visit: Visit, db: Queries): Promise<Made<Page>> {
+  const { shopId, settings, locale } = visit;
+  const words = listingWords(locale);
+  const { cards, offers, fresh, stamp } = await findHome(visit, db);
+  const rows = await findProducts(
+    db,
+    shopId,
+    [...offers, ...fresh].map(({ productId }) => productId),
+  );
+  const rendered = rows.map((row) => renderProduct(row, settings, viewOf(visit, 'list'), db.now));
+  const productsOf = (refs: readonly { productId: string }[]) =>
+    refs.flatMap(({ productId }) =>
+      rendered.flatMap(({ product }) => (product.productId === productId ? [product] : [])),
+    );
+  const slogan = textIn(settings.slogan, locale, settings.defaultLocale);
+  const content: Page = {
+    title: shopName(visit),
+    ...(slogan && { description: plainText(slogan, 300) }),
+    path: '',
+    main: html`<div class="hero">
+        <h1>${shopName(visit)}</h1>
+        ${slogan && html`<div class="prose">${merchantHtml(slogan)}</div>`}
+      </div>
+      ${
+        cards.length > 0 &&
+        html`<section>
+          <h2>${words.explore}</h2>
+          ${categoryCards(visit, cards)}
+        </section>`
+      }
+      ${row(visit, words.offers, productsOf(offers))} ${row(visit, words.fresh, productsOf(fresh))}
+      ${rendered.length > 0 && priceNote(visit)}`,
+  };
+  return { stamp, until: rendered.map(({ until }) => until), content, length: content.main.text.length };
+}
+
+function row(visit: Visit, title: string, products: readonly Product[]): Markup | false {
+  if (products.length === 0) return false;
+  return html`<section>
+    <h2>${title}</h2>
+    ${productCards(visit, products, { heading: 'h3', isBelow: true })}
+  </section>`;
+}

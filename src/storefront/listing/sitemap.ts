@@ -1,0 +1,148 @@
+import type { FastifyInstance } from 'fastify';
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { notFound } from '../../http/errors.ts';
+import { html, safe, type Markup } from '../../http/html.ts';
+import { PAGES } from '../../shops/legal/schema.ts';
+import { countListed } from '../../catalogue/products/listing.ts';
+import type { Pages } from '../page-registration.ts';
+import { addressOf, categoryPath, productPath, type Visit } from '../visit.ts';
+import { languageTag } from '../words.ts';
+
+/** What search engines take in one file; each page has an address per language. */
+const MOST_ADDRESSES = 50_000;
+
+/** Of products: so few that making a file does not hold up other visitors. */
+const ADDRESSES = 3_000;
+
+/** For search engines: a list of files, the first with all pages but those of products. */
+export function sitemap(pages: Pages): void {
+  pages.file('/sitemap.xml', async (visit) => {
+    const { db, shopId, home } = visit;
+    const files = 1 + Math.ceil((await countListed(db, shopId)) / perFile(visit));
+    const addresses = Array.from({ length: files }, (_, index) => `${home}/sitemap/${index}.xml`);
+    return document(
+      'sitemapindex',
+      addresses.map((address) => html`<sitemap><loc>${address}</loc></sitemap>`),
+    );
+  });
+
+  // On the shop's own host, where it is at /robots.txt.
+  pages.file('/robots.txt', async ({ base, home }) => ({
+    type: 'text/plain; charset=utf-8',
+    content: `${robots(NOT_INDEXED.map((path) => base + path))}Sitemap: ${home}/sitemap.xml\n`,
+    headers: { 'cache-control': 'public, max-age=86400' },
+  }));
+
+  pages.file('/sitemap/:file', async (visit, { params }) => {
+    const [, digits] = /^(0|[1-9]\d{0,5})\.xml$/.exec(params['file']!) ?? [];
+    if (digits === undefined) throw notFound();
+    const number = Number(digits);
+    const named = number === 0 ? await mainPages(visit) : await productPages(visit, number);
+    if (named.length === 0) throw notFound();
+    return document(
+      'urlset',
+      named.flatMap((page) => entries(visit, page)),
+    );
+  });
+}
+
+/** What no search engine should open: pages of one visitor, and lists without end. */
+const NOT_INDEXED = ['/cart', '/checkout', '/wishlist', '/search', '/suggest', '/newsletter/'];
+
+/** On the service's host also what is for programs. */
+const ROBOTS = robots(['/rs/', '/manage/', ...NOT_INDEXED.map((path) => `/shop/*${path}`)]);
+
+function robots(disallowed: readonly string[]): string {
+  return ['User-agent: *', ...disallowed.map((path) => `Disallow: ${path}`), ''].join('\n');
+}
+
+export function robotsRoutes(app: FastifyInstance): void {
+  app.get('/robots.txt', { schema: { hide: true } }, async (_request, reply) =>
+    reply
+      .type('text/plain; charset=utf-8')
+      .headers({ 'cache-control': 'public, max-age=86400' })
+      .send(ROBOTS),
+  );
+}
+
+const perFile = ({ settings }: Visit) => Math.floor(ADDRESSES / settings.locales.length);
+
+interface NamedPage {
+  path: string;
+  /** In which there is something to read; absent: in all. */
+  locales?: readonly string[];
+}
+
+async function mainPages(visit: Visit): Promise<NamedPage[]> {
+  const { db, shopId, settings, frame } = visit;
+  const most = Math.floor(MOST_ADDRESSES / settings.locales.length) - PAGES.length - 2;
+  const aliases = await findVisibleAliases(db, shopId, most);
+  return [
+    { path: '' },
+    ...aliases.map((alias) => ({ path: categoryPath(alias) })),
+    ...PAGES.map(({ page }) => ({
+      path: `/legal/${page}`,
+      locales: settings.locales.filter((locale) => frame.legalNames[locale]?.[page] !== undefined),
+    })),
+    ...(settings.newsletterCampaigns.length > 0 ? [{ path: '/newsletter' }] : []),
+  ];
+}
+
+async function productPages(visit: Visit, number: number): Promise<NamedPage[]> {
+  const { db, shopId, settings } = visit;
+  const limit = perFile(visit);
+  const numbers = await findListedNumbers(db, shopId, settings.defaultLocale, limit, (number - 1) * limit);
+  return numbers.map((productNumber) => ({ path: productPath(productNumber) }));
+}
+
+/** One address per language, each naming all of them. */
+function entries(visit: Visit, { path, locales = visit.settings.locales }: NamedPage): Markup[] {
+  const addresses = locales.map((locale) => ({
+    language: languageTag(locale),
+    address: addressOf({ ...visit, locale }, path),
+  }));
+  const others =
+    addresses.length > 1 &&
+    addresses.map(
+      ({ language, address }) =>
+        html`<xhtml:link rel="alternate" hreflang="${language}" href="${address}" />`,
+    );
+  return addresses.map(({ address }) => html`<url><loc>${address}</loc>${others}</url>`);
+}
+
+function document(root: 'sitemapindex' | 'urlset', content: readonly Markup[]) {
+  const open = `<${root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">`;
+  const text = html`${safe(open)}${content}${safe(`</${root}>`)}`.text;
+  return {
+    type: 'application/xml; charset=utf-8',
+    content: `<?xml version="1.0" encoding="UTF-8"?>\n${text}\n`,
+  };
+}
+
+/** Below the root, which is the front page. */
+async function findVisibleAliases(db: Queries, shopId: string, limit: number): Promise<string[]> {
+  const rows = await db.many<{ alias: string }>(sql`
+    select alias from category
+    where shop_id = ${shopId} and visible and parent_id is not null order by number limit ${limit}`);
+  return rows.map(({ alias }) => alias);
+}
+
+/** Masters and products without variations, from the index by names. */
+async function findListedNumbers(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  limit: number,
+  offset: number,
+): Promise<string[]> {
+  const rows = await db.many<{ productNumber: string }>(sql`
+    select (
+        select product_number from product where shop_id = ${shopId} and product.product_id = listed.product_id
+      ) as "productNumber"
+    from (
+      select product_id from listing where shop_id = ${shopId} and locale = ${locale} and visible
+      order by name, product_id limit ${limit} offset ${offset}
+    ) as listed`);
+  return rows.map(({ productNumber }) => productNumber);
+}

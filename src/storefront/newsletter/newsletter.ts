@@ -1,0 +1,327 @@
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { newId } from '../../kernel/ids.ts';
+import { isMailAddress, LONGEST_MAIL_ADDRESS } from '../../platform/email/address.ts';
+import { queueMails } from '../../platform/email/queue.ts';
+import { requestHash, type NewsletterTokens } from '../../people/newsletters/links.ts';
+import {
+  confirmRequests,
+  findRequests,
+  insertRequests,
+  mayBeMailed,
+  unsubscribe,
+} from '../../people/newsletters/queries.ts';
+import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
+import { newsletterWords } from './newsletter-words.ts';
+import { Redirect, type Page } from '../page.ts';
+import type { Pages, Sent } from '../page-registration.ts';
+import { legalNames, to, type Visit } from '../visit.ts';
+
+const LONGEST_NAME = 100;
+const TRIES_PER_HOUR = 10;
+
+/**
+ * Who types an address gets a mail at that address, and is subscribed by the button that its link leads to: not by
+ * opening the link, which programs that look for viruses do as well. Every answer is the same whether the address is
+ * known or not.
+ */
+export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
+  pages.show('/newsletter', async (visit) => formPage(visit, EMPTY));
+
+  pages.take('/newsletter', { perHour: TRIES_PER_HOUR }, async (visit, { field }) => {
+    const typed = typedIn(visit, field);
+    const problems = problemsOf(typed);
+    if (Object.keys(problems).length > 0) return { ...formPage(visit, typed, problems), status: 400 };
+    await ask(visit, tokens, typed);
+    return new Redirect(to(visit, '/newsletter/sent'));
+  });
+
+  pages.show('/newsletter/sent', async (visit) => {
+    const words = newsletterWords(visit.locale);
+    return saying(visit, '/newsletter/sent', words.sentTitle, words.sent);
+  });
+
+  pages.show('/newsletter/confirm', async (visit, { query }) => {
+    const token = query('token') ?? '';
+    const requests = await findRequests(visit.db, visit.shopId, hashesOf(visit, token));
+    return requests.length === 0 ? expiredPage(visit) : confirmPage(visit, token, requests);
+  });
+
+  pages.take('/newsletter/confirm', { perHour: TRIES_PER_HOUR }, async (visit, { field }) => {
+    const { db, shopId } = visit;
+    const hashes = hashesOf(visit, field('token'));
+    const [subscriber] = await db.transaction((tx) => confirmRequests(tx, shopId, hashes));
+    if (!subscriber) return expiredPage(visit);
+    const token = tokens.unsubscribing(shopId, subscriber.email);
+    return new Redirect(to(visit, '/newsletter/confirmed', { token }));
+  });
+
+  pages.show('/newsletter/confirmed', async (visit, { query }) => {
+    const token = query('token') ?? '';
+    if (tokens.unsubscriber(visit.shopId, token) === undefined) throw notFound();
+    const words = newsletterWords(visit.locale);
+    const link = html`<a href="${to(visit, '/newsletter/unsubscribe', { token })}"
+      >${words.unsubscribeButton}</a
+    >`;
+    return {
+      ...saying(visit, '/newsletter/confirmed', words.confirmedTitle, words.confirmed, link),
+      query: { token },
+    };
+  });
+
+  pages.show('/newsletter/unsubscribe', async (visit, { query }) => {
+    const token = query('token') ?? '';
+    const email = tokens.unsubscriber(visit.shopId, token);
+    if (email === undefined) throw notFound();
+    return unsubscribePage(visit, token, email);
+  });
+
+  pages.take('/newsletter/unsubscribe', { perHour: TRIES_PER_HOUR }, async (visit, { field }) => {
+    const { db, shopId } = visit;
+    const email = tokens.unsubscriber(shopId, field('token'));
+    if (email === undefined) throw notFound();
+    await db.transaction((tx) => unsubscribe(tx, shopId, email));
+    return new Redirect(to(visit, '/newsletter/unsubscribed'));
+  });
+
+  pages.show('/newsletter/unsubscribed', async (visit) => {
+    const words = newsletterWords(visit.locale);
+    return saying(visit, '/newsletter/unsubscribed', words.unsubscribedTitle, words.unsubscribed);
+  });
+}
+
+/** Those in the visitor's language, else all. */
+function offeredTo({ settings, locale }: Visit): NewsletterCampaign[] {
+  const spoken = settings.newsletterCampaigns.filter(({ language }) => locale.startsWith(language));
+  return spoken.length > 0 ? spoken : settings.newsletterCampaigns;
+}
+
+interface Typed {
+  email: string;
+  name: string;
+  campaigns: readonly NewsletterCampaign[];
+}
+
+const EMPTY: Typed = { email: '', name: '', campaigns: [] };
+
+/** Of a single newsletter there is nothing to choose. */
+function typedIn(visit: Visit, field: Sent['field']): Typed {
+  const offered = offeredTo(visit);
+  return {
+    email: field('email'),
+    name: field('name'),
+    campaigns: offered.length === 1 ? offered : offered.filter((one) => field(checkboxOf(one)) !== ''),
+  };
+}
+
+const checkboxOf = ({ campaignId }: NewsletterCampaign) => `newsletter-${campaignId}`;
+
+type Problem = 'wrongEmail' | 'longName' | 'chooseOne';
+type Problems = Partial<Record<keyof Typed, Problem>>;
+
+function problemsOf({ email, name, campaigns }: Typed): Problems {
+  return {
+    ...(!isMailAddress(email) && { email: 'wrongEmail' }),
+    ...(name.length > LONGEST_NAME && { name: 'longName' }),
+    ...(campaigns.length === 0 && { campaigns: 'chooseOne' }),
+  };
+}
+
+/** Serializable, because two clicks at once would each find one mail less than there are. */
+async function ask({ db, shopId, locale }: Visit, tokens: NewsletterTokens, typed: Typed): Promise<void> {
+  const { email, campaigns } = typed;
+  await db.transaction(
+    async (tx) => {
+      if (!(await mayBeMailed(tx, shopId, email))) return;
+      const requestId = newId(tx.now);
+      const token = tokens.confirming(shopId, requestId);
+      const requests = campaigns.map(({ campaignId }) => ({
+        campaignId,
+        tokenHash: requestHash(token, campaignId),
+      }));
+      await insertRequests(tx, shopId, typed, requests);
+      const newsletters = campaigns.map(({ name }) => name);
+      await queueMails(tx, shopId, [
+        { to: email, locale, template: 'newsletter', facts: { requestId, newsletters } },
+      ]);
+    },
+    { isolation: 'serializable' },
+  );
+}
+
+/** What a token may confirm: it does not say which newsletters it is about. */
+function hashesOf({ settings }: Visit, token: string): Buffer[] {
+  return settings.newsletterCampaigns.map(({ campaignId }) => requestHash(token, campaignId));
+}
+
+function formPage(visit: Visit, typed: Typed, problems: Problems = {}): Page {
+  const words = newsletterWords(visit.locale);
+  return {
+    title: words.title,
+    description: words.intro,
+    path: '/newsletter',
+    main: html`<h1>${words.title}</h1>
+      <p>${words.intro}</p>
+      ${form(visit, typed, problems)}`,
+  };
+}
+
+function expiredPage(visit: Visit): Page {
+  const words = newsletterWords(visit.locale);
+  return {
+    status: 404,
+    title: words.invalidTitle,
+    path: '/newsletter',
+    isPrivate: true,
+    main: html`<h1>${words.invalidTitle}</h1>
+      <p>${words.invalid}</p>
+      ${form(visit, EMPTY)}`,
+  };
+}
+
+function form(visit: Visit, typed: Typed, problems: Problems = {}): Markup {
+  const words = newsletterWords(visit.locale);
+  const offered = offeredTo(visit);
+  // A shop without newsletters has no such page.
+  if (offered.length === 0) throw notFound();
+  const policy = legalNames(visit)['privacy-policy'];
+  return html`<form class="narrow" method="post" action="${to(visit, '/newsletter')}" novalidate>
+    ${offered.length === 1 ? about(offered[0]!) : choice(words, offered, typed, problems)}
+    <div class="field">
+      <label for="email">${words.email}</label>
+      <input
+        id="email"
+        name="email"
+        type="email"
+        value="${typed.email}"
+        required
+        maxlength="${LONGEST_MAIL_ADDRESS}"
+        autocomplete="email"
+        ${refused(problems, 'email')}
+      />
+      ${reason(words, problems, 'email')}
+    </div>
+    <div class="field">
+      <label for="name">${words.name}</label>
+      <input
+        id="name"
+        name="name"
+        value="${typed.name}"
+        maxlength="${LONGEST_NAME}"
+        autocomplete="name"
+        ${refused(problems, 'name')}
+      />
+      ${reason(words, problems, 'name')}
+    </div>
+    ${
+      policy !== undefined &&
+      html`<p>${words.privacy} <a href="${to(visit, '/legal/privacy-policy')}">${policy}</a></p>`
+    }
+    <button class="button">${words.subscribe}</button>
+  </form>`;
+}
+
+function about({ name, description }: NewsletterCampaign): Markup {
+  return html`<h2>${name}</h2>
+    ${description && html`<p>${description}</p>`}`;
+}
+
+/** Nothing is chosen beforehand: consent is something that people do. */
+function choice(
+  words: ReturnType<typeof newsletterWords>,
+  offered: readonly NewsletterCampaign[],
+  { campaigns }: Typed,
+  problems: Problems,
+): Markup {
+  const isRefused = problems.campaigns !== undefined;
+  return html`<fieldset class="field" ${isRefused && html`aria-describedby="campaigns-error"`}>
+    <legend>${words.which}</legend>
+    ${offered.map(
+      (campaign) =>
+        html`<label class="choice"
+          ><input
+            type="checkbox"
+            name="${checkboxOf(campaign)}"
+            value="yes"
+            ${campaigns.includes(campaign) && html`checked`}
+            ${isRefused && html`aria-invalid="true"`}
+          />
+          <span
+            >${campaign.name}${campaign.description && html`<br /><small>${campaign.description}</small>`}</span
+          ></label
+        >`,
+    )}
+    ${reason(words, problems, 'campaigns')}
+  </fieldset>`;
+}
+
+function refused(problems: Problems, key: keyof Typed): Markup | false {
+  return problems[key] !== undefined && html`aria-invalid="true" aria-describedby="${key}-error"`;
+}
+
+function reason(
+  words: ReturnType<typeof newsletterWords>,
+  problems: Problems,
+  key: keyof Typed,
+): Markup | false {
+  const problem = problems[key];
+  return problem !== undefined && html`<p class="error" id="${key}-error">${words[problem]}</p>`;
+}
+
+function confirmPage(
+  visit: Visit,
+  token: string,
+  requests: readonly { campaignId: string; email: string }[],
+): Page {
+  const words = newsletterWords(visit.locale);
+  const asked = visit.settings.newsletterCampaigns.filter(({ campaignId }) =>
+    requests.some((request) => request.campaignId === campaignId.toUpperCase()),
+  );
+  return {
+    title: words.confirmTitle,
+    path: '/newsletter/confirm',
+    query: { token },
+    isPrivate: true,
+    main: html`<h1>${words.confirmTitle}</h1>
+      <p>${words.confirm}</p>
+      <p><strong>${requests[0]!.email}</strong></p>
+      <ul>
+        ${asked.map(({ name }) => html`<li>${name}</li>`)}
+      </ul>
+      ${tokenForm(visit, '/newsletter/confirm', token, words.confirmButton)}`,
+  };
+}
+
+function unsubscribePage(visit: Visit, token: string, email: string): Page {
+  const words = newsletterWords(visit.locale);
+  return {
+    title: words.unsubscribeTitle,
+    path: '/newsletter/unsubscribe',
+    query: { token },
+    isPrivate: true,
+    main: html`<h1>${words.unsubscribeTitle}</h1>
+      <p>${words.unsubscribe}</p>
+      <p><strong>${email}</strong></p>
+      ${tokenForm(visit, '/newsletter/unsubscribe', token, words.unsubscribeButton)}`,
+  };
+}
+
+function tokenForm(visit: Visit, path: string, token: string, label: string): Markup {
+  return html`<form method="post" action="${to(visit, path)}">
+    <input type="hidden" name="token" value="${token}" />
+    <button class="button">${label}</button>
+  </form>`;
+}
+
+/** A page that only says something. */
+function saying(visit: Visit, path: string, title: string, text: string, link?: Markup): Page {
+  return {
+    title,
+    path,
+    isPrivate: true,
+    main: html`<h1>${title}</h1>
+      <p>${text}</p>
+      ${link && html`<p>${link}</p>`}
+      <p><a class="button" href="${to(visit, '')}">${newsletterWords(visit.locale).home}</a></p>`,
+  };
+}

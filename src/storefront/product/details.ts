@@ -1,0 +1,160 @@
+import { html, webAddress, type Markup } from '../../http/html.ts';
+import { shownAttributes } from '../../catalogue/products/attributes.ts';
+import type { ProductRow } from '../../catalogue/products/queries.ts';
+import { typeOf } from '../../catalogue/products/render.ts';
+import type { Product } from '../../catalogue/products/schema.ts';
+import { number } from './product-card.ts';
+import { productWords, type ProductWords } from './product-words.ts';
+import type { Visit } from '../visit.ts';
+import { languageTag } from '../words.ts';
+
+/** All that is known about a product, as a table. */
+export function detailsView(visit: Visit, row: ProductRow, product: Product): Markup | false {
+  const { locale, settings } = visit;
+  const words = productWords(locale);
+  const hidden = new Set(
+    typeOf(row, settings).attributes.flatMap(({ key, visible }) => (visible ? [] : [key])),
+  );
+  const attributes = shownAttributes(row, settings, locale).items.flatMap(
+    ({ key, displayKey, type, values }) => {
+      const chosen = values.filter(({ value }) => value !== null);
+      if (hidden.has(key) || chosen.length === 0) return [];
+      const shown = chosen.map(({ value, displayValue }) =>
+        attributeValue(type, value!, displayValue, words, locale),
+      );
+      return [
+        { name: displayKey, value: shown.flatMap((one, index) => (index === 0 ? [one] : [', ', one])) },
+      ];
+    },
+  );
+  const { deliveryWeight, productLength, productWidth, productHeight, deliveryPeriod } = product;
+  const hasSize = productLength !== null && productWidth !== null && productHeight !== null;
+  const rows = [
+    ...attributes,
+    ...(product.manufacturerProductNumber
+      ? [{ name: words.manufacturerNumber, value: [product.manufacturerProductNumber] }]
+      : []),
+    ...(deliveryWeight
+      ? [{ name: words.weight, value: [`${number(deliveryWeight.amount, locale)} ${deliveryWeight.unit}`] }]
+      : []),
+    ...(hasSize
+      ? [
+          {
+            name: words.size,
+            value: [
+              `${[productLength, productWidth, productHeight].map((length) => number(length, locale)).join(' × ')} mm`,
+            ],
+          },
+        ]
+      : []),
+    ...(deliveryPeriod ? [{ name: words.delivery, value: [words.days(deliveryPeriod)] }] : []),
+  ];
+  if (rows.length === 0) return false;
+  return html`<section>
+    <h2>${words.details}</h2>
+    <div class="table">
+      <table>
+        <tbody>
+          ${rows.map(
+            ({ name, value }) =>
+              html`<tr>
+                <th scope="row">${name}</th>
+                <td>${value}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </section>`;
+}
+
+function attributeValue(
+  type: string,
+  value: string,
+  label: string,
+  words: ProductWords,
+  locale: string,
+): Markup | string {
+  const language = languageTag(locale);
+  switch (type) {
+    case 'bool':
+      return value === 'true' ? words.yes : words.no;
+    case 'number':
+      return number(Number(value), locale);
+    case 'datetime':
+      return new Date(value).toLocaleDateString(language, { dateStyle: 'long', timeZone: 'UTC' });
+    case 'url': {
+      const address = webAddress(value);
+      return address === undefined ? label : html`<a href="${address}" rel="noopener">${label}</a>`;
+    }
+    default:
+      return label;
+  }
+}
+
+/** Energy label and data sheet, which the law wants next to the price, as links. */
+export function labelLinks({ locale }: Visit, product: Product): Markup | false {
+  const words = productWords(locale);
+  const { energyLabelsString, energyLabelsMaxEfficiencyString, energyLabelSourceFile } = product;
+  const label = webAddress(energyLabelSourceFile);
+  const sheet = webAddress(product.productDataSheet);
+  const scale = energyLabelsMaxEfficiencyString && ` (${words.energyScale(energyLabelsMaxEfficiencyString)})`;
+  const energy = energyLabelsString && words.energy(energyLabelsString.split(',').join(' – '));
+  if (!energy && sheet === undefined) return false;
+  return html`<ul class="labels">
+    ${
+      energy &&
+      html`<li>${label === undefined ? energy : html`<a href="${label}">${energy}</a>`}${scale}</li>`
+    }
+    ${sheet !== undefined && html`<li><a href="${sheet}">${words.dataSheet}</a></li>`}
+  </ul>`;
+}
+
+const PLAYERS: Readonly<Record<string, string>> = {
+  YouTube: 'https://www.youtube.com/watch?v=',
+  Vimeo: 'https://vimeo.com/',
+};
+
+/** Links: nobody's visitors are told to others before they click. */
+export function videoLinks({ locale }: Visit, { videos }: Product): Markup | false {
+  if (videos.length === 0) return false;
+  const words = productWords(locale);
+  return html`<section>
+    <h2>${words.videos}</h2>
+    <ul>
+      ${videos.map(({ type, source }, index) => {
+        const address = webAddress(source) ?? `${PLAYERS[type]}${encodeURIComponent(source)}`;
+        return html`<li><a href="${address}" rel="noopener">${words.video(type, index + 1)}</a></li>`;
+      })}
+    </ul>
+  </section>`;
+}
+
+export function bulkPrices({ locale }: Visit, { bulkPriceInfo = [] }: Product): Markup | false {
+  if (bulkPriceInfo.length === 0) return false;
+  const words = productWords(locale);
+  const hasBase = bulkPriceInfo.some(({ basePrice }) => basePrice !== null);
+  return html`<div class="table">
+    <table>
+      <caption>
+        ${words.bulkPrices}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">${words.fromQuantity}</th>
+          <th scope="col" ${hasBase && html`colspan="2"`}>${words.unitPrice}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${bulkPriceInfo.map(
+          ({ quantity, price, basePrice }) =>
+            html`<tr>
+              <th scope="row">${number(quantity.amount, locale)} ${quantity.unit}</th>
+              <td>${price.formatted}</td>
+              ${hasBase && html`<td><small>${basePrice?.formatted}</small></td>`}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}

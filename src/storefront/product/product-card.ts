@@ -1,0 +1,158 @@
+import { html, type Markup } from '../../http/html.ts';
+import { imagePath } from '../../platform/media/images.ts';
+import type { Product } from '../../catalogue/products/schema.ts';
+import { unitSign } from '../../catalogue/products/units.ts';
+import { productWords, type ProductWords } from './product-words.ts';
+import { legalNames, productPath, to, type Visit } from '../visit.ts';
+import { languageTag } from '../words.ts';
+
+/** On wide screens; what is further down is loaded when it comes into sight. */
+const FIRST_ROW = 4;
+
+export interface CardOptions {
+  /** Of the names: one more than the heading above the cards. */
+  heading: 'h2' | 'h3';
+  /** Of cards that are far down on any screen. */
+  isBelow?: boolean;
+  /** What else stands on a card, such as its buttons. */
+  more?: (product: Product) => Markup;
+}
+
+/** Products in a list: `data-product` and `data-index` tell the script what was clicked. */
+export function productCards(visit: Visit, products: readonly Product[], options: CardOptions): Markup {
+  return html`<ul class="grid">
+    ${products.map((product, index) => productCard(visit, product, index, options))}
+  </ul>`;
+}
+
+function productCard(visit: Visit, product: Product, index: number, options: CardOptions): Markup {
+  const words = productWords(visit.locale);
+  const link = html`<a href="${to(visit, productPath(product.productNumber))}">${product.name}</a>`;
+  return html`<li class="card" data-product="${product.productId}" data-index="${index}">
+    ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
+    ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, words)}
+    ${priceBlock(visit, product)} ${availability(product)} ${options.more?.(product)}
+  </li>`;
+}
+
+/** The name stands next to it, so it says nothing more. */
+function cardPicture({ images }: Product, isLazy: boolean): Markup {
+  const image = images.find(({ classifier }) => classifier === 'Medium') ?? images[0];
+  if (!image) return html`<span class="no-picture" aria-hidden="true"></span>`;
+  return html`<img
+    src="${imagePath(image.url)}"
+    width="${image.width}"
+    height="${image.height}"
+    alt=""
+    ${isLazy && html`loading="lazy"`}
+  />`;
+}
+
+export function badges(product: Product, words: ProductWords): Markup | false {
+  if (!product.isNew && !product.specialOffer) return false;
+  return html`<p class="badges">
+    ${product.isNew && html`<span class="badge">${words.isNew}</span>`}
+    ${product.specialOffer && html`<span class="badge">${words.offer}</span>`}
+  </p>`;
+}
+
+/** Price, what it was before, and what it is per litre or kilogram. */
+export function priceBlock({ locale, settings }: Visit, product: Product): Markup {
+  const words = productWords(locale);
+  const { priceInfo } = product;
+  const { lowestPrice, manufacturerPrice, lowestPrice30Days, quantity } = priceInfo;
+  const isFrom = lowestPrice !== null && settings.showFromPrices;
+  const price = isFrom ? lowestPrice : priceInfo.price;
+  if (!price) return html`<p class="price">${words.onRequest}</p>`;
+
+  const isPiece = quantity.unit === unitSign('piece', locale, settings) && quantity.amount === 1;
+  const amount = quantity.amount === 1 ? '' : `${number(quantity.amount, locale)} `;
+  const base = isFrom ? priceInfo.lowestRefPriceFormatted : priceInfo.basePrice?.formatted;
+  // Of a master without reference amounts it repeats the price of one.
+  const hasBase = base && base !== `1 ${quantity.unit} = ${price.formatted}`;
+  return html`<p class="price">
+      ${isFrom && html`${words.from} `}${price.formatted}${!isPiece && html` <small>${words.per(amount + quantity.unit)}</small>`}
+    </p>
+    ${
+      manufacturerPrice &&
+      manufacturerPrice.amount > price.amount &&
+      html`<p>
+        <span class="visually-hidden">${words.before}</span>
+        ${product.isManufacturerPriceRRP && words.recommended}
+        <s class="price was">${manufacturerPrice.formatted}</s>
+        ${percentOff(manufacturerPrice.amount, price.amount, locale)}
+      </p>`
+    }
+    ${
+      lowestPrice30Days &&
+      html`<p>
+        <small
+          >${words.lowest30Days(lowestPrice30Days.formatted)}${
+            lowestPrice30Days.amount > price.amount &&
+            html` (${percentOff(lowestPrice30Days.amount, price.amount, locale)})`
+          }</small
+        >
+      </p>`
+    }
+    ${hasBase && html`<p><small>${isFrom && `${words.from} `}${base}</small></p>`}
+    ${surcharges(product, words)}`;
+}
+
+/** What is paid on top of the price. */
+function surcharges({ priceInfo }: Product, words: ProductWords): Markup | false {
+  const { depositPrice, ecoParticipationPrice, priceWithDeposits } = priceInfo;
+  if (!depositPrice && !ecoParticipationPrice) return false;
+  return html`<p>
+    <small>
+      ${depositPrice && html`${words.deposit(depositPrice.formatted)}, `}
+      ${ecoParticipationPrice && html`${words.eco(ecoParticipationPrice.formatted)}, `}
+      ${words.together(priceWithDeposits?.formatted ?? '')}
+    </small>
+  </p>`;
+}
+
+/** Below lists, where not every price says it. */
+export function priceNote(visit: Visit): Markup {
+  const { settings, locale } = visit;
+  const words = productWords(locale);
+  const tax = !settings.displayTaxes
+    ? settings.noTaxesMessage
+    : settings.taxModel === 'GROSS'
+      ? words.allIncluded
+      : words.allExcluded;
+  return html`<p>
+    <small>${tax && `${tax}, `}${shippingLink(visit)}</small>
+  </p>`;
+}
+
+/** To what the shop says about it, if it does. */
+export function shippingLink(visit: Visit): Markup | string {
+  const { shipping } = productWords(visit.locale);
+  return legalNames(visit)['shipping-information'] === undefined
+    ? shipping
+    : html`<a href="${to(visit, '/legal/shipping-information')}">${shipping}</a>`;
+}
+
+/** Rounded down: nobody is promised more than there is. */
+function percentOff(before: number, now: number, locale: string): string {
+  const percent = Math.floor(((before - now) / before) * 100 + 1e-9);
+  return `−${percentText(percent, locale)}`;
+}
+
+export function percentText(percent: number, locale: string): string {
+  return new Intl.NumberFormat(languageTag(locale), { style: 'percent', maximumFractionDigits: 2 }).format(
+    percent / 100,
+  );
+}
+
+export function number(amount: number, locale: string): string {
+  return new Intl.NumberFormat(languageTag(locale), { maximumFractionDigits: 6 }).format(amount);
+}
+
+/** The API's text has its lines apart by `<br />`. */
+export function availability({ availabilityText, availability }: Product): Markup | false {
+  if (availability === null) return false;
+  return html`<p class="availability" data-state="${availability}">
+    ${availabilityText.split('<br />').map((line, index) => html`${index > 0 && html`<br />`}${line}`)}
+  </p>`;
+}
