@@ -29,15 +29,11 @@ const EDGES_TO_REMOVE: string[] = [
   'src/platform/email/settings-checks.ts -> src/shops/settings/rules.ts',
   'src/platform/email/settings-checks.ts -> src/shops/settings/schema.ts',
   'src/platform/email/templates.ts -> src/people/newsletters/links.ts',
-  'src/platform/email/templates.ts -> src/shops/settings/settings.ts',
   'src/platform/email/worker.ts -> src/orders/documents/file.ts',
   'src/platform/email/worker.ts -> src/orders/history.ts',
   'src/platform/email/worker.ts -> src/people/newsletters/links.ts',
   'src/platform/email/worker.ts -> src/shops/apps/sealing.ts',
   'src/platform/email/worker.ts -> src/shops/settings/settings.ts',
-  'src/shops/settings/checks.ts -> src/carts/coupon-campaigns/settings-checks.ts',
-  'src/shops/settings/file.ts -> src/carts/coupon-campaigns/settings-section.ts',
-  'src/shops/settings/schema.ts -> src/carts/coupon-campaigns/campaign.ts',
 ];
 
 const files = readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })

@@ -10,6 +10,7 @@ import { tokenCaller } from '../../http/rate-limit.ts';
 import { SCOPES, type Scope } from '../../http/scopes.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
 import { insertShop } from '../../shops/shop/queries.ts';
+import { settingsFormat } from '../../settings-format.ts';
 import { applySettings } from '../../shops/settings/file.ts';
 import { insertDemoCarts } from './carts.ts';
 import { insertCatalogue } from './insert-catalogue.ts';
@@ -99,7 +100,7 @@ export async function insertDemoShop(tx: Transaction, options: DemoOptions): Pro
 }
 
 async function insertCampaigns(tx: Transaction, shopId: string): Promise<void> {
-  await applySettings(tx, shopId, { couponCampaigns: demoCampaigns(tx.now) });
+  await applySettings(tx, shopId, { couponCampaigns: demoCampaigns(tx.now) }, settingsFormat);
   // Somebody has used it up.
   await tx.run(sql`
     update coupon_campaign set used = 1 where shop_id = ${shopId} and identifier = 'one_shot'`);

@@ -1,5 +1,4 @@
 import type { NewsletterUrls } from '../../people/newsletters/links.ts';
-import type { MailTexts, Settings } from '../../shops/settings/settings.ts';
 import { htmlLetter, plainLetter, type Row } from './letter.ts';
 import { filledBody, filledSubject, LINES } from './placeholders.ts';
 
@@ -427,7 +426,11 @@ export interface RenderedMail {
 }
 
 /** The shop's own words, and where to look for them. */
-export type OwnWords = Pick<Settings, 'mailTexts' | 'defaultLocale'>;
+export interface OwnWords {
+  /** By template and locale. */
+  mailTexts: Record<string, Record<string, { subject?: string; text?: string }>>;
+  defaultLocale: string;
+}
 
 const NONE: OwnWords = { mailTexts: {}, defaultLocale: '' };
 
@@ -463,7 +466,7 @@ export function renderedMail(
  * Those of the locale, else of another one with its language, else of the default one. As a whole, so that one mail
  * does not speak two languages.
  */
-function chosenWords(texts: MailTexts[string], locale: string, defaultLocale: string) {
+function chosenWords(texts: OwnWords['mailTexts'][string], locale: string, defaultLocale: string) {
   const related = [defaultLocale, ...Object.keys(texts).toSorted()].filter(
     (other) => languageOf(other) === languageOf(locale),
   );
