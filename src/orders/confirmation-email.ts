@@ -13,9 +13,8 @@ export type OrderMail = Omit<Extract<Mail, { template: 'order' }>, 'facts'> & {
 /** The mail that says to a customer what was ordered, in the language of the cart. */
 export function confirmation(
   { orderId, content, email: to }: { orderId: string; content: Content; email: string },
-  look: RenderContext,
+  { locale, settings }: Pick<RenderContext, 'locale' | 'settings'>,
 ): OrderMail {
-  const { locale, settings } = look;
   const money = (minor: number) => formatMoney(minor, content.currency, locale);
   const unlessZero = (minor: number) => (minor === 0 ? null : money(minor));
   const text = (texts: Parameters<typeof anyText>[0]) => anyText(texts, locale, settings.defaultLocale) ?? '';

@@ -20,7 +20,8 @@ export const placeWork = {
  * The orders of a shop wait for each other anyway, because they count with the same counter and on the same day. Those
  * that come at the same time are placed in one transaction, so that they wait for one commit and not for one each.
  */
-export const placeTogether = createBatcher<OrderItem, Placing, Database>(placeWork, { size: 20, running: 1 });
+export const createOrderBatcher = (db: Database) =>
+  createBatcher<OrderItem, Placing>(db, placeWork, { size: 20, running: 1 });
 
 async function placeOrders(
   db: Database,

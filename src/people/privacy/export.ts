@@ -3,7 +3,7 @@ import { toEntry } from '../../shops/audit-log/render.ts';
 import type { Queries } from '../../db/database.ts';
 import { toMilliseconds } from '../../http/dates.ts';
 import { toDecimal } from '../../kernel/money.ts';
-import { orderText } from '../../orders/render.ts';
+import { toOrder } from '../../orders/render.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import {
   findCartsOf,
@@ -107,7 +107,7 @@ function recordText(order: OrderRecords, origin: string, settings: Settings): st
     returns: order.returns.map(dated),
     history: order.history.map(dated),
   };
-  return `${orderText(order, { locale, origin, settings }).slice(0, -1)},${JSON.stringify(more).slice(1)}`;
+  return JSON.stringify({ ...toOrder(order, { locale, origin, settings }), ...more });
 }
 
 const dated = <Dated extends { at: string }>(row: Dated) => ({
