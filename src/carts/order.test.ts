@@ -28,7 +28,7 @@ import {
   type GivenCart,
   type Shop,
 } from '../../test/carts.ts';
-import { startService, type Answer, type Service } from '../../test/service.ts';
+import { cartStoreOptions, startService, type Answer, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
 import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
 import { renderedMail, type Mail } from '../platform/email/templates.ts';
@@ -750,7 +750,7 @@ describe('the confirmation', () => {
   });
 });
 
-test.each([
+test.skipIf(!cartStoreOptions.cache).each([
   ['one', 'as this process left it', {}],
   ['three', 'that has a coupon, which is read with it', { coupon: 'AUTUMN15' }],
 ])(
