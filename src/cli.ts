@@ -141,7 +141,7 @@ function databaseProblem(error: Error & { code?: unknown; syscall?: unknown }): 
   if (isDatabaseAway(error) && !isMissingFile) {
     // Several addresses were tried: the error for all of them has no text of its own.
     const { message } = error instanceof AggregateError ? (error.errors[0] as Error) : error;
-    return `The database can not be reached (${message}).`;
+    return `The database cannot be reached (${message}).`;
   }
   if (code === 'ERR_INVALID_URL') {
     return 'The address of the database is not one such as postgres://user:password@host/database.';
