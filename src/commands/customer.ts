@@ -17,9 +17,9 @@ export const customerCommands: Command[] = [
   {
     name: 'customer export',
     arguments: ['SHOP', 'ID'],
-    summary: 'Print all that is held about a person, as JSON.',
+    summary: 'Print everything stored about a person, as JSON.',
     details:
-      'ID is the id or the number of the customer. What was found beside orders is found by the mail addresses of\nthe customer and the orders. Every export is in the audit log.',
+      'ID is the id or the number of the customer. Besides orders, everything with an email address of\nthe customer or of the orders is included. Every export is in the audit log.',
     options: { output: { type: 'string', value: 'FILE', summary: 'Write to this file instead.' } },
     run: ({ config, arguments: [shopId, id], options }) =>
       withShop(config, shopId!, async (db) => {
@@ -38,9 +38,9 @@ export const customerCommands: Command[] = [
   {
     name: 'customer erase',
     arguments: ['SHOP', 'ID'],
-    summary: 'Forget a person; invoices stay.',
+    summary: 'Erase a person; invoices stay.',
     details:
-      'ID is the id or the number of the customer. Orders keep their numbers, lines and sums and lose their addresses;\nwho never ordered is deleted. Open carts, subscriptions, watches and waiting mails go. It can not be undone.',
+      'ID is the id or the number of the customer. Orders keep their numbers, lines and sums and lose their addresses;\na customer without orders is deleted, and so are open carts, subscriptions, watches and unsent emails. It cannot be undone.',
     options: {
       yes: { type: 'boolean', summary: 'Do it.' },
       force: { type: 'boolean', summary: 'Also when orders are not finished.' },
@@ -51,7 +51,7 @@ export const customerCommands: Command[] = [
         if (options['yes'] !== true) {
           const orders = await countOrdersOf(db, shopId!, customerId);
           throw new CommandProblem(
-            `This forgets customer ${customerNumber} of ${shopId} with ${counted(orders, 'order')} for good. Say --yes to do it.`,
+            `This erases customer ${customerNumber} of ${shopId} with ${counted(orders, 'order')} for good. Add --yes to do it.`,
           );
         }
         const force = options['force'] === true;
@@ -73,7 +73,7 @@ export const customerCommands: Command[] = [
           counted(erasure.cartIds.length, 'cart'),
           counted(erasure.subscriptionsDeleted, 'subscription'),
           counted(erasure.watchesDeleted, 'watch', 'watches'),
-          counted(erasure.mailsDeleted, 'mail'),
+          counted(erasure.mailsDeleted, 'email'),
         ];
         print(`Anonymised: ${counted(erasure.ordersAnonymised, 'order')}. Deleted: ${deleted.join(', ')}.`);
         if (erasure.documentsKept > 0) {

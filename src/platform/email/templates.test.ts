@@ -232,9 +232,9 @@ describe("a shop's own words", () => {
     }
   });
 
-  test.each(TEMPLATE_NAMES)('of %s are explained in the README', (template) => {
-    const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-    const [row] = new RegExp(`^\\| \`${template}\` .*`, 'm').exec(readme)!;
+  test.each(TEMPLATE_NAMES)('of %s are explained in docs/settings-file.md', (template) => {
+    const page = readFileSync(new URL('../../../docs/settings-file.md', import.meta.url), 'utf8');
+    const [row] = new RegExp(`^\\| \`${template}\` .*`, 'm').exec(page)!;
     const named = [...row.matchAll(/`\{(\w+)\}`/g)].map(([, name]) => name);
     expect(['shopName', 'shopUrl', ...named]).toEqual(Object.keys(templateGuide(template).meanings));
   });
