@@ -21,10 +21,6 @@ const layerOf = new Map(layers.flatMap((names, layer) => names.map((name) => [na
 
 /** Imports that go the wrong way and are still to be removed: `importer -> imported`. */
 const EDGES_TO_REMOVE: string[] = [
-  'src/people/privacy/export.ts -> src/orders/render.ts',
-  'src/people/privacy/queries.ts -> src/orders/queries.ts',
-  'src/people/privacy/queries.ts -> src/pricing/input.ts',
-  'src/people/privacy/routes.ts -> src/carts/cart-cache.ts',
   'src/shops/settings/checks.ts -> src/carts/coupon-campaigns/settings-checks.ts',
   'src/shops/settings/checks.ts -> src/email-kinds.ts',
   'src/shops/settings/document.ts -> src/email-kinds.ts',

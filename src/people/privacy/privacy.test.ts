@@ -589,7 +589,7 @@ describe('on the command line', () => {
     const text = await run('customer erase', ['DemoShop', customerNumber], { yes: true, force: true });
     expect(text.split('\n')).toEqual([
       `Customer ${customerNumber} anonymised.`,
-      'Anonymised: 1 order. Deleted: 0 carts, 0 subscriptions, 0 watches, 1 mail.',
+      'Anonymised: 1 order. Deleted: 0 carts, 0 subscriptions, 0 watches, 1 email.',
       'Kept, as the law demands: 1 invoice or credit note.',
       '',
     ]);
