@@ -31,7 +31,9 @@ import {
 import { startService, type Answer, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
 import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
-import { renderedMail, type Mail } from '../platform/email/templates.ts';
+import { orderConfirmation } from '../orders/confirmation-email.ts';
+import type { Email } from '../platform/email/queue.ts';
+import { renderEmail } from '../shops/email/render.ts';
 import { STATES } from '../orders/schema.ts';
 
 let service: Service;
@@ -732,12 +734,18 @@ describe('the confirmation', () => {
         totalTax: body.lineItemContainer.totalTax.formatted,
       },
     });
-    const sender = {
-      name: 'Harbour & Hearth',
+    const context = {
+      shopId: 'DemoShop',
+      shopName: 'Harbour & Hearth',
       storefront: 'https://shop.example/shop/DemoShop',
-      newsletter: { confirm: () => '', unsubscribe: '' },
+      to: 'ada@mail.example',
+      locale: undefined,
+      installationKey: Buffer.alloc(32),
     };
-    const { subject, text } = renderedMail(mail as unknown as Mail, sender);
+    const { subject, text } = renderEmail(orderConfirmation, mail as unknown as Email, context, {
+      mailTexts: {},
+      defaultLocale: 'en_GB',
+    });
     expect(subject).toContain('ORD261115/1001');
     expect(text).toContain('6 Stück Slipway Cola 0,33 l: 8,70 €');
     expect(text).toContain('133,98 €');

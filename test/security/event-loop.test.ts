@@ -3,7 +3,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
 import { documentFile } from '../../src/orders/documents/file.ts';
-import { startMails } from '../../src/platform/email/worker.ts';
+import { startEmails } from '../../src/background.ts';
 import { ADA, changeSettings, givenSmallShop, type Shop } from '../carts.ts';
 import { longestBlock, slowdown } from '../event-loop.ts';
 import { waitFor } from '../process.ts';
@@ -362,7 +362,7 @@ async function blocksOf(filling: Filling): Promise<Map<string, number>> {
 async function sendMails(): Promise<void> {
   const log = pino({ level: 'silent' });
   const origin = 'https://shop.example';
-  const mails = startMails({ db: service.db, config: service.config, log, origin, pause: 10 });
+  const mails = startEmails({ db: service.db, config: service.config, log, origin, pause: 10 });
   await waitFor(async () => {
     const waiting = await service.db.one<{ count: number }>(sql`
       select count(*)::int as count from pgboss.job
