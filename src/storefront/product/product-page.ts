@@ -370,14 +370,14 @@ function wishForm(visit: Visit, { productId, productVariationType }: Product): M
 
 function notifyForm(visit: Visit, product: Product): Markup | false {
   if (product.availability !== 'OutStock' || canBeBought(visit, product)) return false;
-  const words = messages(visit.locale).storefront.product;
+  const words = messages(visit.locale).storefront.notify;
   return html`<form
     class="notify"
     method="post"
     action="${to(visit, `${productPath(product.productNumber)}/notify`)}"
   >
-    <h2>${words.notifyTitle}</h2>
-    <p id="notify.text">${words.notifyText}</p>
+    <h2>${words.title}</h2>
+    <p id="notify.text">${words.text}</p>
     <div class="field">
       <label for="notify.email">${words.email}</label>
       <input
@@ -390,6 +390,6 @@ function notifyForm(visit: Visit, product: Product): Markup | false {
         aria-describedby="notify.text"
       />
     </div>
-    <button class="button">${words.notify}</button>
+    <button class="button">${words.send}</button>
   </form>`;
 }
