@@ -93,7 +93,7 @@ describe('the form', () => {
   test('with a very long name is refused', async () => {
     const answer = await changesNothing(service, () => ask(WREN, { name: 'x'.repeat(101) }));
     expect(answer.status).toBe(400);
-    expect(mainOf(answer)).toContain('100 characters are the most');
+    expect(mainOf(answer)).toContain('at most 100 characters');
   });
 
   test('of a language without a newsletter offers all, and asks to choose', async () => {
@@ -309,7 +309,7 @@ describe('unsubscribing', () => {
       `Unsubscribe This address will no longer receive our newsletters. ${WREN} Unsubscribe`,
     );
     const done = await visitor.submit('/newsletter/unsubscribe', { token });
-    expect(mainOf(done)).toContain('You are unsubscribed');
+    expect(mainOf(done)).toContain('You have unsubscribed');
     expect(await subscriptions()).toMatchObject([{ identifier: 'TideLetter_EN', subscribed: false }]);
     expect(await requests()).toEqual([]);
   });
