@@ -1,21 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CartProduct } from '../catalogue/products/cart-product.ts';
-import {
-  cachedCartProducts,
-  sameProductsButStock,
-  updateCachedStock,
-} from '../catalogue/products/cart-product-cache.ts';
+import { cachedCartProducts, updateCachedStock } from '../catalogue/products/cart-product-cache.ts';
 import { createBatcher, type BatchWork } from '../db/batcher.ts';
 import { isTransient, type Database, type Queries, type Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
 import type { Entry } from '../http/audit-entry.ts';
 import type { Caller } from '../http/callers.ts';
 import { newCartToken, requireCartToken } from '../http/cart-token.ts';
 import { conflict, forbidden, gone, HttpError, invalid, isRefusal, notFound } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { confirmation } from '../orders/confirmation-email.ts';
-import { createOrderBatcher } from '../orders/place-together.ts';
-import { placeOrder, type NewOrder } from '../orders/place.ts';
+import type { NewOrder, OrderRequest } from '../orders/new-order.ts';
+import { createOrderBatcher, placeAlone } from '../orders/place-together.ts';
+import { placeOrders } from '../orders/place.ts';
 import { findOrderOfCart, type OrderRow } from '../orders/queries.ts';
 import { contentOf } from '../pricing/content.ts';
 import { cachedSettings, settingsSince, type Settings } from '../shops/settings/settings.ts';
@@ -39,7 +35,6 @@ import {
   findIngredients,
   insertCart,
   lockCart,
-  sameSettings,
   updateCart,
 } from './queries.ts';
 
@@ -81,10 +76,12 @@ interface OpenCart {
   settings: Settings;
 }
 
-/** A cart to work on, and how sure it is that nobody else changes it before it is saved. */
+/** A cart to compute a change from. */
 interface Attempt extends OpenCart {
-  source: 'cache' | 'database' | 'lock';
-  queries: Queries;
+  /** It may be stale, so the change is saved only if all that it was computed from is unchanged. */
+  isCached: boolean;
+  /** Set: this transaction has locked the cart, so nobody else changes it. */
+  tx?: Transaction;
 }
 
 export type CartStore = ReturnType<typeof createCartStore>;
@@ -104,7 +101,9 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
     runMany: updateUnchangedCarts,
     runOne: async (queries, shopId, change) => (await updateUnchangedCarts(queries, shopId, [change]))[0]!,
   });
-  const placeBatched = options.batch ? createOrderBatcher(db) : undefined;
+  const placeUnlocked = options.batch
+    ? createOrderBatcher(db)
+    : (shopId: string, request: OrderRequest) => placeAlone(db, shopId, request);
 
   /** undefined: the cart, its settings or one of its products is not cached. */
   const openCached = (request: CartRequest, prefetch: Prefetch): OpenCart | undefined => {
@@ -128,24 +127,21 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
     save: (attempt: Attempt) => Promise<Saved | undefined>,
   ): Promise<Saved> => {
     const saveLocked = async (tx: Transaction) => {
-      const saved = await save({
-        ...(await load(tx, lockCart, request, prefetch)),
-        source: 'lock',
-        queries: tx,
-      });
+      const locked = await load(tx, lockCart, request, prefetch);
+      const saved = await save({ ...locked, isCached: false, tx });
       if (saved === undefined) throw new Error('a locked cart was changed by somebody else');
       return saved;
     };
     if (request.transaction) return saveLocked(request.transaction);
     return orInTransaction(db, saveLocked, async () => {
       const cached = openCached(request, prefetch);
-      const first = cached && (await unlessRefused(() => save({ ...cached, source: 'cache', queries: db })));
+      const first = cached && (await unlessRefused(() => save({ ...cached, isCached: true })));
       if (first?.saved !== undefined) return first.saved;
       if (cached) dropCachedCart(db, request.shopId, request.params.cartId);
       const stored = await load(db, findCart, request, prefetch);
       if (first?.refusal && isSame({ ...stored, ...stored.cart }, { ...cached!, ...cached!.cart }))
         throw first.refusal;
-      return save({ ...stored, source: 'database', queries: db });
+      return save({ ...stored, isCached: false });
     });
   };
 
@@ -163,15 +159,14 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
       prefetch: Prefetch = {},
     ): Promise<PricedCart> {
       const { shopId, caller, entry, transaction } = request;
-      const changed = await saveCart(request, prefetch, async ({ cart, settings, source, queries }) => {
-        const { now } = queries;
+      const changed = await saveCart(request, prefetch, async ({ cart, settings, isCached, tx }) => {
+        const { now } = tx ?? db;
         const patch = change(cart, { settings, now, caller });
         const next: CartRow = { ...cart, ...patch, changedAt: now };
         const priced = priceCart(next, settings, now);
-        const isSaved =
-          source === 'cache'
-            ? await updateUnchanged(shopId, { cart: next, patch, entry })
-            : (await updateCart(queries, shopId, next, entry)) === 1;
+        const isSaved = isCached
+          ? await updateUnchanged(shopId, { cart: next, patch, entry })
+          : (await updateCart(tx ?? db, shopId, next, entry)) === 1;
         return isSaved ? { cart: { ...next, version: next.version + 1 }, settings, priced } : undefined;
       });
       cacheCart(transaction ?? db, shopId, changed.cart);
@@ -217,31 +212,29 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
         const { order, placing, ...from } = await saveCart(
           request,
           {},
-          async ({ cart, settings, source, queries }) => {
-            const { now } = queries;
+          async ({ cart, settings, isCached, tx }) => {
+            const { now } = tx ?? db;
             const priced = priceCart(cart, settings, now);
             const order = decide({ cart, settings, priced }, now);
-            const placingOptions = {
-              mailId: newId(now),
-              mail: { ...confirmation(order, { locale: order.locale, settings }), shopId },
-              entry: entry && { ...entry, object: { ...entry.object, orderId: order.orderId } },
-              // Other orders move the stock all the time, so it is no reason to compute again: it is counted when placing.
-              ...(source === 'cache' && {
-                expected: sql`${sameSettings(shopId, cart.settingsVersion)}
-                  and ${sameProductsButStock(shopId, cart.products)}`,
-              }),
+            const { settingsVersion, products } = cart;
+            const request = {
+              order,
+              options: {
+                mailId: newId(now),
+                mail: { ...confirmation(order, { locale: order.locale, settings }), shopId },
+                entry: entry && { ...entry, object: { ...entry.object, orderId: order.orderId } },
+                expected: isCached ? { settingsVersion, products } : undefined,
+              },
             };
-            // An order with a coupon is placed by itself: it waits for the coupon, and the others need not.
-            const placing =
-              placeBatched && source !== 'lock' && order.couponCodeKey === null
-                ? await placeBatched(shopId, { order, options: placingOptions })
-                : await placeOrder(queries, shopId, order, placingOptions);
+            const placing = tx
+              ? (await placeOrders(tx, shopId, [request]))[0]!
+              : await placeUnlocked(shopId, request);
             return placing.isCurrent ? { order, placing, cart, settings, priced } : undefined;
           },
         );
         if (placing.orderNumber === null) throw conflict(shortageText(placing.shortIds, from));
         updateCachedStock(transaction ?? db, shopId, placing.left);
-        return { order: placedOrder(order, placing, from.cart), settings: from.settings };
+        return { order: placedOrder(order, placing), settings: from.settings };
       } finally {
         dropCachedCart(db, shopId, params.cartId);
       }

@@ -2,13 +2,13 @@ import { productLabel } from '../catalogue/products/cart-product.ts';
 import { badRequest, conflict, forbidden } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { formatMoney } from '../kernel/money.ts';
-import type { NewOrder, Placing } from '../orders/place.ts';
+import type { NewOrder, Placing } from '../orders/new-order.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { STATES, type State } from '../orders/schema.ts';
 import type { Content } from '../pricing/content.ts';
 import { largestQuantity } from '../pricing/quantity.ts';
 import type { Settings } from '../shops/settings/settings.ts';
-import type { CartRow, PricedCart } from './cart.ts';
+import type { PricedCart } from './cart.ts';
 
 /** The order that a cart becomes; refused when something is missing that an order needs. */
 export function newOrder(
@@ -55,8 +55,8 @@ export function newOrder(
     cartTokenHash: cart.tokenHash,
     locale: cart.locale,
     taxModel: cart.taxType === 'NONE' ? settings.taxModel : cart.taxType,
-    billingAddress: JSON.stringify(billingAddress),
-    shippingAddress: cart.shippingAddress && JSON.stringify(cart.shippingAddress),
+    billingAddress,
+    shippingAddress: cart.shippingAddress,
     content,
     // No billing address is stored without one.
     email: billingAddress.emailAddress!,
@@ -91,12 +91,10 @@ export function shortageText(shortIds: readonly string[], { priced, settings }: 
 }
 
 /** The order as it is stored now; no state is reached yet. */
-export function placedOrder(order: NewOrder, placing: Placing, cart: CartRow): OrderRow {
+export function placedOrder(order: NewOrder, placing: Placing): OrderRow {
   return {
     ...order,
     ...(Object.fromEntries(STATES.map((state) => [state, null])) as Record<State, null>),
-    billingAddress: cart.billingAddress!,
-    shippingAddress: cart.shippingAddress,
     orderNumber: placing.orderNumber!,
     customerId: placing.customerId!,
     customerNumber: placing.customerNumber!,

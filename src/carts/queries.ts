@@ -221,11 +221,6 @@ export function updateCart(db: Queries, shopId: string, cart: StoredCart, entry?
   return db.run(entry ? changeWithEntry(update, entry) : update);
 }
 
-/** A condition: the settings are of this version. */
-export function sameSettings(shopId: string, version: number): Sql {
-  return sql`${version}::bigint = (select settings_version from shop where shop_id = ${shopId})`;
-}
-
 const expiredBefore = (now: Date) => new Date(now.getTime() - LIFETIME);
 
 /** Deletes expired carts. They were made even earlier than they were changed, and that has an index. */
