@@ -2,9 +2,8 @@ import { html, type Markup } from '../../http/html.ts';
 import { imagesOf } from '../../platform/media/images.ts';
 import { notFound } from '../../http/errors.ts';
 import { refsOf } from '../../catalogue/products/listing.ts';
+import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findRefs } from '../../catalogue/products/queries.ts';
-import type { Product } from '../../catalogue/products/schema.ts';
-import { textsOf } from '../../catalogue/products/texts.ts';
 import { categoryNumbers, facetsOf } from '../../catalogue/search/facets.ts';
 import { findCategoryNames, findOrFallBack, suggestOrFallBack } from '../../catalogue/search/queries.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
@@ -56,7 +55,7 @@ async function resultsPage(visit: Visit, query: string, asked: AskedList): Promi
   const { results, fallbackQuery } = found;
   if (asked.page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
   const categories = await findCategoryNames(db, shopId, categoryNumbers(found.facets));
-  const products = await productsOf(visit, refsOf(found.page), 'search');
+  const products = await productValues(db, settings, refsOf(found.page), viewOf(visit, 'search'));
   const isNothing = results === 0 && asked.facets.length === 0 && asked.min === '' && asked.max === '';
   const list = listView(visit, {
     path: '/search',
@@ -129,15 +128,6 @@ function help(visit: Visit, query: string): Markup {
     ${categoryLinks(visit, visit.frame.categories)} ${searchForm(visit, query)}`;
 }
 
-async function productsOf(
-  visit: Visit,
-  refs: Parameters<typeof textsOf>[2],
-  variant: 'list' | 'search',
-): Promise<Product[]> {
-  const texts = await textsOf(visit.db, visit.settings, refs, viewOf(visit, variant));
-  return texts.flatMap((text) => (text ? [JSON.parse(text.bytes.toString()) as Product] : []));
-}
-
 /** With the price as the visitor sees it elsewhere. */
 async function suggestions(visit: Visit, text: string) {
   const { db, shopId, settings, locale } = visit;
@@ -147,7 +137,7 @@ async function suggestions(visit: Visit, text: string) {
     shopId,
     found.map(({ productId }) => productId),
   );
-  const products = await productsOf(visit, refs, 'search');
+  const products = await productValues(db, settings, refs, viewOf(visit, 'search'));
   return found.flatMap(({ productId, imageKey, sizes }) => {
     const product = products.find((one) => one.productId === productId);
     if (!product) return [];

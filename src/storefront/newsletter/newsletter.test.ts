@@ -9,7 +9,7 @@ import type { Service } from '../../../test/service.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../../test/visitor.ts';
 import { installationKey } from '../../shops/apps/sealing.ts';
 import { sql } from '../../db/sql.ts';
-import { startMails } from '../../platform/email/worker.ts';
+import { startEmails } from '../../background.ts';
 import { newsletterTokens, type NewsletterTokens } from '../../people/newsletters/links.ts';
 import { requestCleanup } from '../../people/newsletters/queries.ts';
 
@@ -264,7 +264,7 @@ describe('the link in the mail', () => {
   test('stands in the mail, which the worker signs', async () => {
     const token = await asked(WREN, { name: 'Wren' });
     await visitor.post('/newsletter?locale=de_DE', { email: 'uwe@mail.example' });
-    const worker = startMails({
+    const worker = startEmails({
       db: service.db,
       config: service.config,
       log: pino({ level: 'silent' }),

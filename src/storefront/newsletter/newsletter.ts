@@ -2,7 +2,8 @@ import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { newId } from '../../kernel/ids.ts';
 import { isMailAddress, LONGEST_MAIL_ADDRESS } from '../../platform/email/address.ts';
-import { queueMails } from '../../platform/email/queue.ts';
+import { queueEmails } from '../../platform/email/queue.ts';
+import { newsletterConfirmation } from '../../people/newsletters/confirmation-email.ts';
 import { requestHash, type NewsletterTokens } from '../../people/newsletters/links.ts';
 import {
   confirmRequests,
@@ -141,8 +142,8 @@ async function ask({ db, shopId, locale }: Visit, tokens: NewsletterTokens, type
       }));
       await insertRequests(tx, shopId, typed, requests);
       const newsletters = campaigns.map(({ name }) => name);
-      await queueMails(tx, shopId, [
-        { to: email, locale, template: 'newsletter', facts: { requestId, newsletters } },
+      await queueEmails(tx, shopId, newsletterConfirmation, [
+        { to: email, locale, facts: { requestId, newsletters } },
       ]);
     },
     { isolation: 'serializable' },

@@ -1,9 +1,9 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId, newSecret, secretHash } from '../../kernel/ids.ts';
+import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findRefs } from '../../catalogue/products/queries.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
-import { productTexts } from '../../catalogue/products/texts.ts';
 import { viewOf } from '../page-cache.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../page-registration.ts';
@@ -71,9 +71,9 @@ async function wishedProducts(visit: Visit): Promise<Product[]> {
   const { db, shopId, session, settings } = visit;
   if (session.visitor === undefined) return [];
   const refs = await findWishes(db, shopId, secretHash(session.visitor));
-  const texts = await productTexts(db, settings, refs, viewOf(visit, 'list'));
-  visit.remember({ wishes: texts.length });
-  return texts.map(({ bytes }) => JSON.parse(bytes.toString()) as Product);
+  const products = await productValues(db, settings, refs, viewOf(visit, 'list'));
+  visit.remember({ wishes: products.length });
+  return products;
 }
 
 function actions(visit: Visit, product: Product): Markup {
