@@ -2,68 +2,78 @@ import type { FailureLimit } from '../http/rate-limit.ts';
 import type { Page, Redirect } from './page.ts';
 import type { Visit } from './visit.ts';
 
-/** What the address says beside its path; of a parameter that is repeated, all values. */
-export interface Asked {
-  /** The page itself is not wanted, only whether it is there: nothing may be written. */
+export interface PageRequest {
+  /** A HEAD request must not write anything. */
   isHead: boolean;
+  /** The parameters of the path: `:productNumber`. */
   params: Readonly<Record<string, string>>;
-  /** The first value of a parameter. */
+  /** The first value of a query parameter. */
   query: (name: string) => string | undefined;
-  queries: (name: string) => string[];
+  /** All values of a query parameter. */
+  queryList: (name: string) => string[];
 }
 
-export interface Sent extends Asked {
-  /** What was typed into a field, without blanks around it; '' when it is missing. */
+export interface FormRequest extends PageRequest {
+  /** The trimmed value of a field; '' when it is missing. */
   field: (name: string) => string;
-  /** A path of this shop that the form was sent from; the front page when the browser does not say. */
-  cameFrom: string;
-  /** Runs what may fail only so often in an hour; beyond that it is refused with 429. */
+  /** The page of this shop on which the form stood; the front page when the browser does not say. */
+  referrerPath: string;
+  /** Runs work that may fail only so often in an hour; beyond that it is refused with 429. */
   limitFailures: <Result>(
     limit: (address: string) => FailureLimit,
     work: () => Promise<Result>,
   ) => Promise<Result>;
 }
 
-export type PageAnswer = Page | Redirect;
+export type PageResponse = Page | Redirect;
+
+export interface PageFile {
+  type: string;
+  content: string;
+  headers?: object;
+}
 
 export interface FormOptions {
-  /** Forms of this kind per hour and client address. */
+  /** How often a client address may send the form in an hour. */
   perHour?: number;
 }
 
 export interface FileOptions {
-  /** False: it is answered on the service's host too when the shop has a domain. */
+  /** False: the service's host serves it too when the shop has a domain. */
   movesWithShop?: boolean;
 }
 
-/** What pages are registered with: `pages.show('/cart', ...)` is at `/cart` on the shop's own host, and at `/shop/ID/cart`. */
+/** Registers pages: `pages.get('/cart', ...)` serves `/cart` on the shop's own host and `/shop/ID/cart` on the service's. */
 export interface Pages {
-  /** A page that is read. */
-  show(path: string, handler: (visit: Visit, asked: Asked) => Promise<PageAnswer>): void;
+  get(path: string, handler: (visit: Visit, request: PageRequest) => Promise<PageResponse>): void;
 
   /**
-   * A page whose own statement names the version of the settings: `requireVersion` compares it with that of the
-   * visit. That is one round trip instead of two for almost everybody.
+   * Begins with cached settings, which saves a round trip. The handler's own statement must read the version of the
+   * settings and pass it to `requireVersion`, so that a page of old settings is rendered again.
    */
-  getOptimistic(path: string, handler: (visit: Visit, asked: Asked) => Promise<PageAnswer>): void;
+  getOptimistic(path: string, handler: (visit: Visit, request: PageRequest) => Promise<PageResponse>): void;
 
-  /** A form that is sent to it. Only forms of our own pages are taken. */
-  take(path: string, options: FormOptions, handler: (visit: Visit, sent: Sent) => Promise<PageAnswer>): void;
+  /** Accepts forms of the shop's own pages only. */
+  post(
+    path: string,
+    handler: (visit: Visit, form: FormRequest) => Promise<PageResponse>,
+    options?: FormOptions,
+  ): void;
 
-  /** Something that is not a page, such as suggestions or a sitemap. */
+  /** Serves something that is not a page, such as suggestions or a sitemap. */
   file(
     path: string,
-    handler: (visit: Visit, asked: Asked) => Promise<{ type: string; content: string; headers?: object }>,
+    handler: (visit: Visit, request: PageRequest) => Promise<PageFile>,
     options?: FileOptions,
   ): void;
 }
 
-/** The page was begun with settings that have changed since: it is rendered again with those of now. */
+/** The page was begun with settings that have changed since, so it is rendered again with the current ones. */
 export class StaleSettings extends Error {
   override name = 'StaleSettings';
 }
 
-/** For optimistic pages: throws when the settings of the visit are not those that the statement has seen. */
+/** Throws when the statement of an optimistic page has seen other settings than those of the visit. */
 export function requireVersion({ settings }: Visit, version: number | undefined): void {
   if (version !== undefined && version !== settings.version) throw new StaleSettings();
 }

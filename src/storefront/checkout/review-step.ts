@@ -9,7 +9,7 @@ import { orderedLines, summary, type Sums } from '../cart/cart-summary.ts';
 import { cartWords } from '../cart/cart-words.ts';
 import { steps, type Step } from './steps.ts';
 import { checkoutWords } from './checkout-words.ts';
-import { happenedEvents } from '../scripts/events.ts';
+import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
 import { legalNames, to, type Visit } from '../visit.ts';
 import { languageTag } from '../words.ts';
@@ -27,7 +27,7 @@ export async function reviewPage(
     path: '/checkout/review',
     isPrivate: true,
     ...(refusal && { status: refusal.status }),
-    events: await happenedEvents(visit, shown.shown),
+    events: await cartEvents(visit, shown.shown),
     main: html`<h1>${words.review}</h1>
       ${steps(visit, shown, '/checkout/review')}
       ${refusal && html`<div class="notice" role="alert"><p class="error">${refusal.message}</p></div>`}

@@ -1,16 +1,20 @@
-import type { Queries } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import type { Localised } from '../http/locale.ts';
-import type { PageName } from '../shops/legal/schema.ts';
-import { scriptType } from '../shops/script-tags/script-type.ts';
-import type { Settings } from '../shops/settings/settings.ts';
+import type { CacheKind } from '../../db/cache.ts';
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { Localised } from '../../http/locale.ts';
+import type { PageName } from '../../shops/legal/schema.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { toAppScripts, type AppScripts } from '../scripts/app-scripts.ts';
+import { toStyle, type Style } from './theme.ts';
 
-/** What is around every page of a shop. All of it moves the version of the settings when it changes. */
-export interface Frame {
+/** What the layout shows on every page of a shop. All of it moves the version of the settings when it changes. */
+export interface ShopLayout {
+  settingsVersion: number;
   categories: NavigationEntry[];
-  /** The pages that have a name in a locale: `names.de_DE['privacy-policy']`. */
+  /** The legal pages that have a name in a locale: `legalNames.de_DE['privacy-policy']`. */
   legalNames: Readonly<Record<string, Partial<Record<PageName, string>>>>;
-  scripts: { url: string; type: ReturnType<typeof scriptType> }[];
+  scripts: AppScripts;
+  style: Style;
 }
 
 export interface NavigationEntry {
@@ -19,26 +23,33 @@ export interface NavigationEntry {
   children: { alias: string; name: Localised }[];
 }
 
-/** Around the pages of a shop that is closed. */
-export const NO_FRAME: Frame = { categories: [], legalNames: {}, scripts: [] };
+const layoutCache: CacheKind<ShopLayout> = { name: 'shop layouts', limit: { megabytes: 16 } };
 
-const frames = new WeakMap<Settings, Frame>();
-
-/** Settings of one version are one object, so the frame is kept as long as they are. */
-export async function frameOf(db: Queries, settings: Settings): Promise<Frame> {
-  let frame = frames.get(settings);
-  if (!frame) {
-    frame = await findFrame(db, settings.shopId);
-    frames.set(settings, frame);
-  }
-  return frame;
+export async function loadShopLayout(db: Queries, settings: Settings): Promise<ShopLayout> {
+  const cache = db.caches.of(layoutCache);
+  const cached = cache.get(settings.shopId);
+  if (cached?.settingsVersion === settings.version) return cached;
+  // A shop that shows nothing to callers without a token shows nothing around its pages either.
+  const row = settings.publicCatalogue ? (await findLayout(db, settings.shopId))! : CLOSED;
+  const layout = {
+    ...row,
+    settingsVersion: settings.version,
+    scripts: toAppScripts(row.scripts),
+    style: toStyle(settings.theme),
+  };
+  cache.set(settings.shopId, layout, 2 * JSON.stringify(row).length);
+  return layout;
 }
 
-/** More would not be a menu. */
-const MOST_ENTRIES = 40;
+type LayoutRow = Pick<ShopLayout, 'categories' | 'legalNames'> & { scripts: string[] };
 
-async function findFrame(db: Queries, shopId: string): Promise<Frame> {
-  const row = await db.one<Omit<Frame, 'scripts'> & { scripts: string[] }>(sql`
+const CLOSED: LayoutRow = { categories: [], legalNames: {}, scripts: [] };
+
+/** A menu with more entries could not be read. */
+const MAX_ENTRIES = 40;
+
+function findLayout(db: Queries, shopId: string) {
+  return db.one<LayoutRow>(sql`
     select (
       select coalesce(json_agg(json_build_object('alias', alias, 'name', caption, 'children', children)
         order by position, number), '[]')
@@ -50,14 +61,14 @@ async function findFrame(db: Queries, shopId: string): Promise<Frame> {
               select alias, name || navigation_caption as caption, position, number from category child
               where child.shop_id = entry.shop_id and child.parent_id = entry.category_id
                 and child.visible and child.visible_in_navigation
-              order by position, number limit ${MOST_ENTRIES}
+              order by position, number limit ${MAX_ENTRIES}
             ) as children
           ) as children
         from category entry
         join category root on root.shop_id = entry.shop_id and root.category_id = entry.parent_id
         where entry.shop_id = ${shopId} and root.parent_id is null and root.visible
           and entry.visible and entry.visible_in_navigation
-        order by entry.position, entry.number limit ${MOST_ENTRIES}
+        order by entry.position, entry.number limit ${MAX_ENTRIES}
       ) as entries
     ) as categories, (
       select coalesce(json_object_agg(locale, names), '{}') from (
@@ -74,5 +85,4 @@ async function findFrame(db: Queries, shopId: string): Promise<Frame> {
       select coalesce(json_agg(script_url order by created_at, script_tag_id), '[]')
       from script_tag where shop_id = ${shopId}
     ) as scripts`);
-  return { ...row!, scripts: row!.scripts.map((url) => ({ url, type: scriptType(url) })) };
 }

@@ -6,11 +6,17 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import { productTexts } from '../../catalogue/products/texts.ts';
 import { viewOf } from '../page-cache.ts';
 import { Redirect } from '../page.ts';
-import type { Pages } from '../page-registration.ts';
+import type { Pages } from '../pages.ts';
 import { productCards } from '../product/product-card.ts';
-import { happenedWith } from '../session.ts';
+import { addVisitorEvents } from '../session.ts';
 import { productPath, to, type Visit } from '../visit.ts';
-import { countWishes, deleteWish, findWishes, insertWish, MOST_WISHES } from './queries.ts';
+import {
+  countWishlistItems,
+  deleteWishlistItem,
+  findWishlistItems,
+  insertWishlistItem,
+  MAX_WISHLIST_ITEMS,
+} from './queries.ts';
 import { spoken } from '../words.ts';
 
 const wishWords = spoken({
@@ -25,7 +31,7 @@ const wishWords = spoken({
     removeOne: (name: string) => `Remove ${name} from the wish list`,
     added: 'The product is on your wish list.',
     removed: 'The product is no longer on your wish list.',
-    full: `Your wish list is full: it takes ${MOST_WISHES} products. Please remove one first.`,
+    full: `Your wish list is full: it takes ${MAX_WISHLIST_ITEMS} products. Please remove one first.`,
   },
   de: {
     title: 'Merkliste',
@@ -38,7 +44,7 @@ const wishWords = spoken({
     removeOne: (name: string) => `${name} von der Merkliste entfernen`,
     added: 'Der Artikel steht auf Ihrer Merkliste.',
     removed: 'Der Artikel steht nicht mehr auf Ihrer Merkliste.',
-    full: `Ihre Merkliste ist voll: Sie fasst ${MOST_WISHES} Artikel. Bitte entfernen Sie zuerst einen.`,
+    full: `Ihre Merkliste ist voll: Sie fasst ${MAX_WISHLIST_ITEMS} Artikel. Bitte entfernen Sie zuerst einen.`,
   },
   fr: {
     title: 'Liste d’envies',
@@ -51,14 +57,14 @@ const wishWords = spoken({
     removeOne: (name: string) => `Retirer ${name} de la liste d’envies`,
     added: 'L’article est dans votre liste d’envies.',
     removed: 'L’article n’est plus dans votre liste d’envies.',
-    full: `Votre liste d’envies est pleine\u00a0: elle contient ${MOST_WISHES} articles. Veuillez d’abord en retirer un.`,
+    full: `Votre liste d’envies est pleine\u00a0: elle contient ${MAX_WISHLIST_ITEMS} articles. Veuillez d’abord en retirer un.`,
   },
 });
 
 export function wishlist(pages: Pages): void {
-  pages.show('/wishlist', async (visit) => {
+  pages.get('/wishlist', async (visit) => {
     const words = wishWords(visit.locale);
-    const products = await wishedProducts(visit);
+    const products = await findWishlistProducts(visit);
     return {
       title: words.title,
       path: '/wishlist',
@@ -66,14 +72,14 @@ export function wishlist(pages: Pages): void {
       main: html`<h1>${words.title}</h1>
         ${
           products.length > 0
-            ? productCards(visit, products, { heading: 'h2', more: (product) => actions(visit, product) })
+            ? productCards(visit, products, { heading: 'h2', actions: (product) => actions(visit, product) })
             : html`<p>${words.empty} ${words.hint}</p>
                 <p><a class="button" href="${to(visit, '')}">${words.home}</a></p>`
         }`,
     };
   });
 
-  pages.take('/wishlist/add', {}, async (visit, { field, cameFrom }) => {
+  pages.post('/wishlist/add', async (visit, { field, referrerPath }) => {
     const { db, shopId, session } = visit;
     const words = wishWords(visit.locale);
     const productId = field('productId').toUpperCase();
@@ -81,40 +87,40 @@ export function wishlist(pages: Pages): void {
     if (!ref?.visible) throw notFound();
     const visitor = session.visitor ?? newSecret(32);
     const visitorHash = secretHash(visitor);
-    const wishes = await db.transaction(async (tx) => {
-      await insertWish(tx, shopId, visitorHash, productId);
-      const { all, shown } = await countWishes(tx, shopId, visitorHash);
-      if (all <= MOST_WISHES) return shown;
-      await deleteWish(tx, shopId, visitorHash, productId);
+    const wishlistCount = await db.transaction(async (tx) => {
+      await insertWishlistItem(tx, shopId, visitorHash, productId);
+      const { all, visible } = await countWishlistItems(tx, shopId, visitorHash);
+      if (all <= MAX_WISHLIST_ITEMS) return visible;
+      await deleteWishlistItem(tx, shopId, visitorHash, productId);
       return undefined;
     });
-    if (wishes === undefined) return new Redirect(cameFrom, words.full);
-    const happened = happenedWith(session, { event: 'wishlist:add', productId });
-    visit.remember({ visitor, wishes, happened });
-    return new Redirect(cameFrom, words.added);
+    if (wishlistCount === undefined) return new Redirect(referrerPath, words.full);
+    const visitorEvents = addVisitorEvents(session, { event: 'wishlist:add', productId });
+    visit.updateSession({ visitor, wishlistCount, visitorEvents });
+    return new Redirect(referrerPath, words.added);
   });
 
-  pages.take('/wishlist/remove', {}, async (visit, { field, cameFrom }) => {
+  pages.post('/wishlist/remove', async (visit, { field, referrerPath }) => {
     const { db, shopId, session } = visit;
     const productId = field('productId');
-    if (session.visitor === undefined || !isId(productId)) return new Redirect(cameFrom);
+    if (session.visitor === undefined || !isId(productId)) return new Redirect(referrerPath);
     const visitorHash = secretHash(session.visitor);
-    const wishes = await db.transaction(async (tx) => {
-      await deleteWish(tx, shopId, visitorHash, productId);
-      return (await countWishes(tx, shopId, visitorHash)).shown;
+    const wishlistCount = await db.transaction(async (tx) => {
+      await deleteWishlistItem(tx, shopId, visitorHash, productId);
+      return (await countWishlistItems(tx, shopId, visitorHash)).visible;
     });
-    visit.remember({ wishes });
-    return new Redirect(cameFrom, wishWords(visit.locale).removed);
+    visit.updateSession({ wishlistCount });
+    return new Redirect(referrerPath, wishWords(visit.locale).removed);
   });
 }
 
-/** Also sets right what the header counts: a product may have gone since the last visit. */
-async function wishedProducts(visit: Visit): Promise<Product[]> {
+/** Also corrects the count of the header, because a product may have been deleted since the last visit. */
+async function findWishlistProducts(visit: Visit): Promise<Product[]> {
   const { db, shopId, session, settings } = visit;
   if (session.visitor === undefined) return [];
-  const refs = await findWishes(db, shopId, secretHash(session.visitor));
+  const refs = await findWishlistItems(db, shopId, secretHash(session.visitor));
   const texts = await productTexts(db, settings, refs, viewOf(visit, 'list'));
-  visit.remember({ wishes: texts.length });
+  visit.updateSession({ wishlistCount: texts.length });
   return texts.map(({ bytes }) => JSON.parse(bytes.toString()) as Product);
 }
 
@@ -142,7 +148,7 @@ function chooseLink(visit: Visit, { productNumber, name }: Product): Markup {
   >`;
 }
 
-/** The least that can be ordered of it. */
+/** Adds the smallest quantity that can be ordered. */
 function addForm(visit: Visit, { productId, name, minOrder }: Product): Markup {
   const { add } = wishWords(visit.locale);
   return html`<form method="post" action="${to(visit, '/cart/add')}">
