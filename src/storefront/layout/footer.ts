@@ -1,13 +1,13 @@
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { PAGES } from '../../shops/legal/schema.ts';
-import { layoutWords } from './layout-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { legalNames, shopName, type LayoutContext } from '../visit.ts';
 import { navigationLink } from './navigation-link.ts';
 
 /** The links of the footer that lead to pages of the shop. */
 export function footerLinks(context: LayoutContext): { path: string; text: string }[] {
-  const words = layoutWords(context.locale);
+  const words = messages(context.locale).storefront.layout;
   const names = legalNames(context);
   return [
     ...PAGES.flatMap(({ page }) => {
@@ -24,7 +24,7 @@ export function footerLinks(context: LayoutContext): { path: string; text: strin
 /** `currentPath` is the page itself, whose link is marked. */
 export function footer(context: LayoutContext, currentPath: string | undefined): Markup {
   const { locale, settings } = context;
-  const words = layoutWords(locale);
+  const words = messages(locale).storefront.layout;
   return html`<footer class="bottom">
     <div class="bar">
       <nav aria-label="${words.information}">
@@ -63,7 +63,7 @@ function contact(context: LayoutContext): Markup {
   const { company, street, zipCode, city, phone } = invoicing;
   const lines = [company ?? shopName(context), street, [zipCode, city].filter(Boolean).join(' ')];
   return html`<section>
-    <h2>${layoutWords(context.locale).contact}</h2>
+    <h2>${messages(context.locale).storefront.layout.contact}</h2>
     <address>
       ${lines.filter(Boolean).map((line) => html`<span>${line}</span>`)}
       ${phone !== undefined && html`<a href="${`tel:${phone.replaceAll(/[^\d+]/g, '')}`}">${phone}</a>`}

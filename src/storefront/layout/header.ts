@@ -2,10 +2,10 @@ import { html, webAddress, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { CART_ICON, GLOBE_ICON, HEART_ICON, MENU_ICON } from './icons.ts';
-import { layoutWords } from './layout-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
 import { categoryPath, shopName, to, type LayoutContext, type Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 import { navigationLink } from './navigation-link.ts';
 import { searchForm } from './search-form.ts';
 
@@ -40,15 +40,15 @@ export function header(visit: Visit, page: Page, parts: HeaderParts): Markup {
   if (!visit.settings.publicCatalogue) {
     return html`<header class="top"><div class="bar">${parts.brand}</div></header>`;
   }
-  const words = layoutWords(visit.locale);
+  const words = messages(visit.locale).storefront.layout;
   const { wishlistCount, cart } = visit.session;
   return html`<header class="top">
     <div class="bar">
       ${parts.brand}
       <div class="find" role="search">${parts.search}</div>
       ${languageAndCurrency(visit, page, parts)}
-      <nav class="own" aria-label="${words.own}">
-        ${navigationLink(visit, '/wishlist', countedLabel(HEART_ICON, words.wishes, wishlistCount), page.path)}
+      <nav class="own" aria-label="${words.cartAndWishList}">
+        ${navigationLink(visit, '/wishlist', countedLabel(HEART_ICON, words.wishList, wishlistCount), page.path)}
         ${navigationLink(visit, '/cart', countedLabel(CART_ICON, words.cart, cart?.count), page.path)}
       </nav>
       ${parts.menu}
@@ -83,13 +83,13 @@ function languageAndCurrency(
   { currencies, languages }: HeaderParts,
 ): Markup | false {
   const { settings, locale, currency } = visit;
-  const words = layoutWords(locale);
+  const words = messages(locale).storefront.layout;
   const hasLanguages = settings.locales.length > 1;
   if (!hasLanguages && !currencies) return false;
   const current = [hasLanguages && locale.slice(0, 2).toUpperCase(), currencies && currency];
   return html`<details class="switch">
     <summary>
-      ${GLOBE_ICON}<span class="visually-hidden">${words.choices}: </span
+      ${GLOBE_ICON}<span class="visually-hidden">${words.languageAndCurrency}: </span
       ><span class="label">${current.filter((part) => part !== false).join(' · ')}</span>
     </summary>
     <div class="sheet">
@@ -115,7 +115,7 @@ function languageLink(visit: Visit, { path, query }: Page, locale: string, name:
 
 function currencyForm(context: LayoutContext): Markup {
   const { settings, currency, locale } = context;
-  const words = layoutWords(locale);
+  const words = messages(locale).storefront.layout;
   return html`<form method="post" action="${to(context, '/currency')}">
     <label
       >${words.currency}
@@ -149,7 +149,7 @@ function languageNames(locales: readonly string[]): ReadonlyMap<string, string> 
 function menu(context: LayoutContext, currentPath: string | undefined): Markup | false {
   const { layout, settings, locale } = context;
   if (layout.categories.length === 0) return false;
-  const words = layoutWords(locale);
+  const words = messages(locale).storefront.layout;
   const link = ({ alias, name }: { alias: string; name: Localised }) =>
     navigationLink(
       context,
@@ -158,8 +158,8 @@ function menu(context: LayoutContext, currentPath: string | undefined): Markup |
       currentPath,
     );
   return html`<details class="menu">
-    <summary>${MENU_ICON}<span class="label">${words.menu}</span></summary>
-    <nav aria-label="${words.menu}">
+    <summary>${MENU_ICON}<span class="label">${words.categories}</span></summary>
+    <nav aria-label="${words.categories}">
       <ul>
         ${layout.categories.map(
           (category) =>

@@ -5,12 +5,12 @@ import { asksForConsent, consentBanner } from '../scripts/consent.ts';
 import { pageEvents } from '../scripts/events.ts';
 import { footer, footerLinks } from './footer.ts';
 import { header, headerParts, logoAddress, menuPaths, type HeaderParts } from './header.ts';
-import { layoutWords } from './layout-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { eventsScript, type Page } from '../page.ts';
 import { hasListeners, scriptTags } from '../scripts/scripts.ts';
 import { letterIcon } from './theme.ts';
 import { absoluteUrl, shopName, type LayoutContext, type Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** The whole document: what a page says, and the layout around it. */
 export function documentBytes(visit: Visit, page: Page): Buffer {
@@ -23,7 +23,7 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
         ${parts.head} ${description(visit, page)} ${addresses(visit, page)} ${page.head} ${scriptTags(visit)}
       </head>
       <body>
-        <a class="skip" href="#page.main">${layoutWords(visit.locale).skip}</a>
+        <a class="skip" href="#page.main">${messages(visit.locale).storefront.layout.skip}</a>
         ${header(visit, page, parts.header)}
         <main id="page.main" tabindex="-1">
           ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}

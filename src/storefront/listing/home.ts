@@ -9,7 +9,7 @@ import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryCards } from './category-cards.ts';
 import { findOrRender, pageCache, viewOf, type RenderedPage } from '../page-cache.ts';
-import { listingWords } from './listing-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import { pageLength, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -83,7 +83,7 @@ function findFeatured(db: Queries, shopId: string) {
 
 async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>> {
   const { shopId, settings, locale } = visit;
-  const words = listingWords(locale);
+  const words = messages(locale).storefront.listing;
   const { cards, offers, fresh, versionStamp } = await findHome(visit, db);
   const rows = await findProducts(
     db,
@@ -107,11 +107,11 @@ async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>
       ${
         cards.length > 0 &&
         html`<section>
-          <h2>${words.explore}</h2>
+          <h2>${words.range}</h2>
           ${categoryCards(visit, cards)}
         </section>`
       }
-      ${row(visit, words.offers, productsOf(offers))} ${row(visit, words.fresh, productsOf(fresh))}
+      ${row(visit, words.offers, productsOf(offers))} ${row(visit, words.newProducts, productsOf(fresh))}
       ${rendered.length > 0 && priceNote(visit)}`,
   };
   const expires = rendered.map(({ until }) => until);

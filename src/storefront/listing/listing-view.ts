@@ -3,7 +3,7 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import type { Facet } from '../../catalogue/search/facets.ts';
 import { isFiltered, listQuery, PER_PAGE, priceBound, type ListRequest, type Sort } from './list-request.ts';
 import { jsonScript } from '../page.ts';
-import { listingWords } from './listing-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
 import { absoluteUrl, to, type Visit } from '../visit.ts';
 
@@ -23,15 +23,15 @@ export interface ProductList {
 }
 
 export function listView(visit: Visit, list: ProductList): Markup {
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   const filters = filterView(visit, list);
   const { request, results, products } = list;
   const content = html`<div>
     ${
       results === 0
-        ? html`<p>${isFiltered(request) ? words.noneLeft : words.nothing}</p>`
+        ? html`<p>${isFiltered(request) ? words.noMatches : words.empty}</p>`
         : html`<div class="list-head">
-              <p>${words.products(results)}</p>
+              <p>${words.products({ count: results })}</p>
               ${results > 1 && sortForm(visit, list)}
             </div>
             ${productCards(visit, products, { heading: 'h2' })} ${priceNote(visit)} ${pager(visit, list)}`
@@ -58,7 +58,7 @@ function hiddenFields(
 }
 
 function sortForm(visit: Visit, list: ProductList): Markup {
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   return html`<form
     class="sort"
     action="${to({ ...visit, locale: visit.settings.defaultLocale }, list.path)}"
@@ -75,20 +75,20 @@ function sortForm(visit: Visit, list: ProductList): Markup {
         )}
       </select></label
     >
-    <button class="quiet">${words.sortNow}</button>
+    <button class="quiet">${words.applySort}</button>
   </form>`;
 }
 
 function pager(visit: Visit, list: ProductList): Markup | false {
   const pages = Math.ceil(list.results / PER_PAGE);
   if (pages <= 1) return false;
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   const { page } = list.request;
   const href = (other: number) => address(visit, list, { page: other });
-  return html`<nav class="pager" aria-label="${words.pager}">
+  return html`<nav class="pager" aria-label="${words.pages}">
     <ul>
       ${page > 1 && html`<li><a class="quiet" rel="prev" href="${href(page - 1)}">${words.previous}</a></li>`}
-      <li aria-current="page">${words.page(page, pages)}</li>
+      <li aria-current="page">${words.page({ page, pages })}</li>
       ${page < pages && html`<li><a class="quiet" rel="next" href="${href(page + 1)}">${words.next}</a></li>`}
     </ul>
   </nav>`;
@@ -101,7 +101,7 @@ type FacetValue = Facet['values'][number];
 
 function filterView(visit: Visit, list: ProductList): Markup | false {
   const { request, facets } = list;
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   if (facets === 'on demand') {
     return html`<aside class="facets" aria-label="${words.filter}">
       <p>
@@ -125,7 +125,7 @@ function filterView(visit: Visit, list: ProductList): Markup | false {
         isFiltered(request) &&
         html`<p>
           <a class="quiet" href="${address(visit, list, { facets: [], min: '', max: '' })}"
-            >${words.removeAll}</a
+            >${words.removeAllFilters}</a
           >
         </p>`
       }
@@ -143,7 +143,7 @@ function facetKey({ filter }: FacetValue): string {
 }
 
 function facetView(visit: Visit, list: ProductList, facet: Facet): Markup | undefined {
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   const { request, results, ownFacet } = list;
   const isStandard = facet.attributeType === 'Standard';
   const title = !isStandard
@@ -162,7 +162,7 @@ function facetView(visit: Visit, list: ProductList, facet: Facet): Markup | unde
       const href = address(visit, list, { facets: request.facets.filter((one) => one !== key) });
       return html`<li class="chosen">
         <a href="${href}"
-          ><span class="visually-hidden">${words.remove}</span> ${value.name}
+          ><span class="visually-hidden">${words.removeFilter}</span> ${value.name}
           <span aria-hidden="true">×</span></a
         >
       </li>`;
@@ -194,7 +194,7 @@ function priceFilter(visit: Visit, list: ProductList, value: FacetValue): Markup
   const { min, max } = value.filter.attributeRange!;
   const { request } = list;
   if (min === max && request.min === '' && request.max === '') return undefined;
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   const { defaultCurrency } = visit.settings;
   const field = (name: 'min' | 'max', label: string, limit: string) => {
     const isWrong = priceBound(request[name], defaultCurrency) === undefined;
@@ -213,7 +213,7 @@ function priceFilter(visit: Visit, list: ProductList, value: FacetValue): Markup
     </div>`;
   };
   return html`<section>
-    <h2>${words.price(value.name)}</h2>
+    <h2>${words.price({ currency: value.name })}</h2>
     <form class="range" action="${to({ ...visit, locale: visit.settings.defaultLocale }, list.path)}">
       ${hiddenFields(visit, list, ['min', 'max'])} ${field('min', words.from, min)}
       ${field('max', words.to, max)}
@@ -230,7 +230,7 @@ export interface Breadcrumb {
 
 /** The breadcrumb for search engines. */
 export function breadcrumbData(visit: Visit, breadcrumbs: readonly Breadcrumb[]): Markup {
-  const all = [{ name: listingWords(visit.locale).home, path: '' }, ...breadcrumbs];
+  const all = [{ name: messages(visit.locale).storefront.listing.home, path: '' }, ...breadcrumbs];
   return jsonScript(
     'page.breadcrumb',
     {
@@ -249,8 +249,8 @@ export function breadcrumbData(visit: Visit, breadcrumbs: readonly Breadcrumb[])
 
 /** The way from the front page to this page, which is the last step. */
 export function breadcrumbNavigation(visit: Visit, breadcrumbs: readonly Breadcrumb[]): Markup {
-  const words = listingWords(visit.locale);
-  return html`<nav class="crumbs" aria-label="${words.crumbs}">
+  const words = messages(visit.locale).storefront.listing;
+  return html`<nav class="crumbs" aria-label="${words.breadcrumbs}">
     <ol>
       <li><a href="${to(visit, '')}">${words.home}</a></li>
       ${breadcrumbs.map(({ name, path }, index) =>

@@ -7,7 +7,7 @@ import { PAGES } from '../../shops/legal/schema.ts';
 import { countListed } from '../../catalogue/products/listing.ts';
 import type { Pages } from '../pages.ts';
 import { absoluteUrl, categoryPath, productPath, type Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** Search engines accept so many addresses in one file; each page has one per language. */
 const MAX_ADDRESSES = 50_000;

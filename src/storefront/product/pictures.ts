@@ -1,7 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import { CLASSIFIERS, imageUrl, type ImageFile } from '../../platform/media/images.ts';
 import type { PictureRow } from './queries.ts';
-import { productWords } from './product-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 
 /** The picture takes half of a wide screen and all of a narrow one. */
@@ -39,7 +39,7 @@ export function toPictures({ shopId }: Visit, pictures: readonly PictureRow[]): 
 
 /** The first picture is large, the others are links to their large files, which the script opens in place. */
 export function pictureView({ locale }: Visit, pictures: readonly Picture[], name: string): Markup {
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const [first] = pictures;
   if (!first) return html`<div class="pictures"><span class="no-picture" aria-hidden="true"></span></div>`;
   const { medium } = first;
@@ -69,7 +69,7 @@ export function pictureView({ locale }: Visit, pictures: readonly Picture[], nam
                   src="${thumbnail.url}"
                   width="${thumbnail.width}"
                   height="${thumbnail.height}"
-                  alt="${words.picture(name, index + 1)}"
+                  alt="${words.picture({ name, number: index + 1 })}"
               /></a>
             </li>`,
         )}

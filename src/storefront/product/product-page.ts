@@ -18,7 +18,7 @@ import { productEvent, renderProductPage, type RejectedSelection } from './produ
 import { findPageProduct, findPageVariations, findPictures, productVersionStamp } from './queries.ts';
 import { hasListeners } from '../scripts/scripts.ts';
 import { selectedVariation } from './variations.ts';
-import { productWords } from './product-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { categoryPath, productPath, to, type Visit } from '../visit.ts';
 import { findWishedIds } from '../wishlist/queries.ts';
 
@@ -85,7 +85,7 @@ async function selectionPage(
   selection: Selection,
 ): Promise<Page | Redirect> {
   const { db, shopId, locale } = visit;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const variations = await findPageVariations(db, shopId, product.productId);
   const variation = selectedVariation(variations, selection);
   if (variation) return new Redirect(to(visit, productPath(variation.productNumber)));

@@ -24,7 +24,7 @@ import { picturePreload, pictureView, type Picture } from './pictures.ts';
 import { PLENTY, type PageVariation } from './queries.ts';
 import { structuredProduct } from './structured-data.ts';
 import { variationForm } from './variations.ts';
-import { productWords } from './product-words.ts';
+import { messages, type Messages } from '../../kernel/messages.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 
 /** The selection of a visitor that no variation has, with the message for it. */
@@ -54,7 +54,7 @@ const MAX_SUMMARY_LENGTH = 5_000;
 export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
   const { locale, settings } = visit;
   const { row, product, pictures, variations, rejected, crossSelling } = model;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const { name, shortDescription, description, essentialFeatures } = product;
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
   const path = productPath(product.productNumber);
@@ -97,7 +97,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
             ${availability(product)}
             ${
               product.availability === 'WarnStock' &&
-              html`<p><strong>${words.few(number(product.stocklevel!, locale))}</strong></p>`
+              html`<p><strong>${words.fewLeft({ amount: number(product.stocklevel!, locale) })}</strong></p>`
             }
             ${buyForm(visit, product)} ${wishlistForm(visit, product)} ${notifyForm(visit, product)}
           </div>
@@ -135,7 +135,7 @@ function featureItems(lines: readonly string[]): Markup {
   return safe(lines.map((line) => `<li>${escapeHtml(line)}</li>`).join(''));
 }
 
-function identity(product: Product, words: ReturnType<typeof productWords>): Markup | false {
+function identity(product: Product, words: Messages['storefront']['product']): Markup | false {
   const { manufacturer, isProductNumberVisible, productNumber } = product;
   if (!manufacturer && !isProductNumberVisible) return false;
   return html`<dl class="identity">
@@ -149,7 +149,7 @@ function identity(product: Product, words: ReturnType<typeof productWords>): Mar
     ${
       isProductNumberVisible &&
       html`<div>
-        <dt>${words.number}</dt>
+        <dt>${words.productNumber}</dt>
         <dd>${productNumber}</dd>
       </div>`
     }
@@ -163,11 +163,14 @@ function taxNote(
   hasVat: boolean,
 ): Markup | false {
   const { settings, locale } = visit;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const percent = percentText(priceInfo.taxClass.percentage, locale);
   const tax = !settings.displayTaxes
     ? settings.noTaxesMessage
-    : hasVat && (settings.taxModel === 'GROSS' ? words.included(percent) : words.excluded(percent));
+    : hasVat &&
+      (settings.taxModel === 'GROSS'
+        ? words.includesVat({ rate: percent })
+        : words.excludesVat({ rate: percent }));
   const shipping = isShippingLinkVisible && shippingLink(visit);
   if (!tax && !shipping) return false;
   return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
@@ -179,7 +182,7 @@ function isAvailable({ settings }: Visit, { forSale, availability }: Product): b
 
 function buyForm(visit: Visit, product: Product): Markup | false {
   const { locale, settings } = visit;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const { minOrder, intervalOrder, productId } = product;
   if (product.productVariationType === 'master') return false;
   if (!product.forSale) return html`<p>${words.notForSale}</p>`;
@@ -208,11 +211,14 @@ function buyForm(visit: Visit, product: Product): Markup | false {
       ${
         !isPlain &&
         html`<p id="quantity.rule" class="hint">
-          ${words.quantityRule(amountText(visit, product, minOrder), amountText(visit, product, intervalOrder))}
+          ${words.quantityRule({
+            least: amountText(visit, product, minOrder),
+            step: amountText(visit, product, intervalOrder),
+          })}
         </p>`
       }
     </div>
-    <button class="button">${words.add}</button>
+    <button class="button">${words.addToCart}</button>
   </form>`;
 }
 
@@ -227,20 +233,20 @@ function wishlistForm(visit: Visit, { productId, productVariationType }: Product
   if (productVariationType === 'master') return false;
   return html`<form method="post" action="${to(visit, '/wishlist/add')}" data-wish-add>
     <input type="hidden" name="productId" value="${productId}" />
-    <button class="quiet">${productWords(visit.locale).wish}</button>
+    <button class="quiet">${messages(visit.locale).storefront.product.addToWishList}</button>
   </form>`;
 }
 
 function notifyForm(visit: Visit, product: Product): Markup | false {
   if (product.availability !== 'OutStock' || isAvailable(visit, product)) return false;
-  const words = productWords(visit.locale);
+  const words = messages(visit.locale).storefront.notify;
   return html`<form
     class="notify"
     method="post"
     action="${to(visit, `${productPath(product.productNumber)}/notify`)}"
   >
-    <h2>${words.notifyTitle}</h2>
-    <p id="notify.text">${words.notifyText}</p>
+    <h2>${words.title}</h2>
+    <p id="notify.text">${words.text}</p>
     <div class="field">
       <label for="notify.email">${words.email}</label>
       <input
@@ -253,6 +259,6 @@ function notifyForm(visit: Visit, product: Product): Markup | false {
         aria-describedby="notify.text"
       />
     </div>
-    <button class="button">${words.notify}</button>
+    <button class="button">${words.send}</button>
   </form>`;
 }

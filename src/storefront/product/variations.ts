@@ -4,7 +4,7 @@ import { shownDimension } from '../../catalogue/products/dimensions.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
 import type { PageVariation } from './queries.ts';
-import { productWords } from './product-words.ts';
+import { messages, type Messages } from '../../kernel/messages.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 
 export interface VariationChoice {
@@ -30,7 +30,7 @@ export function selectedVariation(
 export function variationForm(visit: Visit, choice: VariationChoice): Markup | false {
   const { masterNumber, row, variations, selection, problem } = choice;
   const { settings, locale } = visit;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const facts = row.master?.facts ?? row.facts;
   const dimensions = (facts.variationAttributes ?? []).map((dimension) =>
     shownDimension(dimension, typeOf(row, settings), settings, locale),
@@ -61,7 +61,7 @@ export function variationForm(visit: Visit, choice: VariationChoice): Markup | f
           </select>
         </div>`;
       })}
-      <button class="quiet">${words.show}</button>
+      <button class="quiet">${words.showVersion}</button>
     </form>`;
 }
 
@@ -70,7 +70,7 @@ function remark(
   { variations, selection }: VariationChoice,
   name: string,
   value: string,
-  words: ReturnType<typeof productWords>,
+  words: Messages['storefront']['product'],
 ): string {
   // The page itself shows the availability of the current selection.
   if (selectedValue(selection, name) === value) return '';
@@ -78,6 +78,6 @@ function remark(
   const fitting = variations.filter((one) =>
     values.every(([key, value]) => selectedValue(one.selection, key) === value),
   );
-  if (fitting.length === 0) return ` (${words.notThere})`;
+  if (fitting.length === 0) return ` (${words.unavailable})`;
   return fitting.some(({ hasStock }) => hasStock) ? '' : ` (${words.soldOut})`;
 }
