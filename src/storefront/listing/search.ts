@@ -32,7 +32,8 @@ export function search(pages: Pages): void {
   pages.file('/suggest', async (visit, asked) => {
     const text = typedQuery(asked.query('q'));
     const products = text.length < SHORTEST_SUGGESTED ? [] : await suggestions(visit, text);
-    return { type: 'application/json; charset=utf-8', content: JSON.stringify(products) };
+    const count = messages(visit.locale).storefront.listing.suggestions({ count: products.length });
+    return { type: 'application/json; charset=utf-8', content: JSON.stringify({ count, products }) };
   });
 }
 
