@@ -81,9 +81,10 @@ export function createCallerDirectory(db: Database) {
   const invalidate = (shopId: string) => {
     invalidations++;
     const isOfShop = (key: string) => key === shopId || key.startsWith(`${shopId}/`);
-    for (const key of [...unknown.keys()]) if (isOfShop(key)) unknown.delete(key);
     // The entries stay, because `wasFound` reads them, and must be loaded again.
-    for (const [key, entry] of known.entries()) if (isOfShop(key)) entry.freshUntil = 0;
+    for (const cache of [known, unknown]) {
+      for (const [key, entry] of cache.entries()) if (isOfShop(key)) entry.freshUntil = 0;
+    }
   };
 
   return { cached, wasFound, load, invalidate };
