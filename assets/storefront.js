@@ -177,13 +177,6 @@ all('[data-slideshow]').forEach(slideshow);
 
 // Suggestions while typing: a combobox with a list (WAI-ARIA).
 
-const count = {
-  de: (found) => (found === 1 ? '1 Vorschlag' : `${found} Vorschläge`),
-  fr: (found) => (found < 2 ? `${found} suggestion` : `${found} suggestions`),
-  en: (found) => (found === 1 ? '1 suggestion' : `${found} suggestions`),
-};
-const countWords = count[document.documentElement.lang.slice(0, 2)] ?? count.en;
-
 function made(name, attributes, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -228,9 +221,9 @@ function suggestions(input, place) {
     address.searchParams.set('q', input.value.trim());
     try {
       const answer = await fetch(address, { signal: asking.signal });
-      const found = answer.ok ? await answer.json() : [];
-      show(found);
-      status.textContent = countWords(found.length);
+      const { count, products } = answer.ok ? await answer.json() : { count: '', products: [] };
+      show(products);
+      status.textContent = count;
     } catch (error) {
       // A newer question has taken its place, or the network is gone: without suggestions one can search too.
       if (error.name !== 'AbortError') close();

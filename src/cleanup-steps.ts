@@ -4,12 +4,12 @@ import { cartCleanup } from './carts/queries.ts';
 import type { Config } from './config.ts';
 import { answerCleanup } from './http/idempotency.ts';
 import { windowCleanup } from './http/rate-limit.ts';
-import { mailDayCleanup } from './platform/email/daily-limit.ts';
+import { emailCountCleanup } from './platform/email/daily-limit.ts';
 import { mediaCleanup } from './platform/media/sweep.ts';
 import { requestCleanup } from './people/newsletters/queries.ts';
 import type { CleanupStep } from './platform/cleanup.ts';
 import { unpaidOrderRelease } from './orders/release-unpaid.ts';
-import { wishCleanup } from './storefront/wishlist/queries.ts';
+import { wishlistCleanup } from './storefront/wishlist/queries.ts';
 
 /** What the clean-up does: each module's own steps, one after the other in this order. */
 export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupStep[] {
@@ -20,8 +20,8 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     cartCleanup,
     auditCleanup,
     requestCleanup,
-    wishCleanup,
-    mailDayCleanup,
+    wishlistCleanup,
+    emailCountCleanup,
     mediaCleanup(config, log),
   ];
 }

@@ -1,6 +1,5 @@
 import type { TSchema } from 'typebox';
 import { isCountry } from '../countries/countries.ts';
-import { mailProblems } from '../../platform/email/settings-checks.ts';
 import { isCurrency, parseDecimal } from '../../kernel/money.ts';
 import { documentOf } from './conversion.ts';
 import { isAmount } from './fields.ts';
@@ -57,7 +56,6 @@ export function contentProblems(
     ...discountProblems(file, frame),
     ...otherProblems(file, frame),
     ...invoicingProblems(file.invoicing ?? {}, frame),
-    ...mailProblems(file.mails ?? {}, frame),
     ...themeProblems(file.theme ?? {}),
     ...sections.flatMap((section) => {
       const value = sectionOf(file, section);

@@ -152,7 +152,8 @@ function inLocales<Current extends StoredSettings>(
     if (byLocale) return byLocale === 'copy' ? copy(stored) : keep(stored);
     if (patternProperties) {
       const value = Object.values(patternProperties)[0]!;
-      return mapValues(stored, (item) => convert(value, item));
+      const entries = Object.entries(mapValues(stored, (item) => convert(value, item)));
+      return Object.fromEntries(entries.filter(([, item]) => !isEmptyMap(item)));
     }
     const next = { ...stored };
     for (const [key, field] of Object.entries(properties)) {

@@ -126,7 +126,7 @@ export async function applySettings(
   const { changes, sections } = await applyOwnSections(tx, current, next);
   for (const section of format.sections) {
     const value = sectionOf(file, section);
-    if (value === undefined) continue;
+    if (value === undefined || !section.apply) continue;
     // In the shop as the file makes it: a coupon campaign may name a delivery method that comes with it.
     const applied = await section.apply(tx, next, value);
     refuse(applied.problems, sources.get(file));

@@ -1,7 +1,6 @@
-import { Type, type Static, type TUnsafe } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { ADDRESS_FIELDS } from '../countries/address.ts';
 import { Nullable } from '../../http/schemas.ts';
-import { TEMPLATE_NAMES, templateGuide, type TemplateName } from '../../platform/email/templates.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
 import {
   Amount,
@@ -438,57 +437,42 @@ const Theme = Section(
   { description: 'The look of the storefront. The logo is logoUrl.' },
 );
 
-/** A shop's own words of one mail. */
-function OwnWords(name: TemplateName) {
-  const { occasion, meanings } = templateGuide(name);
-  const list = Object.entries(meanings).map(([key, meaning]) => `{${key}}: ${meaning}`);
-  return byLocale(
-    'copy',
-    MapOf(
-      LOCALE,
-      Type.Object(
-        {
-          subject: Type.Optional(
-            OneLine('Subject, with placeholders. Absent: the built-in one.', 'News on {orderNumber}'),
+/** A shop's own words for one kind of email, by locale. */
+export const EmailTexts = byLocale(
+  'copy',
+  MapOf(
+    LOCALE,
+    Type.Object(
+      {
+        subject: Type.Optional(
+          OneLine('Subject, with placeholders. Absent: the built-in one.', 'News on {orderNumber}'),
+        ),
+        text: Type.Optional(
+          Pattern(
+            LINES_OF_TEXT,
+            'Paragraphs, with blank lines between them; no markup. A line with a placeholder that has nothing to say is left out; {lines} is a table, which stands at the end when it is not named. Absent: the built-in text.',
+            'Dear customer,\n\n{shopName} thanks you.',
+            10_000,
           ),
-          text: Type.Optional(
-            Pattern(
-              LINES_OF_TEXT,
-              'Paragraphs, with blank lines between them; no markup. A line with a placeholder that has nothing to say is left out; {lines} is a table, which stands at the end when it is not named. Absent: the built-in text.',
-              'Dear customer,\n\n{shopName} thanks you.',
-              10_000,
-            ),
-          ),
-        },
-        { additionalProperties: false, minProperties: 1, description: 'Words in one locale.' },
-      ),
-      `${occasion} Placeholders: ${list.join(' ')}`,
-      EXAMPLES[name],
-      { minProperties: 1 },
+        ),
+      },
+      { additionalProperties: false, minProperties: 1, description: 'Words in one locale.' },
     ),
-  );
-}
+    'Words for one kind of email.',
+    { en_GB: { subject: 'News on {orderNumber}' } },
+    { minProperties: 1 },
+  ),
+);
 
-const EXAMPLES: Record<TemplateName, object> = {
-  order: { en_GB: { subject: 'Order {orderNumber}', text: 'Thank you!\n\n{lines}\n\nYour {shopName}' } },
-  shipped: { en_GB: { text: 'On its way:\n\n{lines}\n\nTracking code: {trackingCode}' } },
-  invoice: { en_GB: { subject: '{shopName}: {documentType} {documentNumber}' } },
-  refund: { en_GB: { text: 'We have sent you {amount} for {orderNumber}.' } },
-  availability: { en_GB: { subject: '{productName} is back' } },
-  newsletter: { en_GB: { subject: 'One more click for {newsletters}' } },
-};
+/** By the name of the kind, which is not known here: `shops/email/settings-section.ts` adds the kinds. */
+export const Mails = MapOf(
+  '^[a-z][A-Za-z]*$',
+  EmailTexts,
+  'Own words of emails, by locale. An email speaks as its locale says, else another one of the same language, else the default one, else with built-in words (English, German, French).',
+  { order: { en_GB: { subject: 'Order {orderNumber}' } } },
+);
 
-/** A shop's own words of an email, by template and locale; `{orderNumber}` and the like are placeholders. */
-export type MailTexts = Record<string, Static<ReturnType<typeof OwnWords>>>;
-
-const Mails = Type.Unsafe<Partial<Record<TemplateName, MailTexts[string]>>>({
-  type: 'object',
-  properties: Object.fromEntries(TEMPLATE_NAMES.map((name) => [name, OwnWords(name)])),
-  additionalProperties: false,
-  description:
-    'Own words of mails, by locale. A mail speaks as its locale says, else another one of the same language, else the default one, else with built-in words (English, German, French).',
-  examples: [{ order: EXAMPLES.order }],
-}) as TUnsafe<Partial<Record<TemplateName, MailTexts[string]>>> & { '~stored': MailTexts };
+export type MailTexts = Static<typeof Mails>;
 
 /** The sections of the file that are settings. Other modules add sections of their own (`section.ts`). */
 export const SettingsSchema = Section(

@@ -6,7 +6,7 @@ import type { SettingsFile } from './schema.ts';
 import type { Settings } from './settings.ts';
 
 /**
- * A section of the settings file that another module owns and keeps in tables of its own. The module declares the type
+ * A section of the settings file that another module owns, and may keep in tables of its own. The module declares the type
  * of its value in `RegisteredSections`; `src/settings-format.ts` lists the sections.
  */
 export interface SettingsSection<Value = unknown> {
@@ -19,9 +19,9 @@ export interface SettingsSection<Value = unknown> {
   read(db: Queries, settings: Settings): Promise<Value>;
   /**
    * Makes the shop what the section says. The value was checked against these settings, which are already written.
-   * When there are problems, nothing was written.
+   * When there are problems, nothing was written. Absent: the section is stored with the settings themselves.
    */
-  apply(tx: Transaction, settings: Settings, value: Value): Promise<SectionChanges>;
+  apply?(tx: Transaction, settings: Settings, value: Value): Promise<SectionChanges>;
 }
 
 export interface SectionChanges {

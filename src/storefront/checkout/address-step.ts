@@ -1,5 +1,5 @@
-import { settingAddress, withoutAddress } from '../../carts/addresses.ts';
-import type { Change } from '../../carts/change.ts';
+import type { CartChange } from '../../carts/cart.ts';
+import { removeAddress, setAddress } from '../../carts/changes.ts';
 import type { ShownCart } from '../../carts/shopping.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { ADDRESS_FIELDS, type Address } from '../../shops/countries/address.ts';
@@ -10,19 +10,19 @@ import {
   addressFields,
   checkedAddress,
   labelOf,
-  messagesOf,
+  fieldErrors,
   rowsOf,
-  type Messages,
+  type FieldErrors,
   type Part,
   type Typed,
 } from './address-form.ts';
 import { steps } from './steps.ts';
-import { checkoutWords } from './checkout-words.ts';
-import { happenedEvents } from '../scripts/events.ts';
+import { messages } from '../../kernel/messages.ts';
+import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
-import type { Sent } from '../page-registration.ts';
+import type { FormRequest } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** Both addresses as the form holds them. */
 export interface AddressForm extends Record<Part, Typed> {
@@ -46,7 +46,7 @@ function typedOf(address: Address | null): Typed {
   return Object.fromEntries(Object.entries(address ?? {}).filter(([, text]) => text !== null));
 }
 
-export function sentAddresses({ settings }: Visit, { field }: Sent): AddressForm {
+export function sentAddresses({ settings }: Visit, { field }: FormRequest): AddressForm {
   const partOf = (part: Part): Typed => {
     const typed: Typed = Object.fromEntries(ADDRESS_FIELDS.map((name) => [name, field(`${part}.${name}`)]));
     // The form offers the countries of the shop; what else is sent is none.
@@ -62,7 +62,7 @@ export function sentAddresses({ settings }: Visit, { field }: Sent): AddressForm
 }
 
 /** Stores what was sent; throws what is wrong in both addresses. */
-export function settingAddresses(visit: Visit, sent: AddressForm, known: AddressForm): Change {
+export function settingAddresses(visit: Visit, sent: AddressForm, known: AddressForm): CartChange {
   const { settings } = visit;
   const problems: Problem[] = [];
   const checked = (part: Part) => {
@@ -76,11 +76,10 @@ export function settingAddresses(visit: Visit, sent: AddressForm, known: Address
   const billing = checked('billing');
   const shipping = sent.isElsewhere ? checked('shipping') : undefined;
   if (problems.length > 0 || !billing) throw new ValidationError(problems);
-  const changes = [
-    settingAddress('billingAddress', billing),
-    shipping ? settingAddress('shippingAddress', shipping) : withoutAddress('shippingAddress'),
-  ];
-  return (open) => ({ changed: Object.assign({}, ...changes.map((change) => change(open).changed)) });
+  return (_cart, context) => ({
+    ...setAddress('billingAddress', billing, context),
+    ...(shipping ? setAddress('shippingAddress', shipping, context) : removeAddress('shippingAddress')),
+  });
 }
 
 export async function addressPage(
@@ -90,32 +89,32 @@ export async function addressPage(
   problems: readonly Problem[] = [],
 ): Promise<Page> {
   const { locale } = visit;
-  const words = checkoutWords(locale);
-  const messages = messagesOf(visit, problems, form);
-  const partOf = (part: Part) => ({ part, typed: form[part], messages });
+  const words = messages(locale).storefront.checkout;
+  const errors = fieldErrors(visit, problems, form);
+  const partOf = (part: Part) => ({ part, typed: form[part], errors });
   return {
     title: words.address,
     path: '/checkout',
     isPrivate: true,
     ...(problems.length > 0 && { status: 400 }),
-    events: await happenedEvents(visit, shown.shown),
+    events: await cartEvents(visit, shown.shown),
     main: html`<h1>${words.title}</h1>
-      ${steps(visit, shown, '/checkout')} ${errorList(visit, messages, form)}
+      ${steps(visit, shown, '/checkout')} ${errorList(visit, errors, form)}
       ${
         form.newCountry &&
         html`<p class="notice" role="status">
-          ${words.newFormat(countryName(form.newCountry, languageTag(locale)))}
+          ${words.countryChanged({ country: countryName(form.newCountry, languageTag(locale)) })}
         </p>`
       }
       <form class="narrow" method="post" action="${to(visit, '/checkout')}">
         <fieldset>
-          <legend><h2>${words.yourAddress}</h2></legend>
+          <legend><h2>${words.billingAddress}</h2></legend>
           ${addressField(visit, partOf('billing'), 'emailAddress')} ${addressFields(visit, partOf('billing'))}
         </fieldset>
         <div class="field">
           <label
             ><input type="checkbox" name="elsewhere" value="yes" ${form.isElsewhere && html`checked`} />
-            <span>${words.elsewhere}</span></label
+            <span>${words.otherAddress}</span></label
           >
         </div>
         <fieldset class="elsewhere">
@@ -131,8 +130,8 @@ export async function addressPage(
 }
 
 /** All that is to be corrected, with links to where. */
-function errorList(visit: Visit, messages: Messages, form: AddressForm): Markup | false {
-  if (messages.size === 0) return false;
+function errorList(visit: Visit, errors: FieldErrors, form: AddressForm): Markup | false {
+  if (errors.size === 0) return false;
   const parts: readonly Part[] = ['billing', 'shipping'];
   const inOrder = parts.flatMap((part) =>
     ['emailAddress', 'country', ...rowsOf(part, form[part].country ?? '', visit.settings).flat()].map(
@@ -140,10 +139,10 @@ function errorList(visit: Visit, messages: Messages, form: AddressForm): Markup 
     ),
   );
   return html`<div class="notice" role="alert">
-    <p class="error">${checkoutWords(visit.locale).check}</p>
+    <p class="error">${messages(visit.locale).storefront.checkout.check}</p>
     <ul>
       ${inOrder.map((field) => {
-        const message = messages.get(field);
+        const message = errors.get(field);
         if (message === undefined) return false;
         const [part, name] = field.split('.') as [Part, keyof Address];
         const label = labelOf(visit, name, form[part].country ?? '');

@@ -2,10 +2,9 @@ import type { CategoryCard } from '../../catalogue/categories/queries.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { imagesOf } from '../../platform/media/images.ts';
-import { listingWords } from './listing-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { categoryPath, to, type Visit } from '../visit.ts';
 
-/** Categories with their pictures. */
 export function categoryCards(visit: Visit, cards: readonly CategoryCard[]): Markup {
   const { locale, settings } = visit;
   return html`<ul class="grid categories">
@@ -38,13 +37,12 @@ function picture({ shopId }: Visit, { image }: CategoryCard): Markup {
   />`;
 }
 
-/** The same by their names alone. */
 export function categoryLinks(
   visit: Visit,
   categories: readonly { alias: string; name: Localised }[],
 ): Markup {
   const { locale, settings } = visit;
-  return html`<nav class="chips" aria-label="${listingWords(locale).subcategories}">
+  return html`<nav class="chips" aria-label="${messages(locale).storefront.listing.subcategories}">
     <ul>
       ${categories.map(
         ({ alias, name }) =>

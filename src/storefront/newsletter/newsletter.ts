@@ -2,7 +2,8 @@ import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { newId } from '../../kernel/ids.ts';
 import { isMailAddress, LONGEST_MAIL_ADDRESS } from '../../platform/email/address.ts';
-import { queueMails } from '../../platform/email/queue.ts';
+import { queueEmails } from '../../platform/email/queue.ts';
+import { newsletterConfirmation } from '../../people/newsletters/confirmation-email.ts';
 import { requestHash, type NewsletterTokens } from '../../people/newsletters/links.ts';
 import {
   confirmRequests,
@@ -12,9 +13,9 @@ import {
   unsubscribe,
 } from '../../people/newsletters/queries.ts';
 import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
-import { newsletterWords } from './newsletter-words.ts';
+import { messages, type Messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
-import type { Pages, Sent } from '../page-registration.ts';
+import type { Pages, FormRequest } from '../pages.ts';
 import { legalNames, to, type Visit } from '../visit.ts';
 
 const LONGEST_NAME = 100;
@@ -26,40 +27,48 @@ const TRIES_PER_HOUR = 10;
  * known or not.
  */
 export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
-  pages.show('/newsletter', async (visit) => formPage(visit, EMPTY));
+  pages.get('/newsletter', async (visit) => formPage(visit, EMPTY));
 
-  pages.take('/newsletter', { perHour: TRIES_PER_HOUR }, async (visit, { field }) => {
-    const typed = typedIn(visit, field);
-    const problems = problemsOf(typed);
-    if (Object.keys(problems).length > 0) return { ...formPage(visit, typed, problems), status: 400 };
-    await ask(visit, tokens, typed);
-    return new Redirect(to(visit, '/newsletter/sent'));
-  });
+  pages.post(
+    '/newsletter',
+    async (visit, { field }) => {
+      const typed = typedIn(visit, field);
+      const problems = problemsOf(typed);
+      if (Object.keys(problems).length > 0) return { ...formPage(visit, typed, problems), status: 400 };
+      await ask(visit, tokens, typed);
+      return new Redirect(to(visit, '/newsletter/sent'));
+    },
+    { perHour: TRIES_PER_HOUR },
+  );
 
-  pages.show('/newsletter/sent', async (visit) => {
-    const words = newsletterWords(visit.locale);
+  pages.get('/newsletter/sent', async (visit) => {
+    const words = messages(visit.locale).storefront.newsletter;
     return saying(visit, '/newsletter/sent', words.sentTitle, words.sent);
   });
 
-  pages.show('/newsletter/confirm', async (visit, { query }) => {
+  pages.get('/newsletter/confirm', async (visit, { query }) => {
     const token = query('token') ?? '';
     const requests = await findRequests(visit.db, visit.shopId, hashesOf(visit, token));
     return requests.length === 0 ? expiredPage(visit) : confirmPage(visit, token, requests);
   });
 
-  pages.take('/newsletter/confirm', { perHour: TRIES_PER_HOUR }, async (visit, { field }) => {
-    const { db, shopId } = visit;
-    const hashes = hashesOf(visit, field('token'));
-    const [subscriber] = await db.transaction((tx) => confirmRequests(tx, shopId, hashes));
-    if (!subscriber) return expiredPage(visit);
-    const token = tokens.unsubscribing(shopId, subscriber.email);
-    return new Redirect(to(visit, '/newsletter/confirmed', { token }));
-  });
+  pages.post(
+    '/newsletter/confirm',
+    async (visit, { field }) => {
+      const { db, shopId } = visit;
+      const hashes = hashesOf(visit, field('token'));
+      const [subscriber] = await db.transaction((tx) => confirmRequests(tx, shopId, hashes));
+      if (!subscriber) return expiredPage(visit);
+      const token = tokens.unsubscribing(shopId, subscriber.email);
+      return new Redirect(to(visit, '/newsletter/confirmed', { token }));
+    },
+    { perHour: TRIES_PER_HOUR },
+  );
 
-  pages.show('/newsletter/confirmed', async (visit, { query }) => {
+  pages.get('/newsletter/confirmed', async (visit, { query }) => {
     const token = query('token') ?? '';
     if (tokens.unsubscriber(visit.shopId, token) === undefined) throw notFound();
-    const words = newsletterWords(visit.locale);
+    const words = messages(visit.locale).storefront.newsletter;
     const link = html`<a href="${to(visit, '/newsletter/unsubscribe', { token })}"
       >${words.unsubscribeButton}</a
     >`;
@@ -69,23 +78,27 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
     };
   });
 
-  pages.show('/newsletter/unsubscribe', async (visit, { query }) => {
+  pages.get('/newsletter/unsubscribe', async (visit, { query }) => {
     const token = query('token') ?? '';
     const email = tokens.unsubscriber(visit.shopId, token);
     if (email === undefined) throw notFound();
     return unsubscribePage(visit, token, email);
   });
 
-  pages.take('/newsletter/unsubscribe', { perHour: TRIES_PER_HOUR }, async (visit, { field }) => {
-    const { db, shopId } = visit;
-    const email = tokens.unsubscriber(shopId, field('token'));
-    if (email === undefined) throw notFound();
-    await db.transaction((tx) => unsubscribe(tx, shopId, email));
-    return new Redirect(to(visit, '/newsletter/unsubscribed'));
-  });
+  pages.post(
+    '/newsletter/unsubscribe',
+    async (visit, { field }) => {
+      const { db, shopId } = visit;
+      const email = tokens.unsubscriber(shopId, field('token'));
+      if (email === undefined) throw notFound();
+      await db.transaction((tx) => unsubscribe(tx, shopId, email));
+      return new Redirect(to(visit, '/newsletter/unsubscribed'));
+    },
+    { perHour: TRIES_PER_HOUR },
+  );
 
-  pages.show('/newsletter/unsubscribed', async (visit) => {
-    const words = newsletterWords(visit.locale);
+  pages.get('/newsletter/unsubscribed', async (visit) => {
+    const words = messages(visit.locale).storefront.newsletter;
     return saying(visit, '/newsletter/unsubscribed', words.unsubscribedTitle, words.unsubscribed);
   });
 }
@@ -105,7 +118,7 @@ interface Typed {
 const EMPTY: Typed = { email: '', name: '', campaigns: [] };
 
 /** Of a single newsletter there is nothing to choose. */
-function typedIn(visit: Visit, field: Sent['field']): Typed {
+function typedIn(visit: Visit, field: FormRequest['field']): Typed {
   const offered = offeredTo(visit);
   return {
     email: field('email'),
@@ -141,8 +154,8 @@ async function ask({ db, shopId, locale }: Visit, tokens: NewsletterTokens, type
       }));
       await insertRequests(tx, shopId, typed, requests);
       const newsletters = campaigns.map(({ name }) => name);
-      await queueMails(tx, shopId, [
-        { to: email, locale, template: 'newsletter', facts: { requestId, newsletters } },
+      await queueEmails(tx, shopId, newsletterConfirmation, [
+        { to: email, locale, facts: { requestId, newsletters } },
       ]);
     },
     { isolation: 'serializable' },
@@ -155,7 +168,7 @@ function hashesOf({ settings }: Visit, token: string): Buffer[] {
 }
 
 function formPage(visit: Visit, typed: Typed, problems: Problems = {}): Page {
-  const words = newsletterWords(visit.locale);
+  const words = messages(visit.locale).storefront.newsletter;
   return {
     title: words.title,
     description: words.intro,
@@ -167,7 +180,7 @@ function formPage(visit: Visit, typed: Typed, problems: Problems = {}): Page {
 }
 
 function expiredPage(visit: Visit): Page {
-  const words = newsletterWords(visit.locale);
+  const words = messages(visit.locale).storefront.newsletter;
   return {
     status: 404,
     title: words.invalidTitle,
@@ -180,7 +193,7 @@ function expiredPage(visit: Visit): Page {
 }
 
 function form(visit: Visit, typed: Typed, problems: Problems = {}): Markup {
-  const words = newsletterWords(visit.locale);
+  const words = messages(visit.locale).storefront.newsletter;
   const offered = offeredTo(visit);
   // A shop without newsletters has no such page.
   if (offered.length === 0) throw notFound();
@@ -228,7 +241,7 @@ function about({ name, description }: NewsletterCampaign): Markup {
 
 /** Nothing is chosen beforehand: consent is something that people do. */
 function choice(
-  words: ReturnType<typeof newsletterWords>,
+  words: Messages['storefront']['newsletter'],
   offered: readonly NewsletterCampaign[],
   { campaigns }: Typed,
   problems: Problems,
@@ -260,7 +273,7 @@ function refused(problems: Problems, key: keyof Typed): Markup | false {
 }
 
 function reason(
-  words: ReturnType<typeof newsletterWords>,
+  words: Messages['storefront']['newsletter'],
   problems: Problems,
   key: keyof Typed,
 ): Markup | false {
@@ -273,7 +286,7 @@ function confirmPage(
   token: string,
   requests: readonly { campaignId: string; email: string }[],
 ): Page {
-  const words = newsletterWords(visit.locale);
+  const words = messages(visit.locale).storefront.newsletter;
   const asked = visit.settings.newsletterCampaigns.filter(({ campaignId }) =>
     requests.some((request) => request.campaignId === campaignId.toUpperCase()),
   );
@@ -293,7 +306,7 @@ function confirmPage(
 }
 
 function unsubscribePage(visit: Visit, token: string, email: string): Page {
-  const words = newsletterWords(visit.locale);
+  const words = messages(visit.locale).storefront.newsletter;
   return {
     title: words.unsubscribeTitle,
     path: '/newsletter/unsubscribe',
@@ -322,6 +335,8 @@ function saying(visit: Visit, path: string, title: string, text: string, link?: 
     main: html`<h1>${title}</h1>
       <p>${text}</p>
       ${link && html`<p>${link}</p>`}
-      <p><a class="button" href="${to(visit, '')}">${newsletterWords(visit.locale).home}</a></p>`,
+      <p>
+        <a class="button" href="${to(visit, '')}">${messages(visit.locale).storefront.newsletter.home}</a>
+      </p>`,
   };
 }

@@ -2,23 +2,23 @@ import { html, type Markup } from '../../http/html.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
-import { productWords, type ProductWords } from './product-words.ts';
+import { messages, type Messages } from '../../kernel/messages.ts';
 import { legalNames, productPath, to, type Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
-/** On wide screens; what is further down is loaded when it comes into sight. */
+/** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */
 const FIRST_ROW = 4;
 
 export interface CardOptions {
-  /** Of the names: one more than the heading above the cards. */
+  /** The names are headings one level below the one above the cards. */
   heading: 'h2' | 'h3';
-  /** Of cards that are far down on any screen. */
+  /** The cards are far down on any screen. */
   isBelow?: boolean;
-  /** What else stands on a card, such as its buttons. */
-  more?: (product: Product) => Markup;
+  /** Adds something to a card, such as buttons. */
+  actions?: (product: Product) => Markup;
 }
 
-/** Products in a list: `data-product` and `data-index` tell the script what was clicked. */
+/** From `data-product` and `data-index` the script knows which card was clicked. */
 export function productCards(visit: Visit, products: readonly Product[], options: CardOptions): Markup {
   return html`<ul class="grid">
     ${products.map((product, index) => productCard(visit, product, index, options))}
@@ -26,16 +26,16 @@ export function productCards(visit: Visit, products: readonly Product[], options
 }
 
 function productCard(visit: Visit, product: Product, index: number, options: CardOptions): Markup {
-  const words = productWords(visit.locale);
+  const words = messages(visit.locale).storefront.product;
   const link = html`<a href="${to(visit, productPath(product.productNumber))}">${product.name}</a>`;
   return html`<li class="card" data-product="${product.productId}" data-index="${index}">
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
     ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, words)}
-    ${priceBlock(visit, product)} ${availability(product)} ${options.more?.(product)}
+    ${priceBlock(visit, product)} ${availability(product)} ${options.actions?.(product)}
   </li>`;
 }
 
-/** The name stands next to it, so it says nothing more. */
+/** The picture has no text of its own, because the name stands next to it. */
 function cardPicture({ images }: Product, isLazy: boolean): Markup {
   const image = images.find(({ classifier }) => classifier === 'Medium') ?? images[0];
   if (!image) return html`<span class="no-picture" aria-hidden="true"></span>`;
@@ -48,17 +48,17 @@ function cardPicture({ images }: Product, isLazy: boolean): Markup {
   />`;
 }
 
-export function badges(product: Product, words: ProductWords): Markup | false {
+export function badges(product: Product, words: Messages['storefront']['product']): Markup | false {
   if (!product.isNew && !product.specialOffer) return false;
   return html`<p class="badges">
-    ${product.isNew && html`<span class="badge">${words.isNew}</span>`}
+    ${product.isNew && html`<span class="badge">${words.new}</span>`}
     ${product.specialOffer && html`<span class="badge">${words.offer}</span>`}
   </p>`;
 }
 
-/** Price, what it was before, and what it is per litre or kilogram. */
+/** The price, the former price, and the price per litre or kilogram. */
 export function priceBlock({ locale, settings }: Visit, product: Product): Markup {
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const { priceInfo } = product;
   const { lowestPrice, manufacturerPrice, lowestPrice30Days, quantity } = priceInfo;
   const isFrom = lowestPrice !== null && settings.showFromPrices;
@@ -68,17 +68,17 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
   const isPiece = quantity.unit === unitSign('piece', locale, settings) && quantity.amount === 1;
   const amount = quantity.amount === 1 ? '' : `${number(quantity.amount, locale)} `;
   const base = isFrom ? priceInfo.lowestRefPriceFormatted : priceInfo.basePrice?.formatted;
-  // Of a master without reference amounts it repeats the price of one.
+  // The base price of a master without reference amounts would repeat the price.
   const hasBase = base && base !== `1 ${quantity.unit} = ${price.formatted}`;
   return html`<p class="price">
-      ${isFrom && html`${words.from} `}${price.formatted}${!isPiece && html` <small>${words.per(amount + quantity.unit)}</small>`}
+      ${isFrom && html`${words.from} `}${price.formatted}${!isPiece && html` <small>${words.per({ unit: amount + quantity.unit })}</small>`}
     </p>
     ${
       manufacturerPrice &&
       manufacturerPrice.amount > price.amount &&
       html`<p>
-        <span class="visually-hidden">${words.before}</span>
-        ${product.isManufacturerPriceRRP && words.recommended}
+        <span class="visually-hidden">${words.insteadOf}</span>
+        ${product.isManufacturerPriceRRP && words.recommendedPrice}
         <s class="price was">${manufacturerPrice.formatted}</s>
         ${percentOff(manufacturerPrice.amount, price.amount, locale)}
       </p>`
@@ -87,7 +87,7 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
       lowestPrice30Days &&
       html`<p>
         <small
-          >${words.lowest30Days(lowestPrice30Days.formatted)}${
+          >${words.lowest30Days({ price: lowestPrice30Days.formatted })}${
             lowestPrice30Days.amount > price.amount &&
             html` (${percentOff(lowestPrice30Days.amount, price.amount, locale)})`
           }</small
@@ -98,42 +98,42 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
     ${surcharges(product, words)}`;
 }
 
-/** What is paid on top of the price. */
-function surcharges({ priceInfo }: Product, words: ProductWords): Markup | false {
+/** Deposits and fees that are paid on top of the price. */
+function surcharges({ priceInfo }: Product, words: Messages['storefront']['product']): Markup | false {
   const { depositPrice, ecoParticipationPrice, priceWithDeposits } = priceInfo;
   if (!depositPrice && !ecoParticipationPrice) return false;
   return html`<p>
     <small>
-      ${depositPrice && html`${words.deposit(depositPrice.formatted)}, `}
-      ${ecoParticipationPrice && html`${words.eco(ecoParticipationPrice.formatted)}, `}
-      ${words.together(priceWithDeposits?.formatted ?? '')}
+      ${depositPrice && html`${words.deposit({ price: depositPrice.formatted })}, `}
+      ${ecoParticipationPrice && html`${words.ecoParticipation({ price: ecoParticipationPrice.formatted })}, `}
+      ${words.total({ price: priceWithDeposits?.formatted ?? '' })}
     </small>
   </p>`;
 }
 
-/** Below lists, where not every price says it. */
+/** The note about tax and shipping below a list. */
 export function priceNote(visit: Visit): Markup {
   const { settings, locale } = visit;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const tax = !settings.displayTaxes
     ? settings.noTaxesMessage
     : settings.taxModel === 'GROSS'
-      ? words.allIncluded
-      : words.allExcluded;
+      ? words.pricesIncludeVat
+      : words.pricesExcludeVat;
   return html`<p>
     <small>${tax && `${tax}, `}${shippingLink(visit)}</small>
   </p>`;
 }
 
-/** To what the shop says about it, if it does. */
+/** A link if the shop has a page about shipping. */
 export function shippingLink(visit: Visit): Markup | string {
-  const { shipping } = productWords(visit.locale);
+  const { shipping } = messages(visit.locale).storefront.product;
   return legalNames(visit)['shipping-information'] === undefined
     ? shipping
     : html`<a href="${to(visit, '/legal/shipping-information')}">${shipping}</a>`;
 }
 
-/** Rounded down: nobody is promised more than there is. */
+/** Rounds down, so that no discount is promised that is not there. */
 function percentOff(before: number, now: number, locale: string): string {
   const percent = Math.floor(((before - now) / before) * 100 + 1e-9);
   return `−${percentText(percent, locale)}`;
@@ -149,7 +149,7 @@ export function number(amount: number, locale: string): string {
   return new Intl.NumberFormat(languageTag(locale), { maximumFractionDigits: 6 }).format(amount);
 }
 
-/** The API's text has its lines apart by `<br />`. */
+/** The API separates the lines of this text by `<br />`. */
 export function availability({ availabilityText, availability }: Product): Markup | false {
   if (availability === null) return false;
   return html`<p class="availability" data-state="${availability}">

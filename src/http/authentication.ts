@@ -1,0 +1,207 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
+import { hasScope, type Caller, type CallerDirectory } from './callers.ts';
+import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
+import type { DemoTokenCheck } from './demo-tokens.ts';
+import {
+  badRequest,
+  missingScope,
+  notAcceptable,
+  notFound,
+  tooManyRequests,
+  unauthorised,
+} from './errors.ts';
+import { addressCaller, type Allowance, type RateLimiter } from './rate-limit.ts';
+import { ANONYMOUS_SCOPES, needsCartToken, scopesOf, type Access } from './scopes.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who calls; set before the body is read. */
+    caller: Caller;
+  }
+}
+
+const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,256}) *$/i;
+const SHOP_PATH = /^\/(?:rs|manage)\/shops\/([^/?#]+)/;
+
+/** What a route can respond with; absent and wildcard Accept headers accept both. */
+export type Produces = 'json' | 'csv';
+
+const PRODUCED: Record<Produces, readonly string[]> = {
+  json: ['application/vnd.epages.v1+json', 'application/json', 'application/*', '*/*'],
+  csv: ['text/csv', 'application/vnd.epages.v1+csv', '*/*'],
+};
+
+/**
+ * Authenticates every call below /rs and /manage before its body is read. It checks in the order of the contract: the
+ * rate limit, whether the shop exists, the scopes of the caller, that a cart token was sent where one is needed, and
+ * that the response can have an accepted format. A caller that is in the cache passes without waiting.
+ */
+export function createAuthentication(deps: {
+  config: Config;
+  callers: CallerDirectory;
+  limiter: RateLimiter;
+  isRefusedDemoToken: DemoTokenCheck;
+}) {
+  const { config, callers, limiter, isRefusedDemoToken } = deps;
+
+  const limitOf = (caller: Caller | undefined) =>
+    caller?.app ? config.RATE_LIMIT : config.RATE_LIMIT_ANONYMOUS;
+
+  const rateKey = (caller: Caller | undefined, request: FastifyRequest) =>
+    caller?.app?.rateKey ?? addressCaller(request.ip);
+
+  /** Counts the call, after loading what was counted before if this process does not know it. */
+  const count = async (key: string): Promise<Allowance> => {
+    let allowance: Allowance | undefined;
+    while (!(allowance = limiter.count(key))) await limiter.load(key);
+    return allowance;
+  };
+
+  /**
+   * Reads the caller from the database. The call counts against the limit of the address before the statement runs,
+   * because guessed tokens would otherwise cost a select each, without limit; it is taken back when the token exists,
+   * which has a limit of its own. From an address that is over its limit only tokens are looked up that this process
+   * has found before.
+   */
+  const readCaller = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
+    const address = addressCaller(request.ip);
+    const limit = config.RATE_LIMIT_ANONYMOUS;
+    const allowance = await count(address);
+    if (limit > 0 && allowance.used > limit && !(token !== undefined && callers.wasFound(shopId, token))) {
+      showAllowance(reply, limit, allowance);
+    }
+    const { caller } = await callers.load(shopId, token);
+    if (caller?.app) {
+      limiter.uncount(address);
+      showAllowance(reply, config.RATE_LIMIT, await count(caller.app.rateKey));
+    } else {
+      showAllowance(reply, limit, allowance);
+    }
+    return caller;
+  };
+
+  /** Waits for the database, because the caller, its count or both are not in memory. */
+  const loadCaller = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
+    const found = callers.cached(shopId, token);
+    if (!found) {
+      const caller = await readCaller(request, reply, shopId, token);
+      if (!caller) throw notFound();
+      return caller;
+    }
+    const { caller } = found;
+    showAllowance(reply, limitOf(caller), await count(rateKey(caller, request)));
+    if (!caller) throw notFound();
+    return caller;
+  };
+
+  /** undefined: the caller or its count must be loaded first. */
+  const cachedCaller = (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
+    const found = callers.cached(shopId, token);
+    if (!found) return undefined;
+    const allowance = limiter.count(rateKey(found.caller, request));
+    if (!allowance) return undefined;
+    showAllowance(reply, limitOf(found.caller), allowance);
+    if (!found.caller) throw notFound();
+    return found.caller;
+  };
+
+  /** The token to look up. A demo token that is refused counts as none, so that it is not looked up at all. */
+  const acceptedToken = (request: FastifyRequest, token: string | undefined) =>
+    token !== undefined && isRefusedDemoToken(token, request) ? undefined : token;
+
+  /** Fastify's onRequest hook for a route. */
+  const hookFor = (access: Access, produces: Produces) => {
+    const scopes = scopesOf(access);
+    const isAnonymous = scopes.length > 0 && scopes.every((scope) => ANONYMOUS_SCOPES.has(scope));
+    const needsCart = needsCartToken(access);
+
+    const checkScopes = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
+      if (scopes.length === 0) return;
+      if (caller.app) {
+        for (const scope of scopes) if (!hasScope(caller, scope)) throw missingScope(scope);
+        return;
+      }
+      if (request.headers.authorization !== undefined) {
+        throw unauthorised(
+          token === undefined
+            ? 'The Authorization header is not a bearer token'
+            : 'The token is unknown in this shop',
+        );
+      }
+      if (!(caller.publicCatalogue && isAnonymous)) throw unauthorised('A token is needed');
+    };
+
+    const admit = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
+      request.caller = caller;
+      checkScopes(request, caller, token);
+      // Whether it is the right token is checked when the cart is loaded.
+      if (needsCart && !request.headers[CART_TOKEN_HEADER]) throw wrongCartToken();
+      checkAccept(request.headers.accept, produces);
+    };
+
+    return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+      const { shopId } = request.params as { shopId: string };
+      const token = bearerOf(request);
+      try {
+        if (!SHOP_ID.test(shopId)) throw notFound();
+        if (request.url.includes('%00')) throw badRequest('The address holds a NUL character');
+        const accepted = acceptedToken(request, token);
+        const caller = cachedCaller(request, reply, shopId, accepted);
+        if (caller) admit(request, caller, token);
+        else {
+          loadCaller(request, reply, shopId, accepted)
+            .then((loaded) => {
+              admit(request, loaded, token);
+              done();
+            })
+            .catch(done);
+          return;
+        }
+      } catch (error) {
+        done(error as Error);
+        return;
+      }
+      done();
+    };
+  };
+
+  /** Answers a path below /rs or /manage that has no route with 404; it still counts as a call. */
+  const rejectUnknownRoute = async (request: FastifyRequest, reply: FastifyReply) => {
+    const shopId = SHOP_PATH.exec(request.url)?.[1];
+    if (shopId !== undefined && SHOP_ID.test(shopId)) {
+      await loadCaller(request, reply, shopId, acceptedToken(request, bearerOf(request)));
+    }
+    throw notFound();
+  };
+
+  return { hookFor, rejectUnknownRoute };
+}
+
+export type Authentication = ReturnType<typeof createAuthentication>;
+
+function bearerOf(request: FastifyRequest): string | undefined {
+  const { authorization } = request.headers;
+  return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
+}
+
+/** Without a limit calls are still counted, because the last use of a token is saved with its count. */
+function showAllowance(reply: FastifyReply, limit: number, allowance: Allowance): void {
+  if (limit === 0) return;
+  reply.header('x-ratelimit-limit', limit);
+  reply.header('x-ratelimit-remaining', Math.max(0, limit - allowance.used));
+  reply.header('x-ratelimit-reset', allowance.resetsAt);
+  if (allowance.used > limit) throw tooManyRequests(limit, allowance.secondsLeft);
+}
+
+function checkAccept(accept: string | undefined, produces: Produces): void {
+  if (accept === undefined || accept === '') return;
+  const offered = PRODUCED[produces];
+  if (offered.includes(accept)) return;
+  const ranges = accept.split(',').map((range) => range.split(';').map((part) => part.trim().toLowerCase()));
+  const isAccepted = ranges.some(
+    ([type, ...rest]) => offered.includes(type!) && !rest.some((part) => /^q=0(\.0*)?$/.test(part)),
+  );
+  if (!isAccepted) throw notAcceptable(offered.join(', '));
+}

@@ -1,0 +1,39 @@
+import type { Messages } from '../../kernel/messages.ts';
+import type { EmailKind, EmailWords } from '../../platform/email/kind.ts';
+import { ORDER_EMAIL, unbroken } from '../order-email.ts';
+import { documentFile } from './file.ts';
+
+/** An invoice or a credit note that was finalised. */
+export interface DocumentFinalised {
+  orderNumber: string;
+  documentId: string;
+  documentType: 'Invoice' | 'CreditNote';
+  documentNumber: string;
+  grandTotal: string;
+}
+
+export const documentEmail: EmailKind<DocumentFinalised, EmailWords & Messages['email']['invoice']> = {
+  ...ORDER_EMAIL,
+  name: 'invoice',
+  occasion: 'To the customer, with an invoice or a credit note as PDF.',
+  example: { en_GB: { subject: '{shopName}: {documentType} {documentNumber}' } },
+  isLimited: false,
+  // A document goes with its order, and without it the email would say nothing.
+  attachments: async (db, shopId, { documentId }) => {
+    const file = await documentFile(db, shopId, documentId);
+    return file && [file];
+  },
+  placeholders: {
+    ...ORDER_EMAIL.placeholders,
+    documentType: {
+      meaning: '"invoice" or "credit note", in the language of the email.',
+      value: ({ documentType }, _, { documentTypes }) => documentTypes[documentType],
+    },
+    documentNumber: {
+      meaning: 'Number of the invoice or credit note.',
+      value: ({ documentNumber }) => documentNumber,
+    },
+    total: { meaning: 'Its total, with its currency.', value: ({ grandTotal }) => unbroken(grandTotal) },
+  },
+  words: (email) => ({ ...email.aboutOrder, ...email.invoice }),
+};

@@ -1,0 +1,21 @@
+import type { EmailKind } from '../platform/email/kind.ts';
+import { ORDER_EMAIL, unbroken } from './order-email.ts';
+
+/** Money was paid back to the customer. */
+export interface OrderRefunded {
+  orderNumber: string;
+  amount: string;
+}
+
+export const refundEmail: EmailKind<OrderRefunded> = {
+  ...ORDER_EMAIL,
+  name: 'refund',
+  occasion: 'To the customer, when money was paid back.',
+  example: { en_GB: { text: 'We have sent you {amount} for {orderNumber}.' } },
+  isLimited: false,
+  placeholders: {
+    ...ORDER_EMAIL.placeholders,
+    amount: { meaning: 'What was paid back, with its currency.', value: ({ amount }) => unbroken(amount) },
+  },
+  words: (email) => ({ ...email.aboutOrder, ...email.refund }),
+};

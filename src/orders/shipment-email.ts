@@ -1,0 +1,36 @@
+import type { Messages } from '../kernel/messages.ts';
+import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
+import { ORDER_EMAIL } from './order-email.ts';
+
+/** Goods of an order were sent. */
+export interface OrderShipped {
+  orderNumber: string;
+  /** What was sent: "2 pieces Harbour Tea". */
+  goods: string[];
+  /** Whether nothing is left to be sent. */
+  isRest: boolean;
+  carrier: string | null;
+  trackingCode: string | null;
+}
+
+export const shipmentEmail: EmailKind<OrderShipped, EmailWords & Messages['email']['shipped']> = {
+  ...ORDER_EMAIL,
+  name: 'shipped',
+  occasion: 'To the customer, when goods of an order were sent.',
+  example: { en_GB: { text: 'On its way:\n\n{lines}\n\nTracking code: {trackingCode}' } },
+  isLimited: false,
+  placeholders: {
+    ...ORDER_EMAIL.placeholders,
+    carrier: { meaning: 'Who carries the parcel; nothing if unknown.', value: ({ carrier }) => carrier },
+    trackingCode: {
+      meaning: 'The tracking code; nothing if there is none.',
+      value: ({ trackingCode }) => trackingCode,
+    },
+    restFollows: {
+      meaning: '"The rest of your order will follow."; nothing if this was all.',
+      value: ({ isRest }, _, { restFollows }) => (isRest ? null : restFollows),
+    },
+  },
+  lines: { meaning: 'The goods in this parcel.', rows: ({ goods }) => goods.map((text) => ({ text })) },
+  words: (email) => ({ ...email.aboutOrder, ...email.shipped }),
+};

@@ -1,0 +1,37 @@
+import { SHOP_PLACEHOLDERS, type EmailContext, type EmailKind } from '../../platform/email/kind.ts';
+import { newsletterTokens, newsletterUrls } from './links.ts';
+
+/** Somebody asked for newsletters with this address. */
+export interface NewsletterRequested {
+  requestId: string;
+  /** The names of the newsletters. */
+  newsletters: string[];
+}
+
+/** The tokens are made when the email is sent, so that no copy of the queue can confirm anything. */
+const urlsOf = ({ installationKey, ...recipient }: EmailContext) =>
+  newsletterUrls(newsletterTokens(installationKey), recipient);
+
+const confirmUrl = ({ requestId }: NewsletterRequested, context: EmailContext) =>
+  urlsOf(context).confirm(requestId);
+
+export const newsletterConfirmation: EmailKind<NewsletterRequested> = {
+  name: 'newsletter',
+  occasion: 'To whoever asked for a newsletter, with the link that confirms it.',
+  example: { en_GB: { subject: 'One more click for {newsletters}' } },
+  isLimited: true,
+  placeholders: {
+    ...SHOP_PLACEHOLDERS,
+    newsletters: {
+      meaning: 'Names of the newsletters.',
+      value: ({ newsletters }) => newsletters.join(', '),
+    },
+    confirmUrl: { meaning: 'Address of the page that confirms it.', value: confirmUrl },
+    unsubscribeUrl: {
+      meaning: 'Address of the page that unsubscribes.',
+      value: (_, context) => urlsOf(context).unsubscribe,
+    },
+  },
+  link: confirmUrl,
+  words: (email) => email.newsletter,
+};

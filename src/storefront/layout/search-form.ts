@@ -1,0 +1,24 @@
+import { html, type Markup } from '../../http/html.ts';
+import { SEARCH_ICON } from './icons.ts';
+import { messages } from '../../kernel/messages.ts';
+import { to, type LayoutContext } from '../visit.ts';
+
+/** The search field of the header, which the page for a missing address shows too. */
+export function searchForm(visit: LayoutContext): Markup {
+  const { locale, settings } = visit;
+  const words = messages(locale).storefront.layout;
+  return html`<form class="search" action="${to(visit, '/search')}">
+    ${locale !== settings.defaultLocale && html`<input type="hidden" name="locale" value="${locale}" />`}
+    <input
+      type="search"
+      name="q"
+      maxlength="200"
+      required
+      aria-label="${words.searchPlaceholder}"
+      placeholder="${words.searchPlaceholder}"
+      autocomplete="off"
+      data-suggest="${to(visit, '/suggest')}"
+    />
+    <button aria-label="${words.search}">${SEARCH_ICON}</button>
+  </form>`;
+}
