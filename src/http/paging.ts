@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Rendered, tagOf, type Encoded } from './rendered.ts';
+import { Rendered } from './rendered.ts';
 
 export interface Page {
   page: number;
@@ -44,30 +44,4 @@ export function pagedText(
   return new Rendered(
     `{"results":${results},"page":${page},"resultsPerPage":${resultsPerPage},"items":[${items.join(',')}]}`,
   );
-}
-
-/** The same of entries that are encoded already: nothing but copying is left to do. */
-export function pagedBytes(
-  { page, resultsPerPage }: Page,
-  results: number,
-  items: readonly Encoded[],
-  more = '',
-): Rendered {
-  const head = `{"results":${results},"page":${page},"resultsPerPage":${resultsPerPage},"items":[`;
-  return listBytes(head, items, `]${more}}`);
-}
-
-const COMMA = Buffer.from(',');
-
-/** `head`, the items with commas between them, `tail`. */
-export function listBytes(head: string, items: readonly Encoded[], tail: string): Rendered {
-  const parts: Buffer[] = [Buffer.from(head)];
-  let tags = head + tail;
-  for (const { bytes, tag } of items) {
-    if (parts.length > 1) parts.push(COMMA);
-    parts.push(bytes);
-    tags += tag;
-  }
-  parts.push(Buffer.from(tail));
-  return new Rendered(Buffer.concat(parts), tagOf(tags));
 }

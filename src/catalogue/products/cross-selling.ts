@@ -5,15 +5,15 @@ import { badRequest, notFound } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
 import { readingLocale } from '../../http/locale.ts';
 import type { Call, Operations } from '../../http/operation.ts';
-import { listBytes } from '../../http/paging.ts';
-import type { Rendered } from '../../http/rendered.ts';
+import { paged } from '../../http/paging.ts';
+import { joinRawJson, type RawJson } from '../../http/raw-json.ts';
 import { CurrencyParameter, Id, Links, LocaleParameter, Paged } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { crossSellingTitle } from './cross-selling-title.ts';
+import { productJson } from './product-cache.ts';
 import { findRef, refColumns, type FoundRef } from './queries.ts';
 import { Product } from './schema.ts';
-import { productTexts } from './texts.ts';
 import { Invisible, mayWrite, viewOf, type Shown } from './view.ts';
 
 /** More than anybody shows next to a product. */
@@ -121,24 +121,20 @@ async function answer(
   settings: Settings,
   shown: Shown,
   includeInvisible: boolean,
-): Promise<Rendered> {
+): Promise<RawJson> {
   const { shopId, link } = call;
   const { productId } = call.params;
   const refs = await findAssigned(db, shopId, productId);
   const seen = refs.filter(({ visible }) => visible || includeInvisible);
-  const texts = await productTexts(db, settings, seen, viewOf(call, settings, shown, 'full'));
-  const locale = readingLocale(shown.locale, settings);
-  const title = crossSellingTitle(settings, locale);
-  const links = [
-    { rel: 'self', href: link(`/products/${productId}/crossselling/`) },
-    { rel: 'product', href: link(`/products/${productId}`) },
-  ];
-  return listBytes(
-    `{"manualCrossSellingTitle":${JSON.stringify(title)},"embedded":` +
-      `{"results":${texts.length},"page":1,"resultsPerPage":${MOST},"items":[`,
-    texts,
-    `]},"links":${JSON.stringify(links)}}`,
-  );
+  const items = await productJson(db, settings, seen, viewOf(call, settings, shown, 'full'));
+  return joinRawJson({
+    manualCrossSellingTitle: crossSellingTitle(settings, readingLocale(shown.locale, settings)),
+    embedded: joinRawJson(paged({ page: 1, resultsPerPage: MOST, offset: 0 }, items.length, items)),
+    links: [
+      { rel: 'self', href: link(`/products/${productId}/crossselling/`) },
+      { rel: 'product', href: link(`/products/${productId}`) },
+    ],
+  });
 }
 
 function findAssigned(db: Queries, shopId: string, productId: string) {

@@ -1,74 +1,24 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { isId } from '../../kernel/ids.ts';
-import { currencyDigits } from '../../kernel/money.ts';
+import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
+import { listingEntries, type ListedProduct, type ListingEntry } from './listing-entry.ts';
 import type { ProductRef } from './queries.ts';
 
 /*
- * The tables behind lists and search. They are derived: nobody writes them but this file, always in the transaction
- * that changed a product, so a list never shows what is no longer there.
+ * The tables behind lists and search. They are derived: only this file writes them, always in the transaction that
+ * changed a product, so a list never shows what is no longer there.
  */
 
-/** What a statement takes: it must stay in the memory that PostgreSQL sorts in, and far below its time limit. */
-const MOST_AT_ONCE = 500;
-
-/** Characters. An index takes no entry beyond 2,700 bytes. */
-export const LONGEST_FACET = 500;
-
-/** Characters: of a master with very many variations the first ones are found by their numbers in lists. */
-const LONGEST_NUMBERS = 1_000;
+/** Products that are refreshed by one set of statements, so that none of them comes near its time limit. */
+const BATCH = 100;
 
 /** The list of the whole shop among those of the categories. */
 const WHOLE_SHOP = '00000000-0000-0000-0000-000000000000';
 
-/** The dictionaries that PostgreSQL brings, by language; words of others are taken as they are. */
-const DICTIONARIES: Readonly<Record<string, string>> = {
-  ar: 'arabic',
-  ca: 'catalan',
-  da: 'danish',
-  de: 'german',
-  el: 'greek',
-  en: 'english',
-  es: 'spanish',
-  eu: 'basque',
-  fi: 'finnish',
-  fr: 'french',
-  ga: 'irish',
-  hi: 'hindi',
-  hu: 'hungarian',
-  hy: 'armenian',
-  id: 'indonesian',
-  it: 'italian',
-  lt: 'lithuanian',
-  nb: 'norwegian',
-  ne: 'nepali',
-  nl: 'dutch',
-  nn: 'norwegian',
-  no: 'norwegian',
-  pt: 'portuguese',
-  ro: 'romanian',
-  ru: 'russian',
-  sr: 'serbian',
-  sv: 'swedish',
-  ta: 'tamil',
-  tr: 'turkish',
-  yi: 'yiddish',
-};
-
-export function dictionaryOf(locale: string): string {
-  return DICTIONARIES[locale.slice(0, 2)] ?? 'simple';
-}
-
-/** The currencies that have not 2 decimals. */
-const DIGITS = Object.fromEntries(
-  Intl.supportedValuesOf('currency').flatMap((currency) =>
-    currencyDigits(currency) === 2 ? [] : [[currency, currencyDigits(currency)]],
-  ),
-);
-
 /**
- * Brings lists and search up to date with these products, in the transaction that changed them. Of a variation the
- * master is meant. Rows that do not change are not written.
+ * Brings lists and search up to date with these products, in the transaction that changed them. A variation stands for
+ * its master. Rows that do not change are not written.
  */
 export async function refreshListing(
   tx: Transaction,
@@ -76,16 +26,23 @@ export async function refreshListing(
   productIds: readonly string[],
 ): Promise<void> {
   const changes: SizeChange[] = [];
-  for (let from = 0; from < productIds.length; from += MOST_AT_ONCE) {
-    const listed = await lockListed(tx, shopId, productIds.slice(from, from + MOST_AT_ONCE));
-    if (listed.length > 0) changes.push(...(await writeListing(tx, shopId, listed)));
+  for (let from = 0; from < productIds.length; from += BATCH) {
+    const lockedIds = await lockListed(tx, shopId, productIds.slice(from, from + BATCH));
+    if (lockedIds.length === 0) continue;
+    // Read after the lock: whoever changes settings or one of the products meanwhile writes the lists afterwards.
+    const [settings, products] = await Promise.all([
+      shopSettings(tx, shopId),
+      findListedProducts(tx, shopId, lockedIds),
+    ]);
+    await saveListing(tx, settings, products);
+    changes.push(...sizeChanges(products));
   }
-  await moveSizes(tx, shopId, changes);
+  await updateSizes(tx, shopId, changes);
 }
 
 /**
- * The products that stand in lists. Who changes a variation has not locked its master: without this lock two
- * such transactions would each write what they can't see of the other.
+ * Locks the products that stand in lists. Whoever changes a variation has not locked its master: without this lock two
+ * such transactions would each write what they can not see of the other.
  */
 async function lockListed(
   tx: Transaction,
@@ -101,6 +58,150 @@ async function lockListed(
   return rows.map(({ productId }) => productId);
 }
 
+/** A product, and where it stands in lists until now. */
+interface StoredListing extends ListedProduct {
+  /** null: in no list yet. All rows of a product agree on it. */
+  wasVisible: boolean | null;
+  wasIn: { categoryId: string; visible: boolean }[];
+}
+
+/**
+ * `offset 0` makes PostgreSQL look each product up by its key. Without it this is a join, and of a shop that has just
+ * been filled PostgreSQL knows nothing, takes it for empty and reads all of it.
+ */
+function findListedProducts(tx: Transaction, shopId: string, productIds: readonly string[]) {
+  return tx.many<StoredListing>(sql`
+    select product.product_id as "productId", product.product_number as "productNumber", product.visible,
+      upper(product.product_type_id::text) as "productTypeId", product.prices,
+      product.facts - '{description,shortDescription,essentialFeatures}'::text[] as facts, (
+        select coalesce(json_agg(json_build_object('categoryId', category.category_id, 'number', category.number)), '[]')
+        from product_category assigned
+        join category on category.shop_id = ${shopId} and category.category_id = assigned.category_id
+        where assigned.shop_id = ${shopId} and assigned.product_id = product.product_id
+      ) as categories, (
+        select coalesce(json_agg(json_build_object('productNumber', variation.product_number,
+          'selection', variation.selection, 'prices', variation.prices)
+          order by variation.product_number collate "C"), '[]')
+        from product variation
+        where variation.shop_id = ${shopId} and variation.master_id = product.product_id and variation.visible
+          and product.kind = 'master'
+      ) as variations, (
+        select visible from listing where shop_id = ${shopId} and product_id = product.product_id limit 1
+      ) as "wasVisible", (
+        select coalesce(json_agg(distinct jsonb_build_object('categoryId', category_id, 'visible', visible)), '[]')
+        from category_listing where shop_id = ${shopId} and product_id = product.product_id
+      ) as "wasIn"
+    from unnest(${productIds}::uuid[]) as requested (product_id)
+    cross join lateral (
+      select * from product where shop_id = ${shopId} and product_id = requested.product_id offset 0
+    ) as product`);
+}
+
+/** None of these statements needs the answer of another one, so they are sent at once. */
+async function saveListing(tx: Transaction, settings: Settings, products: readonly StoredListing[]) {
+  const { shopId, locales } = settings;
+  const entries = products.flatMap((product) => listingEntries(product, settings));
+  const productIds = products.map(({ productId }) => productId);
+  const unassigned = products.flatMap(({ productId, categories, wasIn }) => {
+    const assigned = new Set(categories.map(({ categoryId }) => categoryId));
+    return wasIn.flatMap(({ categoryId }) => (assigned.has(categoryId) ? [] : [{ categoryId, productId }]));
+  });
+  await Promise.all([
+    upsertListing(tx, settings, entries),
+    upsertCategoryListing(tx, shopId, entries),
+    deleteOtherLocales(tx, shopId, productIds, locales),
+    deleteOtherLocalesInCategories(tx, shopId, productIds, locales),
+    deleteFromCategories(tx, shopId, unassigned),
+  ]);
+}
+
+/**
+ * The words of a product are those of its title (A), of its manufacturer and short description (B), and of its
+ * description. The descriptions are read here, because they are long; the parser leaves out markup by itself.
+ */
+function upsertListing(
+  tx: Transaction,
+  { shopId, defaultLocale }: Settings,
+  entries: readonly ListingEntry[],
+) {
+  const longText = (key: string) => sql`left(coalesce(product.facts -> ${key} ->> entry.locale,
+    product.facts -> ${key} ->> ${defaultLocale}), ${LONGEST_DESCRIPTION})`;
+  return tx.run(sql`
+    insert into listing (shop_id, locale, product_id, visible, name, price, text, words, facets)
+    select ${shopId}, entry.locale, entry."productId", entry.visible, entry.name, entry.price, lower(entry.text),
+      setweight(to_tsvector(entry.dictionary, entry.title), 'A')
+        || setweight(to_tsvector(entry.dictionary, concat_ws(' ', entry.manufacturer, ${longText('shortDescription')})), 'B')
+        || to_tsvector(entry.dictionary, coalesce(${longText('description')}, '')),
+      entry.facets
+    from jsonb_to_recordset(${JSON.stringify(entries)}) as entry (locale text, dictionary regconfig, "productId" uuid,
+      visible boolean, name text, price bigint, text text, title text, manufacturer text, facets text[])
+    cross join lateral (
+      select facts from product where shop_id = ${shopId} and product_id = entry."productId" offset 0
+    ) as product
+    on conflict (shop_id, product_id, locale) do update set visible = excluded.visible, name = excluded.name,
+      price = excluded.price, text = excluded.text, words = excluded.words, facets = excluded.facets
+    where (listing.visible, listing.name, listing.price, listing.text, listing.words, listing.facets)
+      is distinct from
+      (excluded.visible, excluded.name, excluded.price, excluded.text, excluded.words, excluded.facets)`);
+}
+
+/** Characters of each description that are searched. */
+const LONGEST_DESCRIPTION = 20_000;
+
+async function upsertCategoryListing(tx: Transaction, shopId: string, entries: readonly ListingEntry[]) {
+  const rows = entries.flatMap(({ productId, locale, visible, name, price, categoryIds }) =>
+    categoryIds.map((categoryId) => ({ productId, categoryId, locale, visible, name, price })),
+  );
+  if (rows.length === 0) return;
+  await tx.run(sql`
+    insert into category_listing (shop_id, category_id, locale, product_id, visible, name, price)
+    select ${shopId}, "categoryId", locale, "productId", visible, name, price
+    from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("categoryId" uuid, locale text, "productId" uuid,
+      visible boolean, name text, price bigint)
+    on conflict (shop_id, category_id, locale, product_id) do update
+    set visible = excluded.visible, name = excluded.name, price = excluded.price
+    where (category_listing.visible, category_listing.name, category_listing.price)
+      is distinct from (excluded.visible, excluded.name, excluded.price)`);
+}
+
+/**
+ * Removes rows in locales that the shop no longer has. All rows of a product then agree on whether it is visible, which
+ * the sizes of the lists are counted from, also while a rebuild has not come to this product yet.
+ */
+function deleteOtherLocales(
+  tx: Transaction,
+  shopId: string,
+  productIds: readonly string[],
+  locales: readonly string[],
+) {
+  return tx.run(sql`
+    delete from listing
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and locale <> all (${locales}::text[])`);
+}
+
+function deleteOtherLocalesInCategories(
+  tx: Transaction,
+  shopId: string,
+  productIds: readonly string[],
+  locales: readonly string[],
+) {
+  return tx.run(sql`
+    delete from category_listing
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and locale <> all (${locales}::text[])`);
+}
+
+async function deleteFromCategories(
+  tx: Transaction,
+  shopId: string,
+  unassigned: readonly { categoryId: string; productId: string }[],
+) {
+  if (unassigned.length === 0) return;
+  await tx.run(sql`
+    delete from category_listing using
+      jsonb_to_recordset(${JSON.stringify(unassigned)}) as entry ("categoryId" uuid, "productId" uuid)
+    where shop_id = ${shopId} and category_id = entry."categoryId" and product_id = entry."productId"`);
+}
+
 /** How the number of products in a list changes. */
 interface SizeChange {
   categoryId: string;
@@ -108,183 +209,32 @@ interface SizeChange {
   change: number;
 }
 
-/** Of a column with prices by currency: the one in the default currency, else the first that can be converted. */
-function defaultPrice(prices: Sql): Sql {
-  return sql`coalesce((${prices} ->> place.default_currency)::bigint, (
-    select least(round((${prices} ->> currency)::numeric * 10::numeric ^ (
-        coalesce((place.digits -> place.default_currency)::integer, 2) - coalesce((place.digits -> currency)::integer, 2)
-      ) / (place.exchange_rates ->> currency)::numeric), ${Number.MAX_SAFE_INTEGER})::bigint
-    from unnest(place.currencies) with ordinality as offered (currency, position)
-    where ${prices} ? currency and (place.exchange_rates ->> currency)::numeric > 0
-    order by position limit 1))`;
+function sizeChanges(products: readonly StoredListing[]): SizeChange[] {
+  return products.flatMap(({ visible, categories, wasVisible, wasIn }) => [
+    { categoryId: WHOLE_SHOP, visible, change: 1 },
+    ...(wasVisible === null ? [] : [{ categoryId: WHOLE_SHOP, visible: wasVisible, change: -1 }]),
+    ...categories.map(({ categoryId }) => ({ categoryId, visible, change: 1 })),
+    ...wasIn.map((entry) => ({ ...entry, change: -1 })),
+  ]);
 }
 
 /**
- * One statement, so all of it sees the same moment: what was listed before, and what is true now.
- *
- * PostgreSQL knows nothing of a shop that has just been filled, takes it for empty, and would read all of it, or
- * compare each of 500 products with each other one. Therefore `offset 0` and the subqueries: they fix that
- * everything is looked up product by product, by its key. The ids come as one JSON text, because a plan that
- * depends on how many there are is made anew for every call.
- *
- * Rows in a locale that the shop no longer has are deleted here too, so that all rows of a product agree on whether it
- * is visible: the sizes of the lists are counted from them, also while a rebuild has not come to this product yet.
- *
- * Of a master the facet `p:` is the highest price of its variations; `price` is the lowest.
- *
- * Bounds: an index entry of a name or a facet must stay below 2,700 bytes, a tsvector below 1 MB. The parser of
- * the text search leaves out markup by itself.
- */
-function writeListing(tx: Transaction, shopId: string, productIds: readonly string[]): Promise<SizeChange[]> {
-  return tx.many(sql`
-    with place as materialized (
-      select default_locale, locales, default_currency, currencies, exchange_rates, ${DIGITS}::jsonb as digits,
-        ${DICTIONARIES}::jsonb as dictionaries,
-        (select product_type_id from product_type where shop_id = ${shopId} and alias = 'Default') as product_type_id
-      from shop where shop_id = ${shopId}
-    ), wanted as materialized (
-      select id::uuid as product_id from jsonb_array_elements_text(${JSON.stringify(productIds)}::jsonb) as id
-    ), attribute as materialized (
-      select product_type.product_type_id, attribute.key, attribute.number
-      from product_type cross join jsonb_to_recordset(product_type.attributes)
-        as attribute (key text, number bigint, "preDefined" boolean)
-      where product_type.shop_id = ${shopId} and attribute."preDefined"
-    ), item as materialized (
-      select product.product_id, product.product_number, product.visible, fact.*,
-        nullif(concat_ws(' | ', "manufacturerProductNumber", ean, upc, "productCode", variation.numbers), '') as numbers,
-        coalesce(variation.price, ${defaultPrice(sql`product.prices`)}) as price, assigned.categories,
-        array(
-          select left(facet, ${LONGEST_FACET}) from (
-            select unnest(assigned.facets)
-            union
-            select 'm:' || fact.manufacturer where fact.manufacturer <> ''
-            union
-            select 'p:' || variation.highest where variation.highest > variation.price
-            union
-            select 'a:' || attribute.number || ':' || (choice ->> 'value')
-            from jsonb_array_elements(fact.attributes) as own
-            join attribute on attribute.key = own ->> 'key'
-              and attribute.product_type_id = coalesce(product.product_type_id, place.product_type_id)
-            cross join jsonb_array_elements(own -> 'values') as choice
-            union
-            select 'a:' || attribute.number || ':' || choice.value
-            from unnest(variation.selections) as selection cross join jsonb_each_text(selection) as choice
-            join attribute on attribute.key = choice.key
-              and attribute.product_type_id = coalesce(product.product_type_id, place.product_type_id)
-          ) as facets (facet) order by facet
-        ) as facets
-      from place cross join wanted
-      cross join lateral (
-        select * from product where shop_id = ${shopId} and product_id = wanted.product_id offset 0
-      ) as product
-      cross join lateral jsonb_to_record(product.facts) as fact (name jsonb, "shortDescription" jsonb,
-        description jsonb, "searchKeywords" jsonb, manufacturer text, "manufacturerProductNumber" text, ean text,
-        upc text, "productCode" text, attributes jsonb)
-      cross join lateral (
-        select left(string_agg(product_number, ' | ' order by product_number collate "C"), ${LONGEST_NUMBERS}) as numbers,
-          array_agg(selection) as selections,
-          min(offered.price) as price, max(offered.price) as highest
-        from product variation
-        cross join lateral (
-          select ${defaultPrice(sql`coalesce(variation.prices, product.prices)`)} as price
-        ) as offered
-        where variation.shop_id = ${shopId} and variation.master_id = product.product_id and variation.visible
-          and product.kind = 'master'
-      ) as variation
-      cross join lateral (
-        select array_agg(category.category_id) as categories, array_agg('c:' || category.number) as facets
-        from product_category assigned join category
-          on category.shop_id = ${shopId} and category.category_id = assigned.category_id
-        where assigned.shop_id = ${shopId} and assigned.product_id = product.product_id
-      ) as assigned
-    ), said as materialized (
-      select offered.locale, item.product_id, item.product_number, item.visible, item.price, item.categories,
-        item.facets, item.manufacturer, item.numbers,
-        coalesce(place.dictionaries ->> left(offered.locale, 2), 'simple')::regconfig as dictionary,
-        left(coalesce(nullif(item.name ->> offered.locale, ''), nullif(item.name ->> place.default_locale, ''),
-          jsonb_path_query_first(item.name, '$.* ? (@ != "")') #>> '{}', item.product_number), 500) as name,
-        (
-          select left(string_agg(keyword, ' | '), 5000) from jsonb_array_elements_text(coalesce(
-            item."searchKeywords" -> offered.locale, item."searchKeywords" -> place.default_locale,
-            jsonb_path_query_first(item."searchKeywords", '$.*'))) as keyword
-        ) as keywords,
-        left(coalesce(item."shortDescription" ->> offered.locale,
-          item."shortDescription" ->> place.default_locale), 20000) as summary,
-        left(coalesce(item.description ->> offered.locale, item.description ->> place.default_locale),
-          20000) as description
-      from place cross join item cross join unnest(place.locales) as offered (locale)
-    ), fresh as materialized (
-      select locale, product_id, visible, name, price, categories, facets,
-        lower(left(regexp_replace(concat_ws(' | ', name, product_number, manufacturer, keywords, numbers),
-          '[,;:!?.()"'']*(\\s+|^|$)[,;:!?.()"'']*', ' ', 'g'), 8000)) as text,
-        setweight(to_tsvector(dictionary, concat_ws(' ', name, product_number, keywords)), 'A')
-          || setweight(to_tsvector(dictionary, concat_ws(' ', left(manufacturer, 1000), summary)), 'B')
-          || to_tsvector(dictionary, coalesce(description, '')) as words
-      from said
-    ), before as materialized (
-      select old.* from wanted cross join lateral (
-        select locale, product_id, visible, name, price, text, words, facets from listing
-        where shop_id = ${shopId} and product_id = wanted.product_id offset 0
-      ) as old
-    ), listed as (
-      insert into listing (shop_id, locale, product_id, visible, name, price, text, words, facets)
-      select ${shopId}, entry.* from (
-        select locale, product_id, visible, name, price, text, words, facets from fresh
-        except
-        select locale, product_id, visible, name, price, text, words, facets from before
-      ) as entry
-      on conflict (shop_id, locale, product_id) do update set visible = excluded.visible, name = excluded.name,
-        price = excluded.price, text = excluded.text, words = excluded.words, facets = excluded.facets
-    ), retired as (
-      delete from listing
-      where shop_id = ${shopId} and product_id = any (array(select product_id from wanted))
-        and locale <> all ((select locales from place)::text[])
-    ), before_in_category as materialized (
-      select old.* from wanted cross join lateral (
-        select category_id, locale, product_id, visible, name, price from category_listing
-        where shop_id = ${shopId} and product_id = wanted.product_id offset 0
-      ) as old
-    ), listed_in_category as (
-      insert into category_listing (shop_id, category_id, locale, product_id, visible, name, price)
-      select ${shopId}, entry.* from (
-        select unnest(categories), locale, product_id, visible, name, price from fresh
-        except
-        select category_id, locale, product_id, visible, name, price from before_in_category
-      ) as entry
-      on conflict (shop_id, category_id, locale, product_id) do update
-        set visible = excluded.visible, name = excluded.name, price = excluded.price
-    ), unassigned as (
-      delete from category_listing listing
-      where shop_id = ${shopId} and product_id = any (array(select product_id from wanted)) and (
-        locale <> all ((select locales from place)::text[]) or (
-          select count(*) from product_category assigned
-          where assigned.shop_id = ${shopId} and assigned.product_id = listing.product_id
-            and assigned.category_id = listing.category_id) = 0)
-    )
-    select category_id as "categoryId", visible, sum(change) as change from (
-      select ${WHOLE_SHOP}::uuid as category_id, visible, 1 as change from item
-      union all
-      select ${WHOLE_SHOP}::uuid, visible, -1 from (select distinct product_id, visible from before) as product
-      union all
-      select unnest(categories), visible, 1 from item
-      union all
-      select category_id, visible, -1
-      from (select distinct category_id, product_id, visible from before_in_category) as product
-    ) as difference
-    group by category_id, visible having sum(change) <> 0`);
-}
-
-/**
- * The rows of the sizes stay locked until the end of the transaction, and every writer of the shop needs them: so
+ * Sums the changes, so that what stays as it is locks nothing. The rows of the sizes stay locked until the end of the transaction, and every writer of the shop needs them: so
  * this comes last, and always in the same order.
  */
-async function moveSizes(tx: Transaction, shopId: string, changes: readonly SizeChange[]): Promise<void> {
-  if (changes.length === 0) return;
+async function updateSizes(tx: Transaction, shopId: string, changes: readonly SizeChange[]): Promise<void> {
+  const sums = new Map<string, SizeChange>();
+  for (const { categoryId, visible, change } of changes) {
+    const key = `${categoryId} ${visible}`;
+    sums.set(key, { categoryId, visible, change: (sums.get(key)?.change ?? 0) + change });
+  }
+  const moved = [...sums.values()].filter(({ change }) => change !== 0);
+  if (moved.length === 0) return;
   await tx.run(sql`
     insert into listing_size (shop_id, category_id, visible, products)
-    select ${shopId}, "categoryId", visible, sum(change)
-    from jsonb_to_recordset(${JSON.stringify(changes)}) as entry ("categoryId" uuid, visible boolean, change bigint)
-    group by "categoryId", visible order by "categoryId", visible
+    select ${shopId}, "categoryId", visible, change
+    from jsonb_to_recordset(${JSON.stringify(moved)}) as entry ("categoryId" uuid, visible boolean, change bigint)
+    order by "categoryId", visible
     on conflict (shop_id, category_id, visible) do update set products = listing_size.products + excluded.products`);
 }
 
@@ -308,7 +258,7 @@ export async function removeFromListing(
       select category_id, product_id, visible from unassigned
     ) as entry
     group by category_id, visible`);
-  await moveSizes(tx, shopId, changes);
+  await updateSizes(tx, shopId, changes);
 }
 
 /**

@@ -4,8 +4,8 @@ import { badRequest, conflict, invalid, notFound } from '../../http/errors.ts';
 import { JsonPatch } from '../../http/json-patch.ts';
 import { readingLocale, writingCurrency, writingLocale } from '../../http/locale.ts';
 import type { Operations, ReadCall } from '../../http/operation.ts';
-import { pagedBytes, paging } from '../../http/paging.ts';
-import { Rendered } from '../../http/rendered.ts';
+import { paged, paging } from '../../http/paging.ts';
+import { joinRawJson, type RawJson } from '../../http/raw-json.ts';
 import { CurrencyParameter, Id, LocaleParameter, Paged } from '../../http/schemas.ts';
 import { isId, newId } from '../../kernel/ids.ts';
 import { addMedia, bytesOf } from '../../platform/media/quota.ts';
@@ -18,10 +18,12 @@ import { factsOf } from './facts.ts';
 import { pageOfProducts, refreshListing, removeFromListing } from './listing.ts';
 import { PATHS, patchedProduct } from './patch.ts';
 import { recordPrices } from './price-history.ts';
+import { productJson, renderProductPage, renderProducts } from './product-cache.ts';
 import {
   deleteProduct,
   findByNumber,
   findImages,
+  findProducts,
   findRef,
   findRefs,
   insertProduct,
@@ -30,6 +32,8 @@ import {
   moveVersion,
   type StoredProduct,
 } from './queries.ts';
+import { readWithSettings } from './read-with-settings.ts';
+import { renderProduct, type View } from './render.ts';
 import {
   amountOf,
   Decimal,
@@ -45,7 +49,6 @@ import {
   WeightRequest,
 } from './requests.ts';
 import { Product } from './schema.ts';
-import { keptText, pageOfTexts, productTexts, readWithSettings } from './texts.ts';
 import { Invisible, mayWrite, seenBy, viewOf, type Shown } from './view.ts';
 import { hasImage, saveProduct } from './writes.ts';
 
@@ -155,7 +158,7 @@ export function products(api: Operations): void {
           : pageOfProducts(db, shopId, asked);
       });
       const view = viewOf(call, settings, query, 'list');
-      return pageOfTexts(db, settings, page, found, view);
+      return renderProductPage(db, settings, page, found, view);
     },
   );
 
@@ -185,9 +188,7 @@ export function products(api: Operations): void {
         { productId: product.productId, before: null, after: product.prices, beforeReduction: undefined },
       ]);
       await refreshListing(tx, shopId, [product.productId]);
-      const ref = { productId: product.productId, version: '' };
-      const [text] = await productTexts(tx, settings, [ref], viewOf(call, settings, query, 'full'));
-      return new Rendered(text!.bytes);
+      return renderStored(tx, settings, product.productId, viewOf(call, settings, query, 'full'));
     },
   );
 
@@ -208,10 +209,9 @@ export function products(api: Operations): void {
       const ref = await findRef(db, shopId, params.productId);
       if (!ref || !(ref.visible || mayWrite(call))) throw notFound();
       const settings = await settingsSince(db, shopId, ref.settingsVersion);
-      const view = viewOf(call, settings, query, 'full');
-      const text = keptText(db, settings, ref, view) ?? (await productTexts(db, settings, [ref], view))[0];
-      if (!text) throw notFound();
-      return new Rendered(text.bytes, text.tag);
+      const [product] = await renderProducts(db, settings, [ref], viewOf(call, settings, query, 'full'));
+      if (!product) throw notFound();
+      return product.json;
     },
   );
 
@@ -249,13 +249,7 @@ export function products(api: Operations): void {
         }
       }
       await saveProduct(tx, shopId, product, next);
-      const [text] = await productTexts(
-        tx,
-        settings,
-        [{ productId, version: '' }],
-        viewOf(call, settings, query, 'full'),
-      );
-      return new Rendered(text!.bytes);
+      return renderStored(tx, settings, productId, viewOf(call, settings, query, 'full'));
     },
   );
 
@@ -315,8 +309,8 @@ export function products(api: Operations): void {
       const { db, shopId, body } = call;
       const settings = await shopSettings(db, shopId);
       const refs = seenBy(call, await findByNumber(db, shopId, body.productNumber));
-      const texts = await productTexts(db, settings, refs, viewOf(call, settings, {}, 'list'));
-      return pagedBytes(pageOf({ page: 1, resultsPerPage: 10 }), texts.length, texts);
+      const items = await productJson(db, settings, refs, viewOf(call, settings, {}, 'list'));
+      return joinRawJson(paged(pageOf({ page: 1, resultsPerPage: 10 }), items.length, items));
     },
   );
 }
@@ -325,14 +319,25 @@ export function products(api: Operations): void {
 async function productsById(
   call: ReadCall<unknown, Shown, unknown>,
   asked: readonly string[],
-): Promise<Rendered> {
+): Promise<RawJson> {
   if (asked.length > MOST_IDS) throw badRequest(`At most ${MOST_IDS} ids`);
   const { db, shopId, query } = call;
   const settings = await shopSettings(db, shopId);
   const ids = asked.filter(isId).map((id) => id.toUpperCase());
   const refs = (await findRefs(db, shopId, ids)).filter(({ visible }) => visible);
-  const texts = await productTexts(db, settings, refs, viewOf(call, settings, query, 'list'));
-  return pagedBytes({ page: 1, resultsPerPage: MOST_IDS, offset: 0 }, texts.length, texts);
+  const items = await productJson(db, settings, refs, viewOf(call, settings, query, 'list'));
+  return joinRawJson(paged({ page: 1, resultsPerPage: MOST_IDS, offset: 0 }, items.length, items));
+}
+
+/** What a transaction has just written. */
+async function renderStored(
+  tx: Transaction,
+  settings: Settings,
+  productId: string,
+  view: View,
+): Promise<Product> {
+  const [row] = await findProducts(tx, settings.shopId, [productId]);
+  return renderProduct(row!, settings, view, tx.now).product;
 }
 
 type Writing = { settings: Settings; locale: string; currency: string };

@@ -4,13 +4,13 @@ import { sql, type Sql } from '../../db/sql.ts';
 import { parseMoment, toSeconds } from '../../http/dates.ts';
 import { notFound } from '../../http/errors.ts';
 import type { Operations } from '../../http/operation.ts';
-import { pagedBytes, paging } from '../../http/paging.ts';
-import type { Encoded } from '../../http/rendered.ts';
+import { paged, paging } from '../../http/paging.ts';
+import { joinRawJson } from '../../http/raw-json.ts';
 import { CurrencyParameter, LocaleParameter, Paged, Timestamp } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
+import { renderProducts } from './product-cache.ts';
 import { refColumns, type FoundRef } from './queries.ts';
 import { Product } from './schema.ts';
-import { textsOf } from './texts.ts';
 import { viewOf } from './view.ts';
 
 const WEEK = 7 * 24 * 3_600_000;
@@ -76,20 +76,14 @@ export function updatedProducts(api: Operations): void {
         countChanged(db, shopId, changedAt, since),
         findChanged(db, shopId, changedAt, since, page.resultsPerPage, page.offset),
       ]);
-      const texts = await textsOf(db, settings, refs, viewOf(call, settings, query, 'list'));
-      return pagedBytes(
-        page,
-        results,
-        refs.flatMap(({ changedAt }, index) => (texts[index] ? [entry(texts[index], changedAt)] : [])),
+      const changes = new Map(refs.map(({ productId, changedAt }) => [productId, toSeconds(changedAt)]));
+      const products = await renderProducts(db, settings, refs, viewOf(call, settings, query, 'list'));
+      const items = products.map(({ product, json }) =>
+        joinRawJson({ item: json, lastUpdated: changes.get(product.productId) }),
       );
+      return joinRawJson(paged(page, results, items));
     },
   );
-}
-
-function entry({ bytes, tag }: Encoded, changedAt: Date): Encoded {
-  const lastUpdated = toSeconds(changedAt);
-  const end = Buffer.from(`,"lastUpdated":"${lastUpdated}"}`);
-  return { bytes: Buffer.concat([Buffer.from('{"item":'), bytes, end]), tag: tag + lastUpdated };
 }
 
 /** The range has an end, so that it looks narrow to PostgreSQL and its index is used. */

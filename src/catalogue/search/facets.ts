@@ -3,7 +3,7 @@ import { invalid } from '../../http/errors.ts';
 import { textIn } from '../../http/locale.ts';
 import { Nullable } from '../../http/schemas.ts';
 import { currencyDigits, toMinor } from '../../kernel/money.ts';
-import { LONGEST_FACET } from '../products/listing.ts';
+import { truncatedFacet } from '../products/listing-entry.ts';
 import type { Settings, TypeAttribute } from '../../shops/settings/settings.ts';
 import { MOST_VALUES, type CategoryName, type FacetedPage, type Filters } from './queries.ts';
 
@@ -124,7 +124,7 @@ export function parseFilters(asked: readonly AskedFilter[], currency: string): F
     } else throw invalid('UNKNOWN_VALUE', `${at}.fieldName`);
   });
   return {
-    facets: facets.map((facet) => Array.from(facet).slice(0, LONGEST_FACET).join('')),
+    facets: facets.map(truncatedFacet),
     minimum,
     maximum,
   };

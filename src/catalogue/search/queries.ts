@@ -2,8 +2,8 @@ import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { isId } from '../../kernel/ids.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
+import { dictionaryOf } from '../products/listing-entry.ts';
 import {
-  dictionaryOf,
   ORDERS,
   pageText,
   productPage,

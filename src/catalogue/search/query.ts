@@ -10,14 +10,18 @@ const LONGEST_TERM = 100;
 /** A phrase in quotes (the last quote may be missing), else what stands between blanks and plus signs. */
 const TERM = /"([^"]*)"?|[^\s+]+/g;
 
-/** What stands around words; the column `text` of the listing is cleaned of it in the same way. */
 const AROUND_WORDS = /[,;:!?.()"']*(?:\s+|^|$)[,;:!?.()"']*/g;
+
+/** The words with one blank around each, without punctuation: in this form queries and products are compared. */
+export function separateWords(text: string): string {
+  return text.replaceAll(AROUND_WORDS, ' ');
+}
 
 /** The terms that all must match; none: no restriction. */
 export function parseQuery(query: string): Term[] {
   const terms = new Map<string, Term>();
   for (const [whole, phrase] of query.matchAll(TERM)) {
-    const words = (phrase ?? whole).replaceAll(AROUND_WORDS, ' ').trim();
+    const words = separateWords(phrase ?? whole).trim();
     const text = Array.from(words).slice(0, LONGEST_TERM).join('').trim();
     if (text !== '') terms.set(text.toLowerCase(), { text, isPhrase: text.includes(' ') });
     if (terms.size === MOST_TERMS) break;

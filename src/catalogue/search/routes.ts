@@ -2,13 +2,15 @@ import { Type } from 'typebox';
 import { invalid } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
-import { pagedBytes, paging } from '../../http/paging.ts';
+import { paged, paging } from '../../http/paging.ts';
+import { joinRawJson } from '../../http/raw-json.ts';
 import { Link, LocaleParameter, Nullable, Paged } from '../../http/schemas.ts';
 import { imagesOf } from '../../platform/media/images.ts';
 import { Image } from '../../platform/media/schema.ts';
 import { refsOf } from '../products/listing.ts';
+import { productJson } from '../products/product-cache.ts';
+import { readWithSettings } from '../products/read-with-settings.ts';
 import { Product } from '../products/schema.ts';
-import { productTexts, readWithSettings } from '../products/texts.ts';
 import { viewOf } from '../products/view.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { AskedFilter, categoryNumbers, Facet, facetsOf, parseFilters } from './facets.ts';
@@ -132,14 +134,12 @@ export function search(api: Operations): void {
       const view = viewOf(call, settings, query, 'search');
       const numbers = categoryNumbers(found.facets);
       const categories = numbers.length === 0 ? [] : await findCategoryNames(db, shopId, numbers);
-      const facets = facetsOf(found, found.filters, categories, settings, view.locale);
-      const more = { query: asked, fallbackQuery: found.fallbackQuery, facets };
-      return pagedBytes(
-        page,
-        found.results,
-        await productTexts(db, settings, refsOf(found.page), view),
-        `,${JSON.stringify(more).slice(1, -1)}`,
-      );
+      return joinRawJson({
+        ...paged(page, found.results, await productJson(db, settings, refsOf(found.page), view)),
+        query: asked,
+        fallbackQuery: found.fallbackQuery,
+        facets: facetsOf(found, found.filters, categories, settings, view.locale),
+      });
     },
   );
 

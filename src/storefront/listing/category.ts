@@ -13,9 +13,9 @@ import { notFound } from '../../http/errors.ts';
 import { html, plainText } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { pageOfProducts, refsOf } from '../../catalogue/products/listing.ts';
+import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
-import { productTexts } from '../../catalogue/products/texts.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryNumbers, facetsOf, type Facet } from '../../catalogue/search/facets.ts';
 import { findCategoryNames, findFaceted } from '../../catalogue/search/queries.ts';
@@ -172,12 +172,11 @@ async function narrowedPage(visit: Visit, category: ShownCategory, asked: AskedL
   requireVersion(visit, found.settingsVersion);
   requirePage(asked, found.results);
   const categories = await findCategoryNames(db, shopId, categoryNumbers(found.facets));
-  const texts = await productTexts(db, settings, refsOf(found.page), viewOf(visit, 'list'));
   return {
     ...pageOf(visit, category, {
       asked,
       results: found.results,
-      products: texts.map(({ bytes }) => JSON.parse(bytes.toString()) as Product),
+      products: await productValues(db, settings, refsOf(found.page), viewOf(visit, 'list')),
       facets: category.showFacets ? facetsOf(found, filters, categories, settings, locale) : undefined,
       cards: [],
     }),

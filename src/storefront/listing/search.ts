@@ -2,9 +2,8 @@ import { html, type Markup } from '../../http/html.ts';
 import { imagesOf } from '../../platform/media/images.ts';
 import { notFound } from '../../http/errors.ts';
 import { refsOf } from '../../catalogue/products/listing.ts';
+import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findRefs } from '../../catalogue/products/queries.ts';
-import type { Product } from '../../catalogue/products/schema.ts';
-import { textsOf } from '../../catalogue/products/texts.ts';
 import { categoryNumbers, facetsOf } from '../../catalogue/search/facets.ts';
 import { findCategoryNames, findOrFallBack, suggestOrFallBack } from '../../catalogue/search/queries.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
@@ -12,7 +11,7 @@ import { categoryLinks } from './category-cards.ts';
 import { viewOf } from '../page-cache.ts';
 import { askedList, filtersOf, PER_PAGE, SORTS, type AskedList, type Sort } from './listing-asked.ts';
 import { listView } from './listing-view.ts';
-import { listingWords } from './listing-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../page-registration.ts';
 import { productPath, to, type Visit } from '../visit.ts';
@@ -43,7 +42,7 @@ function typedQuery(text = ''): string {
 
 async function resultsPage(visit: Visit, query: string, asked: AskedList): Promise<Page> {
   const { db, shopId, settings, locale } = visit;
-  const words = listingWords(locale);
+  const words = messages(locale).storefront.listing;
   const found = await findOrFallBack(db, shopId, {
     locale,
     terms: parseQuery(query),
@@ -55,7 +54,7 @@ async function resultsPage(visit: Visit, query: string, asked: AskedList): Promi
   const { results, fallbackQuery } = found;
   if (asked.page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
   const categories = await findCategoryNames(db, shopId, categoryNumbers(found.facets));
-  const products = await productsOf(visit, refsOf(found.page), 'search');
+  const products = await productValues(db, settings, refsOf(found.page), viewOf(visit, 'search'));
   const isNothing = results === 0 && asked.facets.length === 0 && asked.min === '' && asked.max === '';
   const list = listView(visit, {
     path: '/search',
@@ -66,14 +65,14 @@ async function resultsPage(visit: Visit, query: string, asked: AskedList): Promi
     products,
     facets: facetsOf(found, found.filters, categories, settings, locale),
   });
-  const title = isNothing ? words.nothingFor(query) : words.resultsFor(fallbackQuery || query);
+  const title = isNothing ? words.nothingFor({ query }) : words.resultsFor({ query: fallbackQuery || query });
   return {
     title,
     path: '/search',
     query: { q: query },
     isPrivate: true,
     main: html`<h1>${title}</h1>
-      ${fallbackQuery !== '' && html`<p class="notice">${words.fallback(query, fallbackQuery)}</p>`}
+      ${fallbackQuery !== '' && html`<p class="notice">${words.fallback({ query, fallbackQuery })}</p>`}
       ${isNothing ? help(visit, query) : list}`,
     events: [
       {
@@ -85,7 +84,7 @@ async function resultsPage(visit: Visit, query: string, asked: AskedList): Promi
 }
 
 function emptyPage(visit: Visit): Page {
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   return {
     title: words.search,
     path: '/search',
@@ -97,7 +96,7 @@ function emptyPage(visit: Visit): Page {
 
 function searchForm(visit: Visit, query: string): Markup {
   const { locale, settings } = visit;
-  const words = listingWords(locale);
+  const words = messages(locale).storefront.listing;
   return html`<form
     role="search"
     aria-label="${words.searchAgain}"
@@ -121,20 +120,11 @@ function searchForm(visit: Visit, query: string): Markup {
 
 /** Nobody leaves with nothing. */
 function help(visit: Visit, query: string): Markup {
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   return html`<ul>
-      ${words.tips.map((tip) => html`<li>${tip}</li>`)}
+      ${Object.values(words.tips).map((tip) => html`<li>${tip}</li>`)}
     </ul>
     ${categoryLinks(visit, visit.frame.categories)} ${searchForm(visit, query)}`;
-}
-
-async function productsOf(
-  visit: Visit,
-  refs: Parameters<typeof textsOf>[2],
-  variant: 'list' | 'search',
-): Promise<Product[]> {
-  const texts = await textsOf(visit.db, visit.settings, refs, viewOf(visit, variant));
-  return texts.flatMap((text) => (text ? [JSON.parse(text.bytes.toString()) as Product] : []));
 }
 
 /** With the price as the visitor sees it elsewhere. */
@@ -146,7 +136,7 @@ async function suggestions(visit: Visit, text: string) {
     shopId,
     found.map(({ productId }) => productId),
   );
-  const products = await productsOf(visit, refs, 'search');
+  const products = await productValues(db, settings, refs, viewOf(visit, 'search'));
   return found.flatMap(({ productId, imageKey, sizes }) => {
     const product = products.find((one) => one.productId === productId);
     if (!product) return [];

@@ -1,8 +1,8 @@
 import type { Cart } from '../../carts/schema.ts';
 import type { Price } from '../../http/price.ts';
 import type { Order } from '../../orders/schema.ts';
+import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findRefs } from '../../catalogue/products/queries.ts';
-import { productTexts } from '../../catalogue/products/texts.ts';
 import type { Page, PageEvent } from '../page.ts';
 import type { Happening } from '../session.ts';
 import type { Visit } from '../visit.ts';
@@ -66,8 +66,7 @@ async function addedProducts(visit: Visit, productIds: string[]): Promise<{ prod
   if (productIds.length === 0) return [];
   const refs = await findRefs(db, shopId, productIds);
   const view = { locale, currency, origin, canWrite: false, variant: 'full' } as const;
-  const texts = await productTexts(db, settings, refs, view);
-  return texts.map(({ bytes }) => JSON.parse(bytes.toString()) as { productId: string });
+  return productValues(db, settings, refs, view);
 }
 
 /**

@@ -18,11 +18,13 @@ import { startSmtp, type SmtpServer } from '../../../test/smtp.ts';
 import { readConfig } from '../../config.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
+import { startEmails } from '../../background.ts';
+import { availabilityEmail } from '../../catalogue/products/availability-email.ts';
 import { notifyWatchers } from '../../catalogue/products/availability.ts';
+import { documentEmail } from '../../orders/documents/document-email.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';
 import { fileDelivery, smtpDelivery } from './delivery.ts';
-import { queueMails } from './queue.ts';
-import { startMails } from './worker.ts';
+import { queueEmails } from './queue.ts';
 
 let service: Service;
 let folder: string;
@@ -49,18 +51,18 @@ function start(environment: Record<string, string> = {}): void {
   const config = readConfig({ KONTOR_DATA: folder, ...environment });
   const lines = { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) };
   const origin = 'https://shop.example';
-  workers.push(startMails({ db: service.db, config, log: pino({ base: null }, lines), origin, pause: 10 }));
+  workers.push(startEmails({ db: service.db, config, log: pino({ base: null }, lines), origin, pause: 10 }));
 }
 
 const queue = (...to: string[]) =>
   service.db.transaction((tx) =>
-    queueMails(
+    queueEmails(
       tx,
       'Harbour',
+      availabilityEmail,
       to.map((address) => ({
         to: address,
         locale: 'en_GB',
-        template: 'availability',
         facts: { productName: 'Ginger tea', productNumber: 'TE-120' },
       })),
     ),
@@ -97,10 +99,10 @@ const isIdle = async () => (await jobs()).length === 0;
 
 const files = async () =>
   Promise.all(
-    (await readdir(path.join(folder, 'mails')).catch(() => [])).map(async (name) => ({
-      name,
-      text: await readFile(path.join(folder, 'mails', name), 'utf8'),
-    })),
+    (await readdir(path.join(folder, 'mails')).catch(() => []))
+      // A draft is renamed when it is complete.
+      .filter((name) => name.endsWith('.eml'))
+      .map(async (name) => ({ name, text: await readFile(path.join(folder, 'mails', name), 'utf8') })),
   );
 
 const headersOf = (text: string) =>
@@ -147,11 +149,10 @@ async function givenInvoice(): Promise<{ shop: Shop; documentId: string }> {
 
 const queueInvoice = (shopId: string, documentId: string) =>
   service.db.transaction((tx) =>
-    queueMails(tx, shopId, [
+    queueEmails(tx, shopId, documentEmail, [
       {
         to: 'ada@mail.example',
         locale: 'en_GB',
-        template: 'invoice',
         facts: {
           orderNumber: 'ORD261115/1001',
           documentId,
@@ -231,8 +232,8 @@ describe('without SMTP_URL', () => {
     start();
     await waitFor(isIdle);
     expect(log.map(({ time: _time, level: _level, ...line }) => line)).toEqual([
-      { msg: `SMTP_URL is not set, mails are written to ${path.join(folder, 'mails')}` },
-      { mail: job!.id, template: 'availability', shop: 'Harbour', msg: 'mail sent' },
+      { msg: `SMTP_URL is not set, emails are written to ${path.join(folder, 'mails')}` },
+      { email: job!.id, template: 'availability', shop: 'Harbour', msg: 'email sent' },
     ]);
   });
 
@@ -261,7 +262,7 @@ describe('without SMTP_URL', () => {
     start();
     await waitFor(isIdle);
     expect(await files()).toEqual([]);
-    expect(log.filter(({ msg }) => msg === 'mail sent')).toEqual([]);
+    expect(log.filter(({ msg }) => msg === 'email sent')).toEqual([]);
   });
 
   test("a mail has the shop's own words, as they are when it is sent", async () => {
@@ -270,9 +271,7 @@ describe('without SMTP_URL', () => {
     });
     const facts = { productName: 'Tea\r\nBcc: all@mail.example', productNumber: '1' };
     await service.db.transaction((tx) =>
-      queueMails(tx, shop.shopId, [
-        { to: 'ada@mail.example', locale: 'en_GB', template: 'availability', facts },
-      ]),
+      queueEmails(tx, shop.shopId, availabilityEmail, [{ to: 'ada@mail.example', locale: 'en_GB', facts }]),
     );
     const text = 'Dear <b>customer</b>,\n\n{productUrl}';
     await changeSettings(shop, {
@@ -291,11 +290,10 @@ describe('without SMTP_URL', () => {
   test('the mails of a deleted shop end with it', async () => {
     await givenShop(service, 'Gone');
     await service.db.transaction((tx) =>
-      queueMails(tx, 'Gone', [
+      queueEmails(tx, 'Gone', availabilityEmail, [
         {
           to: 'ada@mail.example',
           locale: 'en_GB',
-          template: 'availability',
           facts: { productName: 'Tea', productNumber: '1' },
         },
       ]),

@@ -1,22 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { MailTexts } from '../../shops/settings/settings.ts';
-import { oneLine } from './letter.ts';
-import { renderedMail, TEMPLATE_NAMES, templateGuide, type Mail, type TemplateName } from './templates.ts';
+import { EMAIL_KINDS } from './email-kinds.ts';
+import { newsletterTokens, newsletterUrls } from './people/newsletters/links.ts';
+import { placeholderMeanings } from './platform/email/kind.ts';
+import { oneLine } from './platform/email/letter.ts';
+import { renderEmail } from './shops/email/render.ts';
+import type { MailTexts } from './shops/settings/settings.ts';
 
-const storefront = 'https://shop.example/shop/Harbour';
-const sender = {
-  name: 'Harbour & Hearth',
-  storefront,
-  newsletter: {
-    confirm: (requestId: string) => `${storefront}/newsletter/confirm?token=${requestId}`,
-    unsubscribe: `${storefront}/newsletter/unsubscribe?token=YWRh`,
-  },
+const context = {
+  shopId: 'Harbour',
+  shopName: 'Harbour & Hearth',
+  storefront: 'https://shop.example/shop/Harbour',
+  to: 'ada@mail.example',
+  locale: undefined,
+  installationKey: Buffer.alloc(32, 'k'),
 };
+const newsletter = newsletterUrls(newsletterTokens(context.installationKey), context);
+const KIND_NAMES = EMAIL_KINDS.map(({ name }) => name);
 const NBSP = '\u00a0';
 
 /** Every fact of it is there. */
-const FACTS: { [Name in TemplateName]: Extract<Mail, { template: Name }>['facts'] } = {
+const FACTS: Record<string, object> = {
   availability: { productName: 'Ginger tea', productNumber: 'TE-120' },
   order: {
     orderId: '0197',
@@ -52,22 +56,27 @@ const FACTS: { [Name in TemplateName]: Extract<Mail, { template: Name }>['facts'
   newsletter: { requestId: '0199', newsletters: ['Tide letter', 'Tea post'] },
 };
 
-const mailOf = (template: TemplateName, locale = 'en_GB', facts: object = {}) =>
-  ({ to: 'ada@mail.example', locale, template, facts: { ...FACTS[template], ...facts } }) as unknown as Mail;
+const kindOf = (name: string) => EMAIL_KINDS.find((kind) => kind.name === name)!;
+
+function rendered(
+  name: string,
+  locale = 'en_GB',
+  facts: object = {},
+  own = { mailTexts: {}, defaultLocale: '' },
+) {
+  return renderEmail(kindOf(name), { locale, facts: { ...FACTS[name], ...facts } }, context, own);
+}
 
 /** With words of the shop's own, whose default locale is German. */
-const withOwn = (template: TemplateName, texts: MailTexts[string], locale = 'en_GB', facts: object = {}) =>
-  renderedMail(mailOf(template, locale, facts), sender, {
-    mailTexts: { [template]: texts },
-    defaultLocale: 'de_DE',
-  });
+const withOwn = (name: string, texts: MailTexts[string], locale = 'en_GB', facts: object = {}) =>
+  rendered(name, locale, facts, { mailTexts: { [name]: texts }, defaultLocale: 'de_DE' });
 
 /** What stands before the link. */
 const bodyOf = ({ text }: { text: string }) => text.split('\n\n').slice(0, -3).join('\n\n');
 
 describe('built-in words', () => {
   test('are text and HTML', () => {
-    const { subject, language, text, html } = renderedMail(mailOf('availability'), sender);
+    const { subject, language, text, html } = rendered('availability');
     expect({ subject, language }).toEqual({ subject: 'Available again: Ginger tea', language: 'en' });
     expect(text).toBe(`Good news!
 
@@ -94,11 +103,11 @@ You receive this one mail because this address asked to be told. You need not do
     ['en_US', 'en', 'Available again: Ginger tea'],
     ['nl_NL', 'en', 'Available again: Ginger tea'],
   ])('in %s speak %s', (locale, language, subject) => {
-    expect(renderedMail(mailOf('availability', locale), sender)).toMatchObject({ language, subject });
+    expect(rendered('availability', locale)).toMatchObject({ language, subject });
   });
 
   test('of an order say what was bought and what it costs', () => {
-    expect(bodyOf(renderedMail(mailOf('order'), sender))).toBe(`Thank you!
+    expect(bodyOf(rendered('order'))).toBe(`Thank you!
 
 Harbour & Hearth has received your order ORD261115/1001:
 
@@ -115,7 +124,7 @@ of which tax: €9.50`);
   });
 
   test('of a parcel say whether more follows, and leave out what nobody knows', () => {
-    expect(bodyOf(renderedMail(mailOf('shipped'), sender)))
+    expect(bodyOf(rendered('shipped')))
       .toBe(`Harbour & Hearth has sent these goods of your order ORD261115/1001:
 
 2 pcs Ginger tea
@@ -126,14 +135,14 @@ The rest of your order follows.
 Carrier: Harbour Parcel
 Tracking code: 0034`);
     const rest = { isRest: true, carrier: null };
-    expect(bodyOf(renderedMail(mailOf('shipped', 'de_DE', rest), sender)))
+    expect(bodyOf(rendered('shipped', 'de_DE', rest)))
       .toBe(`Harbour & Hearth hat diese Artikel Ihrer Bestellung ORD261115/1001 versandt:
 
 2 pcs Ginger tea
 1 pcs Kettle
 
 Sendungsnummer: 0034`);
-    expect(bodyOf(renderedMail(mailOf('shipped', 'fr_FR', { ...rest, trackingCode: null }), sender))).toBe(
+    expect(bodyOf(rendered('shipped', 'fr_FR', { ...rest, trackingCode: null }))).toBe(
       `Harbour & Hearth a expédié ces articles de votre commande ORD261115/1001${NBSP}:
 
 2 pcs Ginger tea
@@ -149,18 +158,18 @@ Sendungsnummer: 0034`);
     ['de_DE', 'CreditNote', 'Ihre Gutschrift 1001'],
     ['fr_FR', 'CreditNote', 'Votre note de crédit 1001'],
   ])('in %s call a document %s "%s"', (locale, documentType, subject) => {
-    expect(renderedMail(mailOf('invoice', locale, { documentType }), sender).subject).toBe(subject);
+    expect(rendered('invoice', locale, { documentType }).subject).toBe(subject);
   });
 
   test('keep an amount and its currency together', () => {
-    expect(bodyOf(renderedMail(mailOf('refund', 'de_DE'), sender))).toBe(
+    expect(bodyOf(rendered('refund', 'de_DE'))).toBe(
       `Harbour & Hearth hat Ihnen 9,80${NBSP}€ für Ihre Bestellung ORD261115/1001 erstattet.`,
     );
   });
 
-  test.each(TEMPLATE_NAMES)('of %s load nothing, and leave no placeholder', (template) => {
+  test.each(KIND_NAMES)('of %s load nothing, and leave no placeholder', (name) => {
     for (const locale of ['en_GB', 'de_DE', 'fr_FR']) {
-      const { subject, text, html } = renderedMail(mailOf(template, locale), sender);
+      const { subject, text, html } = rendered(name, locale);
       expect(`${subject}${text}${html}`).not.toMatch(/[{}]|undefined|null/);
       expect(html).not.toMatch(/<(?:img|link|script|style|iframe)|src=|url\(|@import/i);
     }
@@ -168,7 +177,7 @@ Sendungsnummer: 0034`);
 });
 
 describe("a shop's own words", () => {
-  const VALUES: Record<TemplateName, Record<string, string>> = {
+  const VALUES: Record<string, Record<string, string>> = {
     availability: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
@@ -213,30 +222,30 @@ describe("a shop's own words", () => {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       newsletters: 'Tide letter, Tea post',
-      confirmUrl: 'https://shop.example/shop/Harbour/newsletter/confirm?token=0199',
-      unsubscribeUrl: 'https://shop.example/shop/Harbour/newsletter/unsubscribe?token=YWRh',
+      confirmUrl: newsletter.confirm('0199'),
+      unsubscribeUrl: newsletter.unsubscribe,
     },
   };
 
-  test.each(TEMPLATE_NAMES)('of %s know these placeholders', (template) => {
-    const { meanings } = templateGuide(template);
-    expect(Object.keys(meanings)).toEqual(Object.keys(VALUES[template]));
-    for (const [name, value] of Object.entries(VALUES[template]).filter(([name]) => name !== 'lines')) {
-      const own = { en_GB: { subject: `a {${name}}`, text: `b {${name}} c` } };
-      const rendered = withOwn(template, own);
-      expect([name, rendered.subject, bodyOf(rendered).split('\n')[0]]).toEqual([
-        name,
+  test.each(KIND_NAMES)('of %s know these placeholders', (name) => {
+    const values = VALUES[name]!;
+    expect(Object.keys(placeholderMeanings(kindOf(name)))).toEqual(Object.keys(values));
+    for (const [placeholder, value] of Object.entries(values).filter(([key]) => key !== 'lines')) {
+      const own = { en_GB: { subject: `a {${placeholder}}`, text: `b {${placeholder}} c` } };
+      const email = withOwn(name, own);
+      expect([placeholder, email.subject, bodyOf(email).split('\n')[0]]).toEqual([
+        placeholder,
         `a ${value}`,
         `b ${value} c`,
       ]);
     }
   });
 
-  test.each(TEMPLATE_NAMES)('of %s are explained in docs/settings-file.md', (template) => {
-    const page = readFileSync(new URL('../../../docs/settings-file.md', import.meta.url), 'utf8');
-    const [row] = new RegExp(`^\\| \`${template}\` .*`, 'm').exec(page)!;
+  test.each(KIND_NAMES)('of %s are explained in docs/settings-file.md', (name) => {
+    const page = readFileSync(new URL('../docs/settings-file.md', import.meta.url), 'utf8');
+    const [row] = new RegExp(`^\\| \`${name}\` .*`, 'm').exec(page)!;
     const named = [...row.matchAll(/`\{(\w+)\}`/g)].map(([, name]) => name);
-    expect(['shopName', 'shopUrl', ...named]).toEqual(Object.keys(templateGuide(template).meanings));
+    expect(['shopName', 'shopUrl', ...named]).toEqual(Object.keys(placeholderMeanings(kindOf(name))));
   });
 
   const own = { de_DE: { subject: 'DE' }, de_CH: { subject: 'CH' }, en_GB: { subject: 'GB' } };
@@ -251,7 +260,7 @@ describe("a shop's own words", () => {
     expect(withOwn('refund', texts, locale, { orderNumber: '1' }).subject).toBe(subject);
   });
 
-  test('leave the rest of the mail in their own language', () => {
+  test('leave the rest of the email in their own language', () => {
     const german = withOwn('order', { de_DE: { subject: 'Danke' } }, 'fr_FR');
     expect(german).toMatchObject({ subject: 'Danke', language: 'de' });
     expect(german.text).toContain('Gesamtbetrag: €59.55');
@@ -277,9 +286,9 @@ describe("a shop's own words", () => {
       subject: '{trackingCode}',
       text: 'By {carrier}\nHello\n\n{trackingCode}\n\n{restFollows}',
     };
-    const rendered = withOwn('shipped', { en_GB: words }, 'en_GB', { ...nothing, goods: ['Tea'] });
-    expect(rendered.subject).toBe('Your order ORD261115/1001 is on its way');
-    expect(bodyOf(rendered)).toBe('Hello\n\nTea');
+    const email = withOwn('shipped', { en_GB: words }, 'en_GB', { ...nothing, goods: ['Tea'] });
+    expect(email.subject).toBe('Your order ORD261115/1001 is on its way');
+    expect(bodyOf(email)).toBe('Hello\n\nTea');
   });
 
   test('are text, whatever was typed', () => {
@@ -296,7 +305,7 @@ describe("a shop's own words", () => {
 describe('what customers and merchants typed into facts', () => {
   test('is text', () => {
     const facts = { productName: '<b>Tea</b>\r\nBcc: all@mail.example', productNumber: 'A/1 "x"' };
-    const { subject, html, text } = renderedMail(mailOf('availability', 'en_GB', facts), sender);
+    const { subject, html, text } = rendered('availability', 'en_GB', facts);
     expect(subject).toBe('Available again: <b>Tea</b> Bcc: all@mail.example');
     expect(html).not.toContain('<b>');
     expect(html).toContain('&lt;b&gt;Tea&lt;/b&gt;');
@@ -309,9 +318,9 @@ describe('what customers and merchants typed into facts', () => {
       carrier: '{orderNumber} $1\n\nNow',
       trackingCode: '{lines}',
     };
-    const rendered = withOwn('shipped', { en_GB: { text: '{carrier}: {trackingCode}' } }, 'en_GB', facts);
-    expect(bodyOf(rendered)).toBe('{orderNumber} $1 Now: {lines}\n\n{shopName} $& <i> Total: free');
-    expect(rendered.html).toContain('{shopName} $&amp; &lt;i&gt;');
+    const email = withOwn('shipped', { en_GB: { text: '{carrier}: {trackingCode}' } }, 'en_GB', facts);
+    expect(bodyOf(email)).toBe('{orderNumber} $1 Now: {lines}\n\n{shopName} $& <i> Total: free');
+    expect(email.html).toContain('{shopName} $&amp; &lt;i&gt;');
   });
 });
 

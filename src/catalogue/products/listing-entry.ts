@@ -1,0 +1,178 @@
+import type { Settings } from '../../shops/settings/settings.ts';
+import { separateWords } from '../search/query.ts';
+import type { Prices, ProductFacts } from './facts.ts';
+import { priceIn } from './prices.ts';
+import { typeOf } from './render.ts';
+
+/*
+ * What lists and search know of a product, computed from its row. Bounds are in characters: an index takes no entry
+ * beyond 2,700 bytes, and a tsvector no more than 1 MB.
+ */
+
+const LONGEST_NAME = 500;
+const LONGEST_FACET = 500;
+const LONGEST_MANUFACTURER = 1_000;
+const LONGEST_KEYWORDS = 5_000;
+/** A master with very many variations is found by the numbers of the first ones. */
+const LONGEST_NUMBERS = 1_000;
+const LONGEST_TEXT = 8_000;
+
+/** The dictionaries that PostgreSQL brings, by language; words of others are taken as they are. */
+const DICTIONARIES: Readonly<Record<string, string>> = {
+  ar: 'arabic',
+  ca: 'catalan',
+  da: 'danish',
+  de: 'german',
+  el: 'greek',
+  en: 'english',
+  es: 'spanish',
+  eu: 'basque',
+  fi: 'finnish',
+  fr: 'french',
+  ga: 'irish',
+  hi: 'hindi',
+  hu: 'hungarian',
+  hy: 'armenian',
+  id: 'indonesian',
+  it: 'italian',
+  lt: 'lithuanian',
+  nb: 'norwegian',
+  ne: 'nepali',
+  nl: 'dutch',
+  nn: 'norwegian',
+  no: 'norwegian',
+  pt: 'portuguese',
+  ro: 'romanian',
+  ru: 'russian',
+  sr: 'serbian',
+  sv: 'swedish',
+  ta: 'tamil',
+  tr: 'turkish',
+  yi: 'yiddish',
+};
+
+export function dictionaryOf(locale: string): string {
+  return DICTIONARIES[locale.slice(0, 2)] ?? 'simple';
+}
+
+/** A product that stands in lists, as `findListedProducts` reads it. */
+export interface ListedProduct {
+  productId: string;
+  productNumber: string;
+  visible: boolean;
+  productTypeId: string | null;
+  prices: Prices | null;
+  /** Without the long texts, which are read where they are needed. */
+  facts: ProductFacts;
+  categories: { categoryId: string; number: number }[];
+  /** The visible ones of a master, by number. */
+  variations: { productNumber: string; selection: Record<string, string>; prices: Prices | null }[];
+}
+
+/** One row of the table `listing`; `insertListing` adds the long texts. */
+export interface ListingEntry {
+  productId: string;
+  locale: string;
+  dictionary: string;
+  visible: boolean;
+  name: string;
+  price: number | null;
+  facets: string[];
+  categoryIds: string[];
+  /** What parts of words and typing errors are looked for in: words with one blank around each. */
+  text: string;
+  /** The words that count most. */
+  title: string;
+  manufacturer: string;
+}
+
+/** A row for each locale of the shop. */
+export function listingEntries(product: ListedProduct, settings: Settings): ListingEntry[] {
+  const { facts, productNumber } = product;
+  const { price, highest } = priceBounds(product, settings);
+  const numbers = [
+    facts.manufacturerProductNumber,
+    facts.ean,
+    facts.upc,
+    facts.productCode,
+    truncated(product.variations.map((variation) => variation.productNumber).join(' | '), LONGEST_NUMBERS),
+  ];
+  const common = {
+    productId: product.productId,
+    visible: product.visible,
+    price,
+    facets: facetsOf(product, settings, price !== null && highest > price ? highest : null),
+    categoryIds: product.categories.map(({ categoryId }) => categoryId),
+    manufacturer: truncated(facts.manufacturer ?? '', LONGEST_MANUFACTURER),
+  };
+  return settings.locales.map((locale) => {
+    const name = truncated(nameIn(product, locale, settings.defaultLocale), LONGEST_NAME);
+    const words = keywordsIn(facts, locale, settings.defaultLocale);
+    const keywords = truncated(words.join(' | '), LONGEST_KEYWORDS);
+    const parts = [name, productNumber, facts.manufacturer, keywords, ...numbers];
+    return {
+      ...common,
+      locale,
+      dictionary: dictionaryOf(locale),
+      name,
+      text: truncated(separateWords(parts.filter(Boolean).join(' | ')), LONGEST_TEXT),
+      title: [name, productNumber, keywords].join(' '),
+    };
+  });
+}
+
+/** Lists sort by the price in the default currency; of a master by that of its cheapest visible variation. */
+function priceBounds({ prices, variations }: ListedProduct, settings: Settings) {
+  const inDefaultCurrency = (own: Prices | null) => {
+    const price = priceIn(own, settings.defaultCurrency, settings);
+    return price === null ? [] : [Math.min(price, Number.MAX_SAFE_INTEGER)];
+  };
+  const offered = variations.flatMap((variation) => inDefaultCurrency(variation.prices ?? prices));
+  const all = offered.length > 0 ? offered : inDefaultCurrency(prices);
+  if (all.length === 0) return { price: null, highest: null };
+  return { price: Math.min(...all), highest: Math.max(...all) };
+}
+
+/**
+ * What search counts and filters by: `c:<category number>`, `m:<manufacturer>`, `a:<attribute number>:<value>` for the
+ * attributes whose values the product type lists, and `p:<highest price>` of a master whose variations differ in price.
+ */
+function facetsOf(product: ListedProduct, settings: Settings, highest: number | null): string[] {
+  const { facts, categories, variations } = product;
+  const attributes = typeOf({ productTypeId: product.productTypeId, master: null }, settings).attributes;
+  const numbers = new Map(
+    attributes.flatMap(({ key, number, preDefined }) => (preDefined ? [[key, number] as const] : [])),
+  );
+  const values = [
+    ...(facts.attributes ?? []).flatMap(({ key, values }) =>
+      values.map(({ value }) => [key, value] as const),
+    ),
+    ...variations.flatMap(({ selection }) => Object.entries(selection)),
+  ];
+  const facets = [
+    ...categories.map(({ number }) => `c:${number}`),
+    ...(facts.manufacturer ? [`m:${facts.manufacturer}`] : []),
+    ...(highest === null ? [] : [`p:${highest}`]),
+    ...values.flatMap(([key, value]) => (numbers.has(key) ? [`a:${numbers.get(key)}:${value}`] : [])),
+  ];
+  return [...new Set(facets.map(truncatedFacet))].toSorted();
+}
+
+/** A filter is cut as the facets are, so that it still finds them. */
+export function truncatedFacet(facet: string): string {
+  return truncated(facet, LONGEST_FACET);
+}
+
+function nameIn({ facts, productNumber }: ListedProduct, locale: string, defaultLocale: string): string {
+  const { name = {} } = facts;
+  return name[locale] || name[defaultLocale] || Object.values(name).find(Boolean) || productNumber;
+}
+
+function keywordsIn({ searchKeywords = {} }: ProductFacts, locale: string, defaultLocale: string) {
+  return searchKeywords[locale] ?? searchKeywords[defaultLocale] ?? Object.values(searchKeywords)[0] ?? [];
+}
+
+/** In characters as PostgreSQL counts them, so that none is cut in two. */
+function truncated(text: string, characters: number): string {
+  return text.length <= characters ? text : Array.from(text).slice(0, characters).join('');
+}

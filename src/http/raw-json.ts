@@ -1,0 +1,50 @@
+import { Rendered, tagOf } from './rendered.ts';
+
+/** JSON that is serialised already, with its ETag: what many requests get is serialised and hashed once. */
+export class RawJson extends Rendered {
+  readonly etag: string;
+
+  constructor(bytes: Buffer, etag: string) {
+    super(bytes, etag);
+    this.etag = etag;
+  }
+}
+
+export function toRawJson(value: unknown): RawJson {
+  const bytes = Buffer.from(JSON.stringify(value));
+  return new RawJson(bytes, tagOf(bytes));
+}
+
+/**
+ * An object whose fields are values, raw JSON, or lists of raw JSON. Raw parts are copied as they are, so a long list
+ * costs no serialising; its ETag is made from theirs, so it costs no hashing either.
+ */
+export function joinRawJson(fields: Readonly<Record<string, unknown>>): RawJson {
+  const parts: Buffer[] = [];
+  let etags = '';
+  /** What stands between two raw parts. */
+  let text = '{';
+  const append = ({ bytes, etag }: RawJson) => {
+    parts.push(Buffer.from(text), bytes);
+    etags += text + etag;
+    text = '';
+  };
+  Object.entries(fields).forEach(([name, value], index) => {
+    text += `${index > 0 ? ',' : ''}${JSON.stringify(name)}:`;
+    if (value instanceof RawJson) append(value);
+    else if (isRawList(value)) {
+      value.forEach((item, place) => {
+        text += place > 0 ? ',' : '[';
+        append(item);
+      });
+      text += ']';
+    } else text += JSON.stringify(value);
+  });
+  text += '}';
+  parts.push(Buffer.from(text));
+  return new RawJson(Buffer.concat(parts), tagOf(etags + text));
+}
+
+function isRawList(value: unknown): value is RawJson[] {
+  return Array.isArray(value) && value[0] instanceof RawJson;
+}
