@@ -86,7 +86,7 @@ export type OrderMail = Omit<QueuedEmail<Omit<OrderPlaced, 'orderNumber'>>, 'sho
 /** Tells a customer what was ordered, in the language of the cart. */
 export function confirmation(
   { orderId, content, email: to }: { orderId: string; content: Content; email: string },
-  { locale, settings }: RenderContext,
+  { locale, settings }: Pick<RenderContext, 'locale' | 'settings'>,
 ): OrderMail {
   const money = (minor: number) => formatMoney(minor, content.currency, locale);
   const unlessZero = (minor: number) => (minor === 0 ? null : money(minor));

@@ -4,20 +4,20 @@ import { findPage, type Content } from '../../shops/legal/queries.ts';
 import { PAGES, type PageName } from '../../shops/legal/schema.ts';
 import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import type { Page } from '../page.ts';
-import type { Pages } from '../page-registration.ts';
+import type { Pages } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 import { languageTag } from '../../http/locale.ts';
 
 /** A legal text holds in its own language, so a page that lacks a locale offers another's and does not borrow it. */
 export function legal(pages: Pages): void {
-  pages.show('/legal/:page', async (visit, { params }) => {
+  pages.get('/legal/:page', async (visit, { params }) => {
     const page = PAGES.find((known) => known.page === params['page'])?.page;
     if (!page) throw notFound();
     const { db, shopId, locale, settings } = visit;
     const content = (await findPage(db, shopId, page, locale)) ?? {};
     if (saysAnything(content, page)) {
-      await prepareMerchantHtml(content['shortDescription'], content['description']);
+      await prepareMerchantHtml(visit, content['shortDescription'], content['description']);
       return textPage(visit, page, content);
     }
     const { defaultLocale } = settings;
@@ -49,8 +49,8 @@ function textPage(visit: Visit, page: PageName, content: Content): Page {
     path: `/legal/${page}`,
     main: html`<article class="prose">
       <h1>${heading}</h1>
-      ${merchantHtml(shortDescription)} ${page === 'contact-information' && contact(visit, content)}
-      ${merchantHtml(description)}
+      ${merchantHtml(visit, shortDescription)} ${page === 'contact-information' && contact(visit, content)}
+      ${merchantHtml(visit, description)}
     </article>`,
   };
 }
@@ -96,9 +96,9 @@ function contact({ locale, settings }: Visit, content: Content): Markup {
 }
 
 function missingPage(visit: Visit, page: PageName, isElsewhere: boolean): Page {
-  const { locale, settings, frame } = visit;
+  const { locale, settings, layout } = visit;
   const words = messages(locale).storefront.legal;
-  const heading = frame.legalNames[locale]?.[page] ?? words.names[page];
+  const heading = layout.legalNames[locale]?.[page] ?? words.names[page];
   const path = `/legal/${page}`;
   const language = languageTag(settings.defaultLocale);
   const named = new Intl.DisplayNames([languageTag(locale)], { type: 'language' }).of(language.slice(0, 2));

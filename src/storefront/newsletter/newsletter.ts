@@ -15,7 +15,7 @@ import {
 import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
-import type { Pages, Sent } from '../page-registration.ts';
+import type { Pages, FormRequest } from '../pages.ts';
 import { legalNames, to, type Visit } from '../visit.ts';
 
 const LONGEST_NAME = 100;
@@ -27,37 +27,45 @@ const TRIES_PER_HOUR = 10;
  * known or not.
  */
 export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
-  pages.show('/newsletter', async (visit) => formPage(visit, EMPTY));
+  pages.get('/newsletter', async (visit) => formPage(visit, EMPTY));
 
-  pages.take('/newsletter', { perHour: TRIES_PER_HOUR }, async (visit, { field }) => {
-    const typed = typedIn(visit, field);
-    const problems = problemsOf(typed);
-    if (Object.keys(problems).length > 0) return { ...formPage(visit, typed, problems), status: 400 };
-    await ask(visit, tokens, typed);
-    return new Redirect(to(visit, '/newsletter/sent'));
-  });
+  pages.post(
+    '/newsletter',
+    async (visit, { field }) => {
+      const typed = typedIn(visit, field);
+      const problems = problemsOf(typed);
+      if (Object.keys(problems).length > 0) return { ...formPage(visit, typed, problems), status: 400 };
+      await ask(visit, tokens, typed);
+      return new Redirect(to(visit, '/newsletter/sent'));
+    },
+    { perHour: TRIES_PER_HOUR },
+  );
 
-  pages.show('/newsletter/sent', async (visit) => {
+  pages.get('/newsletter/sent', async (visit) => {
     const words = messages(visit.locale).storefront.newsletter;
     return saying(visit, '/newsletter/sent', words.sentTitle, words.sent);
   });
 
-  pages.show('/newsletter/confirm', async (visit, { query }) => {
+  pages.get('/newsletter/confirm', async (visit, { query }) => {
     const token = query('token') ?? '';
     const requests = await findRequests(visit.db, visit.shopId, hashesOf(visit, token));
     return requests.length === 0 ? expiredPage(visit) : confirmPage(visit, token, requests);
   });
 
-  pages.take('/newsletter/confirm', { perHour: TRIES_PER_HOUR }, async (visit, { field }) => {
-    const { db, shopId } = visit;
-    const hashes = hashesOf(visit, field('token'));
-    const [subscriber] = await db.transaction((tx) => confirmRequests(tx, shopId, hashes));
-    if (!subscriber) return expiredPage(visit);
-    const token = tokens.unsubscribing(shopId, subscriber.email);
-    return new Redirect(to(visit, '/newsletter/confirmed', { token }));
-  });
+  pages.post(
+    '/newsletter/confirm',
+    async (visit, { field }) => {
+      const { db, shopId } = visit;
+      const hashes = hashesOf(visit, field('token'));
+      const [subscriber] = await db.transaction((tx) => confirmRequests(tx, shopId, hashes));
+      if (!subscriber) return expiredPage(visit);
+      const token = tokens.unsubscribing(shopId, subscriber.email);
+      return new Redirect(to(visit, '/newsletter/confirmed', { token }));
+    },
+    { perHour: TRIES_PER_HOUR },
+  );
 
-  pages.show('/newsletter/confirmed', async (visit, { query }) => {
+  pages.get('/newsletter/confirmed', async (visit, { query }) => {
     const token = query('token') ?? '';
     if (tokens.unsubscriber(visit.shopId, token) === undefined) throw notFound();
     const words = messages(visit.locale).storefront.newsletter;
@@ -70,22 +78,26 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
     };
   });
 
-  pages.show('/newsletter/unsubscribe', async (visit, { query }) => {
+  pages.get('/newsletter/unsubscribe', async (visit, { query }) => {
     const token = query('token') ?? '';
     const email = tokens.unsubscriber(visit.shopId, token);
     if (email === undefined) throw notFound();
     return unsubscribePage(visit, token, email);
   });
 
-  pages.take('/newsletter/unsubscribe', { perHour: TRIES_PER_HOUR }, async (visit, { field }) => {
-    const { db, shopId } = visit;
-    const email = tokens.unsubscriber(shopId, field('token'));
-    if (email === undefined) throw notFound();
-    await db.transaction((tx) => unsubscribe(tx, shopId, email));
-    return new Redirect(to(visit, '/newsletter/unsubscribed'));
-  });
+  pages.post(
+    '/newsletter/unsubscribe',
+    async (visit, { field }) => {
+      const { db, shopId } = visit;
+      const email = tokens.unsubscriber(shopId, field('token'));
+      if (email === undefined) throw notFound();
+      await db.transaction((tx) => unsubscribe(tx, shopId, email));
+      return new Redirect(to(visit, '/newsletter/unsubscribed'));
+    },
+    { perHour: TRIES_PER_HOUR },
+  );
 
-  pages.show('/newsletter/unsubscribed', async (visit) => {
+  pages.get('/newsletter/unsubscribed', async (visit) => {
     const words = messages(visit.locale).storefront.newsletter;
     return saying(visit, '/newsletter/unsubscribed', words.unsubscribedTitle, words.unsubscribed);
   });
@@ -106,7 +118,7 @@ interface Typed {
 const EMPTY: Typed = { email: '', name: '', campaigns: [] };
 
 /** Of a single newsletter there is nothing to choose. */
-function typedIn(visit: Visit, field: Sent['field']): Typed {
+function typedIn(visit: Visit, field: FormRequest['field']): Typed {
   const offered = offeredTo(visit);
   return {
     email: field('email'),
