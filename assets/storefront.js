@@ -177,13 +177,6 @@ all('[data-slideshow]').forEach(slideshow);
 
 // Suggestions while typing are a combobox with a list (WAI-ARIA).
 
-const count = {
-  de: (found) => (found === 1 ? '1 Vorschlag' : `${found} Vorschläge`),
-  fr: (found) => (found < 2 ? `${found} suggestion` : `${found} suggestions`),
-  en: (found) => (found === 1 ? '1 suggestion' : `${found} suggestions`),
-};
-const countWords = count[document.documentElement.lang.slice(0, 2)] ?? count.en;
-
 function createElement(name, attributes, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -233,9 +226,9 @@ function suggestions(input, place) {
     address.searchParams.set('q', input.value.trim());
     try {
       const answer = await fetch(address, { signal: request.signal });
-      const found = answer.ok ? await answer.json() : [];
-      show(found);
-      status.textContent = countWords(found.length);
+      const { count, products } = answer.ok ? await answer.json() : { count: '', products: [] };
+      show(products);
+      status.textContent = count;
     } catch (error) {
       // A newer request has replaced this one, or the network failed: the search works without suggestions.
       if (error.name !== 'AbortError') close();

@@ -10,7 +10,7 @@ import Fastify, {
 import { apps } from './shops/apps/routes.ts';
 import { audit } from './shops/audit-log/routes.ts';
 import { addresses } from './carts/addresses.ts';
-import { openCart } from './carts/change.ts';
+import { createCartStore, type CartStoreOptions } from './carts/cart-store.ts';
 import { coupon } from './carts/coupon.ts';
 import { lineItems } from './carts/line-items.ts';
 import { order } from './carts/order.ts';
@@ -82,6 +82,8 @@ export interface AppDeps {
   log: FastifyBaseLogger;
   /** false while the schema is still being brought up to date. */
   isMigrated?: () => boolean;
+  /** What makes carts fast; without it they are the same. */
+  cartStoreOptions?: CartStoreOptions;
 }
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -92,6 +94,7 @@ export async function buildApp({
   db,
   log,
   isMigrated = () => true,
+  cartStoreOptions = { cache: true, batch: true },
 }: AppDeps): Promise<FastifyInstance> {
   const logRequest = requestLog(log);
   const hosts = createShopHosts({ db, config, log, isMigrated, port: () => portOf(app) });
@@ -174,6 +177,7 @@ export async function buildApp({
   registerHealth(app, db, isMigrated);
   await registerOpenapi(app);
 
+  const cartStore = createCartStore(db, cartStoreOptions);
   const api = operations(app, {
     config,
     db,
@@ -181,17 +185,17 @@ export async function buildApp({
     gate,
     limiter,
     isRefusedDemoToken,
-    checkCart: openCart,
+    checkCart: (request) => cartStore.open(request),
   });
   shop(api);
   countries(api);
   couponCampaigns(api);
-  carts(api);
-  lineItems(api);
-  coupon(api);
-  addresses(api);
-  paymentAndShipping(api);
-  order(api);
+  carts(api, cartStore);
+  lineItems(api, cartStore);
+  coupon(api, cartStore);
+  addresses(api, cartStore);
+  paymentAndShipping(api, cartStore);
+  order(api, cartStore);
   orders(api);
   sales(api);
   managedOrders(api);
@@ -228,7 +232,7 @@ export async function buildApp({
   await docsRoutes(app);
   mediaRoutes(app, { config });
   startPageRoutes(app, { db, config, hosts, isMigrated });
-  await storefrontRoutes(app, { db, config, limiter, hosts, isMigrated });
+  await storefrontRoutes(app, { db, carts: cartStore, config, limiter, hosts, isMigrated });
 
   app.addHook('onClose', async () => {
     await hosts.close();

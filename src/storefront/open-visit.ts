@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import type { CartStore } from '../carts/cart-store.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, tooManyRequests, type HttpError } from '../http/errors.ts';
@@ -13,6 +14,7 @@ import type { Visit } from './visit.ts';
 
 export interface PageDeps {
   db: Database;
+  carts: CartStore;
   config: Config;
   limiter: RateLimiter;
   sessions: Sessions;
@@ -39,7 +41,7 @@ export async function openVisit(
   deps: PageDeps,
   { mayBeStale = false }: VisitOptions = {},
 ): Promise<Visit> {
-  const { db, config, sessions } = deps;
+  const { db, carts, config, sessions } = deps;
   const { shopId } = request.params as { shopId: string };
   delete request.visit;
   if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
@@ -51,6 +53,7 @@ export async function openVisit(
   const query = request.query as Record<string, string | string[]>;
   const visit: Visit = {
     db,
+    carts,
     config,
     shopId,
     settings,

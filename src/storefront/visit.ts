@@ -1,3 +1,4 @@
+import type { CartStore } from '../carts/cart-store.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';
@@ -9,6 +10,7 @@ import type { Session } from './session.ts';
 /** A request for a page of a shop, with what every page needs to know. */
 export interface Visit {
   db: Database;
+  carts: CartStore;
   config: Config;
   shopId: string;
   settings: Settings;

@@ -77,7 +77,7 @@ export async function finaliseDocument(
     kind,
     issuedAt,
     createdAt: tx.now,
-    address: whole.invoice?.address ?? order.billingAddress,
+    address: whole.invoice?.address ?? JSON.stringify(order.billingAddress),
     terms: {
       ...termsOf(order, settings, wanted, { issuedAt, content, invoice: whole.invoice }),
       hasServices,
@@ -245,12 +245,12 @@ function termsOf(
 ): Omit<DocumentTerms, 'hasServices'> {
   const { locale } = order;
   const { invoicing, defaultLocale } = settings;
-  const delivery = order.shippingAddress === null ? null : (JSON.parse(order.shippingAddress) as Address);
+  const delivery = order.shippingAddress;
   const isPickup = settings.shippingMethods.some(
     ({ kind: method, shippingMethodId }) =>
       method === 'pickup' && shippingMethodId === order.content.shipping?.shippingMethodId,
   );
-  const { country } = delivery ?? (JSON.parse(order.billingAddress) as Address);
+  const { country } = delivery ?? order.billingAddress;
   const isInvoice = kind === 'Invoice';
   const due =
     isInvoice && invoicing.paymentDays !== undefined

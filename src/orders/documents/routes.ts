@@ -73,9 +73,10 @@ export function documents(api: Operations): void {
         status: 201,
         answer: FinalisedDocument,
       },
-      async ({ tx, shopId, params, body: wanted, caller, origin, afterCommit }) => {
+      async ({ tx, shopId, params, body: wanted, caller, origin, created, afterCommit }) => {
         const appId = caller.app?.appId ?? null;
         const document = await finaliseDocument(tx, shopId, params.orderId, { ...wanted, kind }, appId);
+        created({ documentId: document.documentId });
         afterCommit(() => keepDocumentFile(api.db, shopId, document));
         const settings = await shopSettings(tx, shopId);
         const text = documentText(document, { locale: settings.defaultLocale, origin, settings });

@@ -97,7 +97,7 @@ export function customers(api: Operations): void {
       status: 201,
       answer: Customer,
     },
-    async ({ tx, shopId, body, link }) => {
+    async ({ tx, shopId, body, link, created }) => {
       const { customerNumber } = body;
       const customer = {
         customerId: newId(tx.now),
@@ -108,6 +108,7 @@ export function customers(api: Operations): void {
         ? await insertCustomer(tx, shopId, { ...customer, customerNumber })
         : await insertNumberedCustomer(tx, shopId, customer);
       if (!row) throw numberTaken();
+      created({ customerId: customer.customerId });
       return new Rendered(customerText(row, link));
     },
   );

@@ -1,9 +1,9 @@
 import { startCart } from '../../carts/shopping.ts';
-import { CartGone, type Change } from '../../carts/change.ts';
+import type { CartChange, CartRow } from '../../carts/cart.ts';
+import { CartGone } from '../../carts/cart-store.ts';
+import { addCoupon, removeCoupon } from '../../carts/changes.ts';
 import { couponLimit, UnknownCoupon } from '../../carts/coupon-limit.ts';
-import { addingCoupon, withoutCoupon } from '../../carts/coupon.ts';
-import { adding, changingQuantity, takingOut } from '../../carts/line-items.ts';
-import { SoldOut } from '../../carts/lines.ts';
+import { addLine, removeLine, setQuantity, SoldOut } from '../../carts/lines.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
 import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
@@ -47,9 +47,9 @@ export function cart(pages: Pages): void {
     try {
       return await changed(
         visit,
-        (open) => {
-          before = Number(open.cart.lines.find((line) => line.lineItemId === lineItemId)?.quantity ?? 0);
-          return changingQuantity(lineItemId, quantity, visit.db.now)(open);
+        (cart, context) => {
+          before = quantityIn(cart, { lineItemId });
+          return setQuantity(cart, lineItemId, quantity, context);
         },
         (cart) => {
           const line = lineWith(cart, { lineItemId })!;
@@ -88,7 +88,8 @@ export function cart(pages: Pages): void {
     try {
       return await limitFailures(
         (address) => couponLimit({ address }),
-        () => changed(visit, addingCoupon(codeKey, visit.db.now), updated(visit), { codeKey }),
+        () =>
+          changed(visit, (cart, context) => addCoupon(cart, codeKey, context), updated(visit), { codeKey }),
       );
     } catch (error) {
       if (!(error instanceof UnknownCoupon)) throw error;
@@ -96,7 +97,9 @@ export function cart(pages: Pages): void {
     }
   });
 
-  pages.post('/cart/coupon/remove', async (visit) => changed(visit, withoutCoupon, updated(visit)));
+  pages.post('/cart/coupon/remove', async (visit) =>
+    changed(visit, (cart) => removeCoupon(cart), updated(visit)),
+  );
 }
 
 /** As people write it: `2`, `1.5` or `1,5`. undefined: it is no quantity. */
@@ -107,14 +110,14 @@ function typedQuantity(text: string): number | undefined {
 const rounded = (amount: number) => Number(amount.toFixed(6));
 
 async function added(visit: Visit, productId: string, quantity: number): Promise<Redirect> {
-  const { session, settings, currency, locale, db } = visit;
+  const { session, settings, currency, locale } = visit;
   let before = 0;
-  const change: Change = (open) => {
-    if (!settings.currencies.includes(open.cart.currency)) {
+  const change: CartChange = (cart, context) => {
+    if (!settings.currencies.includes(cart.currency)) {
       throw new CartGone(gone('Nothing is sold in the currency of this cart any more'));
     }
-    before = Number(open.cart.lines.find((line) => line.productId === productId)?.quantity ?? 0);
-    return adding({ productId, quantity }, db.now)(open);
+    before = quantityIn(cart, { productId });
+    return addLine(cart, { productId, quantity }, context);
   };
   const cart =
     (session.cart && (await changeCartOf(visit, session.cart.id, change, { productIds: [productId] }))) ??
@@ -127,6 +130,17 @@ async function added(visit: Visit, productId: string, quantity: number): Promise
       ? messages(locale).storefront.cart.added({ name: shortName(line.name) })
       : correction(visit, line);
   return new Redirect(to(visit, '/cart'), notice);
+}
+
+/** How much of a line there is; 0: there is no such line. */
+function quantityIn(
+  { lines }: CartRow,
+  wanted: Partial<Pick<CartRow['lines'][number], 'productId' | 'lineItemId'>>,
+): number {
+  const line = lines.find(
+    ({ productId, lineItemId }) => productId === wanted.productId || lineItemId === wanted.lineItemId,
+  );
+  return Number(line?.quantity ?? 0);
 }
 
 type CartLine = Cart['lineItemContainer']['productLineItems'][number];
@@ -150,7 +164,7 @@ function correction(visit: Visit, { name, quantity, orderUnitShort }: CartLine):
 /** Changes the visitor's cart and shows it; `told` says what there is to say of it. */
 async function changed(
   visit: Visit,
-  change: Change,
+  change: CartChange,
   told: (cart: Cart) => string | undefined,
   wanted: { codeKey?: string } = {},
 ): Promise<Redirect> {
@@ -172,9 +186,9 @@ async function removed(visit: Visit, lineItemId: string): Promise<Redirect> {
   try {
     return await changed(
       visit,
-      (open) => {
-        before = Number(open.cart.lines.find((line) => line.lineItemId === lineItemId)?.quantity ?? 0);
-        return takingOut(lineItemId)(open);
+      (cart) => {
+        before = quantityIn(cart, { lineItemId });
+        return removeLine(cart, lineItemId);
       },
       (cart) => {
         rememberCart(

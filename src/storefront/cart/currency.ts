@@ -57,7 +57,7 @@ async function startedWith(visit: Visit, { cart }: ShownCart, currency: string):
       cart.appId,
     );
     const chosen = { billingAddress, shippingAddress, shippingMethodId, paymentMethodId };
-    return await changeCart(shopper, cartId, () => ({ changed: chosen }));
+    return await changeCart(shopper, cartId, () => chosen);
   } catch (error) {
     if (isRefusal(error)) return undefined;
     throw error;

@@ -1,5 +1,5 @@
 import { isPickupToken } from '../../carts/pickup-token.ts';
-import { pickUpCart, shownCart, type ShownCart } from '../../carts/shopping.ts';
+import { shownCart, type ShownCart } from '../../carts/shopping.ts';
 import { html } from '../../http/html.ts';
 import { readingLocale } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -46,7 +46,7 @@ async function copyOf(visit: Visit, cartId: string): Promise<ShownCart | undefin
 }
 
 async function newCopyOf(visit: Visit, cartId: string): Promise<ShownCart | undefined> {
-  const copyId = await pickUpCart(shopperOf(visit), cartId);
+  const copyId = await visit.carts.pickUp(visit.shopId, cartId);
   return copyId === undefined ? undefined : shownCart(shopperOf(visit), copyId);
 }
 

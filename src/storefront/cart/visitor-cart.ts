@@ -1,15 +1,15 @@
-import type { Change } from '../../carts/change.ts';
+import type { CartChange, Prefetch } from '../../carts/cart.ts';
 import { largestQuantity } from '../../pricing/quantity.ts';
-import type { Wanted } from '../../carts/queries.ts';
 import { changeCart, shownCart, type Shopper, type ShownCart } from '../../carts/shopping.ts';
+import { setLocale } from '../../carts/changes.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { addVisitorEvents, type VisitorEvent } from '../session.ts';
 import type { Visit } from '../visit.ts';
 import { findWishedIds } from '../wishlist/queries.ts';
 
 /** Who shops: the session names the cart, so no token is needed. */
-export function shopperOf({ db, shopId, origin, locale }: Visit): Shopper {
-  return { db, shopId, origin, locale };
+export function shopperOf({ db, carts, shopId, origin, locale }: Visit): Shopper {
+  return { db, carts, shopId, origin, locale };
 }
 
 /** The visitor's cart, if there is one. What is gone is forgotten. */
@@ -42,11 +42,14 @@ async function withWishes(visit: Visit, cart: Cart): Promise<Cart> {
 export function changeCartOf(
   visit: Visit,
   cartId: string,
-  change: Change,
-  wanted: Wanted = {},
+  change: CartChange,
+  prefetch: Prefetch = {},
 ): Promise<Cart | undefined> {
-  const inLanguage: Change = (open) => ({ changed: { ...change(open).changed, locale: visit.locale } });
-  return changeCart(shopperOf(visit), cartId, inLanguage, wanted);
+  const inLanguage: CartChange = (cart, context) => ({
+    ...change(cart, context),
+    ...setLocale(visit.locale),
+  });
+  return changeCart(shopperOf(visit), cartId, inLanguage, prefetch);
 }
 
 /** The header shows how much is in it. */

@@ -1,5 +1,5 @@
-import { settingAddress, withoutAddress } from '../../carts/addresses.ts';
-import type { Change } from '../../carts/change.ts';
+import type { CartChange } from '../../carts/cart.ts';
+import { removeAddress, setAddress } from '../../carts/changes.ts';
 import type { ShownCart } from '../../carts/shopping.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { ADDRESS_FIELDS, type Address } from '../../shops/countries/address.ts';
@@ -62,7 +62,7 @@ export function sentAddresses({ settings }: Visit, { field }: FormRequest): Addr
 }
 
 /** Stores what was sent; throws what is wrong in both addresses. */
-export function settingAddresses(visit: Visit, sent: AddressForm, known: AddressForm): Change {
+export function settingAddresses(visit: Visit, sent: AddressForm, known: AddressForm): CartChange {
   const { settings } = visit;
   const problems: Problem[] = [];
   const checked = (part: Part) => {
@@ -76,11 +76,10 @@ export function settingAddresses(visit: Visit, sent: AddressForm, known: Address
   const billing = checked('billing');
   const shipping = sent.isElsewhere ? checked('shipping') : undefined;
   if (problems.length > 0 || !billing) throw new ValidationError(problems);
-  const changes = [
-    settingAddress('billingAddress', billing),
-    shipping ? settingAddress('shippingAddress', shipping) : withoutAddress('shippingAddress'),
-  ];
-  return (open) => ({ changed: Object.assign({}, ...changes.map((change) => change(open).changed)) });
+  return (_cart, context) => ({
+    ...setAddress('billingAddress', billing, context),
+    ...(shipping ? setAddress('shippingAddress', shipping, context) : removeAddress('shippingAddress')),
+  });
 }
 
 export async function addressPage(

@@ -1,13 +1,14 @@
-import { orderCart, speaking, type ShownCart } from '../../carts/shopping.ts';
-import type { Change } from '../../carts/change.ts';
-import { NotAsReviewed } from '../../carts/order.ts';
+import type { CartChange } from '../../carts/cart.ts';
+import { setLocale } from '../../carts/changes.ts';
+import { NotAsReviewed } from '../../carts/review-digest.ts';
+import { orderCart, type ShownCart } from '../../carts/shopping.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { HttpError, ValidationError } from '../../http/errors.ts';
 import { cartPage } from '../cart/cart-page.ts';
 import { cartOf, changeCartOf, rememberCart, shopperOf } from '../cart/visitor-cart.ts';
 import { messages } from '../../kernel/messages.ts';
 import { addressPage, knownAddresses, sentAddresses, settingAddresses } from './address-step.ts';
-import { choosing, deliveryPage, sentChoices } from './delivery-step.ts';
+import { chooseMethods, deliveryPage, sentChoices } from './delivery-step.ts';
 import { reviewPage } from './review-step.ts';
 import { missingBefore, type Step } from './steps.ts';
 import { Redirect, type Page } from '../page.ts';
@@ -53,7 +54,7 @@ export function checkout(pages: Pages): void {
       return changed(
         visit,
         shown,
-        choosing(visit, chosen),
+        chooseMethods(chosen),
         '/checkout/review',
         { event: 'shippingMethod:select' },
         { event: 'paymentMethod:select' },
@@ -97,7 +98,7 @@ async function atStep(
 async function changed(
   visit: Visit,
   { cart }: ShownCart,
-  change: Change,
+  change: CartChange,
   next: Step,
   ...events: VisitorEvent[]
 ): Promise<Redirect> {
@@ -115,7 +116,7 @@ async function placed(visit: Visit, { cart }: ShownCart, reviewed: string): Prom
   const { locale } = visit;
   try {
     // Somebody may have switched the language on the last page.
-    if (cart.locale !== locale) await changeCartOf(visit, cart.cartId, speaking(locale));
+    if (cart.locale !== locale) await changeCartOf(visit, cart.cartId, () => setLocale(locale));
     return await ordered(visit, cart.cartId, reviewed);
   } catch (error) {
     // Nobody orders anything else than what stood above the button.

@@ -2,7 +2,7 @@ import { grouped } from '../../orders/documents/iban.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { findOrder } from '../../orders/queries.ts';
-import { orderText } from '../../orders/render.ts';
+import { toOrder } from '../../orders/render.ts';
 import type { Order } from '../../orders/schema.ts';
 import { goods, parties } from './review-step.ts';
 import { orderCompleted } from '../scripts/events.ts';
@@ -17,7 +17,7 @@ export function confirmation(pages: Pages): void {
     if (session.order === undefined) throw notFound();
     const row = await findOrder(db, shopId, session.order);
     if (!row) throw notFound();
-    const order = JSON.parse(orderText(row, { locale, origin, settings })) as Order;
+    const order = toOrder(row, { locale, origin, settings });
     const words = messages(locale).storefront.confirmation;
     const isNew = session.visitorEvents?.some(({ event }) => event === 'order:completed');
     return {

@@ -1,6 +1,6 @@
-import type { Change } from '../../carts/change.ts';
+import type { CartChange } from '../../carts/cart.ts';
+import { choosePayment, chooseShipping } from '../../carts/changes.ts';
 import { contentOf, named } from '../../pricing/content.ts';
-import { choosingPayment, choosingShipping } from '../../carts/payment-and-shipping.ts';
 import type { ShownCart } from '../../carts/shopping.ts';
 import { html, webAddress, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
@@ -106,20 +106,18 @@ export function sentChoices(visit: Visit, shown: ShownCart, { field }: FormReque
 const sentId = (text: string) => (isId(text) ? text.toUpperCase() : text);
 
 /** What is chosen again stays as it is: an app may have set its price, or its payment. */
-export function choosing(visit: Visit, { shippingMethod, paymentMethod }: Chosen): Change {
-  return (open) => {
-    const { cart, settings } = open;
-    const { isNeeded, possible } = contentOf(cart, settings, visit.db.now).totals.delivery;
+export function chooseMethods({ shippingMethod, paymentMethod }: Chosen): CartChange {
+  return (cart, context) => {
+    const { settings, now } = context;
+    const { isNeeded, possible } = contentOf(cart, settings, now).totals.delivery;
     const isShipped = isNeeded && possible.length > 0 && shippingMethod !== cart.shippingMethodId;
     const isPaid =
       settings.paymentMethods.length > 0 &&
       paymentMethod !== AGREED &&
       (paymentMethod !== cart.paymentMethodId || cart.paymentPrice !== null);
     return {
-      changed: {
-        ...(isShipped && choosingShipping({ id: shippingMethod }, visit.db.now)(open).changed),
-        ...(isPaid && choosingPayment(paymentMethod)(open).changed),
-      },
+      ...(isShipped && chooseShipping(cart, { id: shippingMethod }, context)),
+      ...(isPaid && choosePayment(paymentMethod, {}, context)),
     };
   };
 }

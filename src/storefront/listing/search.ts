@@ -40,7 +40,8 @@ export function search(pages: Pages): void {
   pages.file('/suggest', async (visit, request) => {
     const text = typedQuery(request.query('q'));
     const products = text.length < MIN_SUGGEST_LENGTH ? [] : await suggestions(visit, text);
-    return { type: 'application/json; charset=utf-8', content: JSON.stringify(products) };
+    const count = messages(visit.locale).storefront.listing.suggestions({ count: products.length });
+    return { type: 'application/json; charset=utf-8', content: JSON.stringify({ count, products }) };
   });
 }
 
