@@ -62,7 +62,7 @@ export function loadMessages(folder: URL): void {
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -'.json'.length));
   for (const language of languages) {
-    texts.set(language, readJson<Json>(new URL(`${language}.json`, folder)));
+    texts.set(language, readJson(new URL(`${language}.json`, folder)) as Json);
   }
   for (const language of languages) catalogues.set(language, catalogue(language));
 }

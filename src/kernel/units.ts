@@ -19,9 +19,9 @@ export type UnitKey = keyof typeof units;
  * table prefers. `code` is the one of UN/ECE recommendations 20 and 21, which electronic invoices use; C62 is one of
  * something.
  */
-export const UNITS = readJson<Readonly<Record<UnitKey, UnitNames & { code: string }>>>(
-  new URL('./units.json', import.meta.url),
-);
+export const UNITS = readJson(new URL('./units.json', import.meta.url)) as Readonly<
+  Record<UnitKey, UnitNames & { code: string }>
+>;
 
 export const UNIT_KEYS = Object.keys(UNITS) as UnitKey[];
 

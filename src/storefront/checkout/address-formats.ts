@@ -26,10 +26,10 @@ export interface Layout {
 
 type LayoutName = keyof typeof file.layouts;
 
-const { layouts, countries } = readJson<{
+const { layouts, countries } = readJson(new URL('./address-formats.json', import.meta.url)) as {
   layouts: Readonly<Record<LayoutName, Layout>>;
   countries: Readonly<Record<string, { layout: LayoutName; postcode: { pattern: string; example: string } }>>;
-}>(new URL('./address-formats.json', import.meta.url));
+};
 
 /** Patterns refuse what is surely wrong, in any case of letters: everything else is the business of the post. */
 export const FORMATS: Readonly<Record<string, AddressFormat>> = Object.fromEntries(

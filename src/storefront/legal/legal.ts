@@ -9,40 +9,40 @@ import { to, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** A legal text holds in its own language, so a page that lacks a locale offers another's and does not borrow it. */
+/** A legal text is valid in its own language only, so a page without a text in this one links to another language. */
 export function legal(pages: Pages): void {
   pages.get('/legal/:page', async (visit, { params }) => {
     const page = PAGES.find((known) => known.page === params['page'])?.page;
     if (!page) throw notFound();
     const { db, shopId, locale, settings } = visit;
     const content = (await findPage(db, shopId, page, locale)) ?? {};
-    if (saysAnything(content, page)) {
+    if (hasText(content, page)) {
       await prepareMerchantHtml(visit, content['shortDescription'], content['description']);
       return textPage(visit, page, content);
     }
     const { defaultLocale } = settings;
     const other = locale === defaultLocale ? {} : ((await findPage(db, shopId, page, defaultLocale)) ?? {});
-    return missingPage(visit, page, saysAnything(other, page));
+    return missingPage(visit, page, hasText(other, page));
   });
 }
 
 const CONTACT = ['company', 'contactPerson', 'address', 'phone', 'email'];
 
-function saysAnything(content: Content, page: PageName): boolean {
+function hasText(content: Content, page: PageName): boolean {
   const keys = ['shortDescription', 'description', ...(page === 'contact-information' ? CONTACT : [])];
   return keys.some((key) => (content[key] ?? '').trim() !== '');
 }
 
-/** Characters of the description that search engines show, and of a postal address. */
-const LONGEST_SUMMARY = 1_000;
-const LONGEST_ADDRESS = 2_000;
+/** How many characters of a description search engines show, and how many an address may have. */
+const MAX_SUMMARY_LENGTH = 1_000;
+const MAX_ADDRESS_LENGTH = 2_000;
 
 function textPage(visit: Visit, page: PageName, content: Content): Page {
   const { name, navigationCaption, title, shortDescription = '', description = '' } = content;
   const heading =
     [name, navigationCaption, title].find((text) => text?.trim()) ??
     messages(visit.locale).storefront.legal.names[page];
-  const summary = plainText(shortDescription, LONGEST_SUMMARY).replaceAll('\n', ' ');
+  const summary = plainText(shortDescription, MAX_SUMMARY_LENGTH).replaceAll('\n', ' ');
   return {
     title: title?.trim() || heading,
     ...(summary !== '' && { description: summary }),
@@ -61,7 +61,7 @@ function contact({ locale, settings }: Visit, content: Content): Markup {
   const person = [text('contactPerson'), text('contactPersonJobTitle')]
     .filter((one) => one !== '')
     .join(', ');
-  const address = [text('company'), ...plainText(text('address'), LONGEST_ADDRESS).split('\n')].filter(
+  const address = [text('company'), ...plainText(text('address'), MAX_ADDRESS_LENGTH).split('\n')].filter(
     (line) => line !== '',
   );
   const phone = text('phone');
