@@ -4,7 +4,7 @@ import { badRequest, notFound } from '../../http/errors.ts';
 import { writingLocale } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
 import { Id } from '../../http/schemas.ts';
-import { LONGEST_MAIL_ADDRESS, MAIL_ADDRESS } from '../../platform/email/address.ts';
+import { LONGEST_EMAIL_ADDRESS, EMAIL_ADDRESS } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { availabilityEmail } from './availability-email.ts';
@@ -13,8 +13,8 @@ import { findKind, insertWatcher, takeWatchers } from './watchers.ts';
 const NotificationRequest = Type.Object(
   {
     email: Type.String({
-      pattern: MAIL_ADDRESS,
-      maxLength: LONGEST_MAIL_ADDRESS,
+      pattern: EMAIL_ADDRESS,
+      maxLength: LONGEST_EMAIL_ADDRESS,
       description: 'Who wants to be told.',
       examples: ['ada@pelican.example'],
     }),

@@ -1,6 +1,6 @@
 import { notFound } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
-import { isMailAddress, LONGEST_MAIL_ADDRESS } from '../../platform/email/address.ts';
+import { isEmailAddress, LONGEST_EMAIL_ADDRESS } from '../../platform/email/address.ts';
 import { findByNumber, findProducts, lockProduct } from '../../catalogue/products/queries.ts';
 import { nameOf } from '../../catalogue/products/render.ts';
 import { insertWatcher } from '../../catalogue/products/watchers.ts';
@@ -22,7 +22,7 @@ export function notify(pages: Pages): void {
       const productNumber = params['productNumber']!;
       const [ref] = await findByNumber(db, shopId, productNumber);
       if (!ref?.visible) throw notFound();
-      if (!isMailAddress(email)) return rejectedPage(visit, ref.productId, email);
+      if (!isEmailAddress(email)) return rejectedPage(visit, ref.productId, email);
       const isAdded = await db.transaction(async (tx) => {
         const product = await lockProduct(tx, shopId, ref.productId);
         // A master has no stock: its variations have.
@@ -61,7 +61,7 @@ async function rejectedPage(visit: Visit, productId: string, email: string): Pro
             type="email"
             value="${email}"
             required
-            maxlength="${LONGEST_MAIL_ADDRESS}"
+            maxlength="${LONGEST_EMAIL_ADDRESS}"
             autocomplete="email"
             aria-invalid="true"
             aria-describedby="email-error"
