@@ -4,8 +4,8 @@ import { ADDRESS_FIELDS } from '../src/shops/countries/address.ts';
 import type { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
 import { newId } from '../src/kernel/ids.ts';
+import { addToDaySums } from '../src/orders/day-sums.ts';
 import { netRevenue } from '../src/orders/revenue.ts';
-import { addToDays } from '../src/orders/tally.ts';
 import { applySettings } from '../src/shops/settings/file.ts';
 import { STATE_FILTERS } from '../src/orders/schema.ts';
 import type { Verdict } from './report.ts';
@@ -164,7 +164,7 @@ async function insertOrders(db: Database, shopId: string, batch: Batch): Promise
     ) one
     returning *, substr(order_number, 5)::bigint as n
     ), tallied as (
-      ${addToDays(sql`
+      ${addToDaySums(sql`
         select shop_id, created_at, currency, states, 1 as orders, grand_total as gross, net_revenue as net from made`)}
     )
     insert into order_line (shop_id, order_id, line_item_id, product_id, created_at, currency, quantity, gross, net)

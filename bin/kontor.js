@@ -43,7 +43,7 @@ function compile() {
   try {
     translate(compiler);
   } catch (error) {
-    refuse(`the source is newer than dist/ and can not be compiled: ${error.message}`);
+    refuse(`the source is newer than dist/ and cannot be compiled: ${error.message}`);
   }
 }
 

@@ -52,6 +52,7 @@ import { managedLines } from './orders/manage-lines.ts';
 import { managedPayments } from './orders/manage-payments.ts';
 import { managedOrders } from './orders/manage.ts';
 import { orders } from './orders/routes.ts';
+import { PERSONAL_DATA } from './personal-data.ts';
 import { privacy } from './people/privacy/routes.ts';
 import { availability } from './catalogue/products/availability.ts';
 import { crossSelling } from './catalogue/products/cross-selling.ts';
@@ -206,7 +207,7 @@ export async function buildApp({
   assignments(api);
   productTypes(api);
   customers(api);
-  privacy(api);
+  privacy(api, PERSONAL_DATA);
   legal(api);
   newsletters(api);
   search(api);

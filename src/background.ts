@@ -1,15 +1,18 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { runDueRebuilds } from './catalogue/products/listing-rebuild.ts';
 import { cleanupSteps } from './cleanup-steps.ts';
 import type { Config } from './config.ts';
 import type { Database } from './db/database.ts';
+import { EMAIL_KINDS } from './email-kinds.ts';
 import { repeat, type Background } from './platform/background.ts';
 import { runCleanup } from './platform/cleanup.ts';
-import { runDueRebuilds } from './catalogue/products/listing-rebuild.ts';
+import { startEmailWorker } from './platform/email/worker.ts';
+import { createEmailShopLoader } from './shops/email/shop.ts';
 
 const CHECK_REBUILDS = 5_000;
 const CHECK_CLEANUP = 60_000;
 
-/** What goes on beside the requests. All processes look for it; leases in the database say which one does it. */
+/** Starts the work beside requests. Every process checks for it; leases in the database decide which one does it. */
 export function startBackground(db: Database, config: Config, log: FastifyBaseLogger): Background {
   const steps = cleanupSteps(config, log);
   const works = [
@@ -17,4 +20,20 @@ export function startBackground(db: Database, config: Config, log: FastifyBaseLo
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),
   ];
   return { stop: async () => void (await Promise.all(works.map((work) => work.stop()))) };
+}
+
+export interface EmailDeps {
+  db: Database;
+  config: Config;
+  log: FastifyBaseLogger;
+  /** Scheme and host of the links in emails. */
+  origin: string;
+  /** Milliseconds between two reads of an empty queue. */
+  pause?: number;
+}
+
+/** Starts to send the emails in the queue. */
+export function startEmails({ db, config, log, origin, pause }: EmailDeps): Background {
+  const loadShop = createEmailShopLoader({ db, config, origin });
+  return startEmailWorker({ db, config, log, kinds: EMAIL_KINDS, loadShop, pause });
 }

@@ -4,7 +4,7 @@ import { cartCleanup } from './carts/queries.ts';
 import type { Config } from './config.ts';
 import { answerCleanup } from './http/idempotency.ts';
 import { windowCleanup } from './http/rate-limit.ts';
-import { mailDayCleanup } from './platform/email/daily-limit.ts';
+import { emailCountCleanup } from './platform/email/daily-limit.ts';
 import { mediaCleanup } from './platform/media/sweep.ts';
 import { requestCleanup } from './people/newsletters/queries.ts';
 import type { CleanupStep } from './platform/cleanup.ts';
@@ -21,7 +21,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     auditCleanup,
     requestCleanup,
     wishCleanup,
-    mailDayCleanup,
+    emailCountCleanup,
     mediaCleanup(config, log),
   ];
 }

@@ -57,13 +57,13 @@ function parse(command: Command, words: string[]) {
   );
   try {
     const { positionals, values } = parseArgs({ args: words, options, allowPositionals: true });
-    const wanted = command.arguments ?? [];
-    const missing = wanted[positionals.length];
+    const expected = command.arguments ?? [];
+    const missing = expected[positionals.length];
     if (missing !== undefined) throw new Error(`${missing} is missing`);
-    const surplus = positionals[wanted.length];
+    const surplus = positionals[expected.length];
     if (surplus !== undefined) {
       throw new Error(
-        `${command.name} takes ${wanted.join(' and ') || 'no arguments'}; ${surplus} is too much`,
+        `${command.name} takes ${expected.join(' and ') || 'no arguments'}; ${surplus} is too much`,
       );
     }
     for (const [name, option] of Object.entries(command.options ?? {})) {
@@ -95,12 +95,12 @@ function overview(words: string[], asksForHelp: boolean): string {
   return `Usage: npx kontor COMMAND\n\n${rows.join('\n')}\n\nnpx kontor COMMAND --help says more.\n`;
 }
 
-function usageOf({ name, arguments: wanted = [], options = {} }: Command): string {
+function usageOf({ name, arguments: names = [], options = {} }: Command): string {
   const flags = Object.entries(options).map(([flag, option]) => {
     const text = option.type === 'boolean' ? `--${flag}` : `--${flag} ${option.value ?? 'TEXT'}`;
     return option.required ? text : `[${text}]`;
   });
-  return [name, ...wanted, ...flags].join(' ');
+  return [name, ...names, ...flags].join(' ');
 }
 
 function helpOf(command: Command): string {
@@ -141,7 +141,7 @@ function databaseProblem(error: Error & { code?: unknown; syscall?: unknown }): 
   if (isDatabaseAway(error) && !isMissingFile) {
     // Several addresses were tried: the error for all of them has no text of its own.
     const { message } = error instanceof AggregateError ? (error.errors[0] as Error) : error;
-    return `The database can not be reached (${message}).`;
+    return `The database cannot be reached (${message}).`;
   }
   if (code === 'ERR_INVALID_URL') {
     return 'The address of the database is not one such as postgres://user:password@host/database.';

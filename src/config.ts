@@ -3,8 +3,8 @@ import { Ajv } from 'ajv';
 import { Type, type Static } from 'typebox';
 
 /**
- * The environment, typed. This is the only place that reads it, and the README's table of settings lists the
- * same names in the same order (a test compares the two).
+ * The environment, typed. This is the only place that reads it, and the table in docs/configuration.md lists
+ * the same names in the same order (a test compares the two).
  */
 export const Environment = Type.Object({
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 8080, description: 'Port to listen on.' }),

@@ -10,8 +10,8 @@ import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { startRefreshingStatistics } from './db/statistics.ts';
 import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
+import { JOB_QUEUES } from './job-queues.ts';
 import { createQueues } from './platform/jobs/queue.ts';
-import { startMails } from './platform/email/worker.ts';
 import type { Background } from './platform/background.ts';
 import { createLog } from './platform/log.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
@@ -50,8 +50,8 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
           log: (line) => (ready ? log.warn(line) : log.info(line)),
         })
       : openDataFolder(config.KONTOR_DATA).then(() => undefined);
-  // PostgreSQL starts while all the rooms are loaded.
-  const [embedded, { buildApp }, { startBackground }, { areMetricsServed, metricsServer }] =
+  // PostgreSQL starts while the modules are loaded.
+  const [embedded, { buildApp }, { startBackground, startEmails }, { areMetricsServed, metricsServer }] =
     await Promise.all([
       starting,
       import('./app.ts'),
@@ -66,7 +66,7 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
   try {
     const app = await buildApp({ config, db, log, isMigrated: () => ready });
     const metrics = config.METRICS_PORT === undefined ? undefined : metricsServer(app, config);
-    let mails: ReturnType<typeof startMails> | undefined;
+    let emails: Background | undefined;
     let background: Background | undefined;
     let stopRefreshing: (() => Promise<void>) | undefined;
     try {
@@ -76,11 +76,11 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
       const address = await listen(app, config, 'PORT');
       if (metrics) await listen(metrics, config, 'METRICS_PORT');
       await migrate(db, (line) => log.info(line));
-      await createQueues(db);
+      await createQueues(db, JOB_QUEUES);
       stopRefreshing = startRefreshingStatistics(db, (error) =>
         log.warn({ err: error }, 'the statistics of the database could not be refreshed'),
       );
-      mails = startMails({ db, config, log, origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? address });
+      emails = startEmails({ db, config, log, origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? address });
       const access = (await countShops(db)) === 0 ? await demo.createShops(db, config) : undefined;
       await app.shopHosts.refresh();
       ready = true;
@@ -116,7 +116,7 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
       await Promise.all([
         closeInTime(app),
         metrics?.close(),
-        mails?.stop(),
+        emails?.stop(),
         background?.stop(),
         stopRefreshing?.(),
       ]);

@@ -114,12 +114,12 @@ describe('without a database', () => {
     const apply = (name: string) => run('shop', 'apply', 'A', name);
     expect(await apply(path.join(folder, 'nowhere.yaml'))).toEqual(
       refused(
-        `Can not read ${folder}/nowhere.yaml: ENOENT: no such file or directory, open '${folder}/nowhere.yaml'`,
+        `Cannot read ${folder}/nowhere.yaml: ENOENT: no such file or directory, open '${folder}/nowhere.yaml'`,
       ),
     );
     expect(await apply(folder)).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^kontor: Can not read .*\n$/),
+      stderr: expect.stringMatching(/^kontor: Cannot read .*\n$/),
     });
 
     await writeFile(file, 'locales: [\n');
@@ -219,7 +219,7 @@ describe('without the service', () => {
     expect(await run('shop', 'create', 'Tea')).toEqual(refused('There is a shop Tea already.'));
     for (const id of ['Tea house', 'x'.repeat(64)]) {
       expect(await run('shop', 'create', id)).toEqual(
-        refused(`${JSON.stringify(id)} can not be the id of a shop: use 1 to 63 letters, digits, - or _.`),
+        refused(`${JSON.stringify(id)} cannot be the id of a shop: use 1 to 63 letters, digits, - or _.`),
       );
     }
     const demo = await run('shop', 'create', 'Demo_2', '--demo');

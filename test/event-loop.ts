@@ -30,3 +30,18 @@ export async function longestBlock(work: () => Promise<unknown>): Promise<number
   }
   return longest;
 }
+
+const REFERENCE = 'A text of a fixed length. '.repeat(40_000);
+let quickestReference = Infinity;
+
+/**
+ * How many times longer the same work takes at this moment than at the best one so far: a processor that other tests
+ * share computes more slowly, and that is not the program's fault.
+ */
+export function slowdown(): number {
+  const start = performance.now();
+  JSON.parse(JSON.stringify(REFERENCE.split(' ')));
+  const ms = performance.now() - start;
+  quickestReference = Math.min(quickestReference, ms);
+  return ms / quickestReference;
+}

@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import { attachEmbedded } from '../src/db/embedded.ts';
 import { sql } from '../src/db/sql.ts';
-import { queueMails } from '../src/platform/email/queue.ts';
+import { availabilityEmail } from '../src/catalogue/products/availability-email.ts';
+import { queueEmails } from '../src/platform/email/queue.ts';
 import { cleanUp, kontor, newFolder, startKontor, waitFor } from './process.ts';
 import { startSmtp, type SmtpServer } from './smtp.ts';
 
@@ -31,11 +32,10 @@ async function withDatabase(work: (db: Database) => Promise<void>): Promise<void
 
 const queueMail = (db: Database) =>
   db.transaction((tx) =>
-    queueMails(tx, 'DemoShop', [
+    queueEmails(tx, 'DemoShop', availabilityEmail, [
       {
         to: 'ada@mail.example',
         locale: 'en_GB',
-        template: 'availability',
         facts: { productName: 'Ginger tea', productNumber: 'TE-120' },
       },
     ]),

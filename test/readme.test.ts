@@ -1,54 +1,159 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { appCommands } from '../src/commands/app.ts';
 import { customerCommands } from '../src/commands/customer.ts';
 import { dbCommands } from '../src/commands/db.ts';
+import { demoCommands } from '../src/commands/demo.ts';
+import { productCommands } from '../src/commands/products.ts';
 import { shopCommands } from '../src/commands/shop.ts';
 import { tokenCommands } from '../src/commands/token.ts';
 import { Environment } from '../src/config.ts';
+import { cleanUp, kontor, newFolder, startKontor, type Running } from './process.ts';
 
-const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+const root = path.join(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(path.join(root, file), 'utf8');
+const readme = read('README.md');
+const isThere = (file: string) => existsSync(path.join(root, file));
+const manifest = JSON.parse(read('package.json')) as {
   scripts: Record<string, string>;
   dependencies: Record<string, string>;
   devDependencies: Record<string, string>;
 };
 
-describe('the README', () => {
-  test('lists the settings of the service, all of them, in their order, with their defaults', () => {
-    const rows = [...readme.matchAll(/^\| `([A-Z_]+)` +\| (.+?) +\|/gm)].map(([, name, value]) => [
-      name,
-      value,
-    ]);
-    const settings = Object.entries(Environment.properties);
-    expect(rows.map(([name]) => name)).toEqual(settings.map(([name]) => name));
-    for (const [name, schema] of settings) {
-      const standard = (schema as { default?: unknown }).default;
-      if (standard === undefined) continue;
-      expect(rows.find(([row]) => row === name)).toEqual([
-        name,
-        `\`${JSON.stringify(standard).replaceAll('"', '')}\``,
-      ]);
-    }
+const guides = readdirSync(path.join(root, 'docs'))
+  .filter((file) => file.endsWith('.md'))
+  .map((file) => `docs/${file}`);
+
+test('the README has fewer than 900 words', () => {
+  expect(readme.trim().split(/\s+/).length).toBeLessThan(900);
+});
+
+test('the README links every page of docs/', () => {
+  expect(guides.filter((guide) => !readme.includes(`](${guide})`))).toEqual([]);
+});
+
+describe.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...guides])('%s', (page) => {
+  const text = read(page);
+
+  test('has local links that lead somewhere', () => {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link]) => link!);
+    expect(links.filter((link) => !leadsSomewhere(page, link))).toEqual([]);
   });
 
-  test.each([...shopCommands, ...tokenCommands, ...appCommands, ...customerCommands, ...dbCommands])(
-    'names $name',
-    ({ name }) => {
-      expect(readme).toContain(`\`${name}`);
-    },
+  test('names files and folders that are there', () => {
+    const named = [...text.matchAll(/`((?:src|test|bench|proof|migrations|examples|docs)\/[\w./-]*)`/g)];
+    // The guide to a new endpoint makes up a name.
+    const files = named.map(([, file]) => file!).filter((file) => !file.includes('widgets'));
+    expect(files.filter((file) => !isThere(file) && !isThere(`${file}.test.ts`))).toEqual([]);
+  });
+});
+
+/** The file is there, and the heading that the part after `#` names. */
+function leadsSomewhere(page: string, link: string): boolean {
+  const [file, heading] = link.split('#') as [string, string?];
+  const target = file === '' ? page : path.join(path.dirname(page), file);
+  if (!isThere(target)) return false;
+  return heading === undefined || headingsOf(read(target)).includes(heading);
+}
+
+/** As GitHub makes addresses of headings. */
+function headingsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
   );
+}
 
-  test.each(['test', 'bench'])('names npm %s', (script) => {
-    expect(manifest.scripts).toHaveProperty(script);
-    expect(readme).toMatch(new RegExp(`npm (run )?${script}`));
+describe('the commands of the README', () => {
+  const commands = [...readme.matchAll(/```sh\n(.*?)```/gs)].flatMap(([, block]) =>
+    block!.trim().split('\n'),
+  );
+  let data: string;
+  let service: Running;
+
+  beforeAll(async () => {
+    data = await newFolder();
+    service = await startKontor({ KONTOR_DATA: data });
+  }, 120_000);
+  afterAll(cleanUp);
+
+  test('begin with an installation and the start that this test has made', () => {
+    expect(commands.slice(0, 2)).toEqual(['npm ci', 'npm start']);
+    expect(read('.ci/run')).toContain('\nnpm ci');
+    expect(manifest.scripts['start']).toBe('node bin/kontor.js serve');
   });
 
-  test('gives a reason for every dependency', () => {
-    const table = readme.slice(readme.indexOf('## Dependencies'));
-    const unnamed = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
-      (name) => !name.startsWith('@types/') && !table.includes(name),
-    );
-    expect(unnamed).toEqual([]);
+  test.each(commands.slice(2))('%s', { timeout: 60_000 }, async (command) => {
+    const [program, ...words] = command.split(' ');
+    if (program === 'curl') {
+      const { status, body } = await curl(command);
+      expect(status).toBe(200);
+      expect(readme).toContain(`"results": ${body.results}`);
+      expect(body.items).toHaveLength(10);
+      return;
+    }
+    expect([program, words[0]]).toEqual(['npx', 'kontor']);
+    expect(await kontor(words.slice(1), { KONTOR_DATA: data })).toMatchObject({ code: 0, stderr: '' });
   });
+
+  async function curl(command: string) {
+    const [, header, value, address] = /^curl -H '([^:]+): ([^']+)' http:\/\/localhost:8080(\/\S*)$/.exec(
+      command,
+    )!;
+    const response = await fetch(service.address + address, { headers: { [header!]: value! } });
+    const body = (await response.json()) as { results: number; items: unknown[] };
+    return { status: response.status, body };
+  }
+
+  test('that stand in a sentence are scripts of package.json', () => {
+    const scripts = [...readme.matchAll(/`npm (?:run )?([\w:]+)/g)].map(([, script]) => script!);
+    expect(scripts).toEqual(expect.arrayContaining(['test', 'bench', 'proof', 'fuzz']));
+    expect(scripts.filter((script) => !(script in manifest.scripts))).toEqual([]);
+  });
+});
+
+test('docs/configuration.md lists all settings of the service in their order, with their defaults', () => {
+  const rows = [...read('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` +\| (.+?) +\|/gm)].map(
+    ([, name, value]) => [name, value],
+  );
+  const settings = Object.entries(Environment.properties);
+  expect(rows.map(([name]) => name)).toEqual(settings.map(([name]) => name));
+  for (const [name, schema] of settings) {
+    const standard = (schema as { default?: unknown }).default;
+    if (standard === undefined) continue;
+    expect(rows.find(([row]) => row === name)).toEqual([
+      name,
+      `\`${JSON.stringify(standard).replaceAll('"', '')}\``,
+    ]);
+  }
+});
+
+test.each([
+  ...shopCommands,
+  ...tokenCommands,
+  ...appCommands,
+  ...productCommands,
+  ...customerCommands,
+  ...demoCommands,
+  ...dbCommands,
+])('docs/operations.md names $name', ({ name }) => {
+  expect(read('docs/operations.md')).toContain(`\`${name}`);
+});
+
+test('docs/dependencies.md gives a reason for every dependency', () => {
+  const table = read('docs/dependencies.md');
+  const unnamed = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
+    (name) => !name.startsWith('@types/') && !table.includes(name),
+  );
+  expect(unnamed).toEqual([]);
+});
+
+test('docs/architecture.md draws the modules in the order of CONTRIBUTING.md', () => {
+  const drawing = /```modules\n(.*?)```/s.exec(read('CONTRIBUTING.md'))![1]!;
+  const modules = [...drawing.matchAll(/^([a-z]+) {2,}/gm)].map(([, name]) => name!);
+  const [chain] = /^kernel ← .*$/m.exec(read('docs/architecture.md'))!;
+  expect(chain.split(' ← ')).toEqual(modules);
 });

@@ -352,7 +352,7 @@ describe('DATABASE_URL', () => {
     const ended = await kontor(['serve'], environment);
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toMatch(
-      /^kontor: The database can not be reached \(connect ECONNREFUSED \S+\)\. Check DATABASE_URL\.\n$/,
+      /^kontor: The database cannot be reached \(connect ECONNREFUSED \S+\)\. Check DATABASE_URL\.\n$/,
     );
     expect(await kontor(['shop', 'list'], environment)).toEqual(ended);
   });
@@ -368,7 +368,7 @@ describe('DATABASE_URL', () => {
     expect(ended).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'kontor: The database can not be reached (timeout expired). Check DATABASE_URL.\n',
+      stderr: 'kontor: The database cannot be reached (timeout expired). Check DATABASE_URL.\n',
     });
     expect(Date.now() - began).toBeLessThan(20_000);
   });

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 import type { Entry } from '../http/audit-entry.ts';
-import { isDatabase } from '../db/database.ts';
-import { sql, type Sql } from '../db/sql.ts';
+import { isDatabase, type Transaction } from '../db/database.ts';
 import { badRequest, conflict, forbidden, HttpError, isRefusal } from '../http/errors.ts';
 import { NeedsTransaction, type Operations } from '../http/operation.ts';
 import { Rendered } from '../http/rendered.ts';
@@ -10,7 +9,7 @@ import { Id } from '../http/schemas.ts';
 import { newId } from '../kernel/ids.ts';
 import { formatMoney } from '../kernel/money.ts';
 import { placeTogether } from '../orders/place-together.ts';
-import { placeOrder, type NewOrder } from '../orders/place.ts';
+import { placeOrder, type NewOrder, type PlacingOptions } from '../orders/place.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { orderText } from '../orders/render.ts';
 import { Order, STATES, type State } from '../orders/schema.ts';
@@ -20,9 +19,9 @@ import { confirmation } from '../orders/confirmation-email.ts';
 import type { Content, PricedContent } from '../pricing/content.ts';
 import { productLabel } from '../catalogue/products/cart-product.ts';
 import { dropCachedCart } from './cart-cache.ts';
-import { rememberStock, sameProductsButStock } from '../catalogue/products/cart-product-cache.ts';
+import { rememberStock } from '../catalogue/products/cart-product-cache.ts';
 import { largestQuantity } from '../pricing/quantity.ts';
-import { sameSettings, type CartRow } from './queries.ts';
+import type { CartRow } from './queries.ts';
 import { reviewDigest } from './review-digest.ts';
 
 export function order(api: Operations): void {
@@ -76,10 +75,8 @@ export async function createOrder(call: OrderCall): Promise<Rendered> {
   const cached = openCachedCart(call);
   if (!cached) return ordered(call, await openCart(call));
   const { settingsVersion, products } = cached.cart;
-  const expected = sql`
-    ${sameSettings(call.shopId, settingsVersion)} and ${sameProductsButStock(call.shopId, products)}`;
   try {
-    return await ordered(call, cached, expected);
+    return await ordered(call, cached, { settingsVersion, products });
   } catch (error) {
     if (error instanceof NotPlaced || !(error instanceof NeedsTransaction || isRefusal(error))) throw error;
     // A cached copy may be stale, so a refusal is checked against the stored cart.
@@ -105,7 +102,7 @@ function isSame(stored: CartRow, cached: CartRow): boolean {
 async function ordered(
   { db, shopId, origin, entry, reviewed }: OrderCall,
   open: OpenCart,
-  expected?: Sql,
+  expected?: PlacingOptions['expected'],
 ): Promise<Rendered> {
   const { settings } = open;
   const priced = pricedCart(open.cart, settings, db.now);
@@ -118,12 +115,11 @@ async function ordered(
     mailId: newId(db.now),
     mail: { ...confirmation(wanted, look), shopId },
     entry: entry && { ...entry, object: { ...entry.object, orderId: wanted.orderId } },
-    ...(expected && { expected }),
+    expected,
   };
-  const { orderNumber, customerId, customerNumber, isCurrent, shortIds, left } =
-    isDatabase(db) && wanted.couponCodeKey === null
-      ? await placeTogether(db, shopId, { order: wanted, options })
-      : await placeOrder(db, shopId, wanted, options);
+  const { orderNumber, customerId, customerNumber, isCurrent, shortIds, left } = isDatabase(db)
+    ? await placeTogether(db, shopId, { order: wanted, options })
+    : await placeOrder(db as Transaction, shopId, wanted, options);
   if (!isCurrent) throw new NeedsTransaction();
   if (orderNumber === null) throw new NotPlaced(shortage(shortIds, priced, settings));
   rememberStock(db, shopId, left);

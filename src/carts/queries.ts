@@ -284,11 +284,6 @@ export function updateCart(db: Queries, shopId: string, { cart, changed }: CartC
     where shop_id = ${shopId} and cart_id = ${cart.cartId} and version = ${cart.version}`);
 }
 
-/** A condition: the settings are of this version. */
-export function sameSettings(shopId: string, version: number): Sql {
-  return sql`${version}::bigint = (select settings_version from shop where shop_id = ${shopId})`;
-}
-
 export const productIdsOf = ({ lines }: Pick<StoredCart, 'lines'>) => lines.map(({ productId }) => productId);
 
 /** How long a cart is kept after its last change. */

@@ -5,6 +5,7 @@ import { migrate } from '../db/migrate.ts';
 import { recordEntry } from '../http/audit-entry.ts';
 import { isScope, SCOPES, type Scope } from '../http/scopes.ts';
 import { newId } from '../kernel/ids.ts';
+import { JOB_QUEUES } from '../job-queues.ts';
 import { createQueues } from '../platform/jobs/queue.ts';
 import { findShop } from '../shops/shop/queries.ts';
 
@@ -42,7 +43,7 @@ export interface Command {
 export async function withDatabase(config: Config, work: (db: Database) => Promise<void>): Promise<void> {
   await withBareDatabase(config, async (db) => {
     await migrate(db, () => {});
-    await createQueues(db);
+    await createQueues(db, JOB_QUEUES);
     await work(db);
   });
 }

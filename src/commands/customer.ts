@@ -5,8 +5,14 @@ import type { Queries } from '../db/database.ts';
 import { HttpError } from '../http/errors.ts';
 import { isId } from '../kernel/ids.ts';
 import { eraseCustomerData } from '../people/privacy/erase.ts';
-import { personText } from '../people/privacy/export.ts';
-import { countOrdersOf, findCustomerByNumber, findPerson, type Person } from '../people/privacy/queries.ts';
+import { exportText } from '../people/privacy/export.ts';
+import {
+  countOrdersOf,
+  findCustomerByNumber,
+  findCustomerRecord,
+  type CustomerRecord,
+} from '../people/privacy/queries.ts';
+import { PERSONAL_DATA } from '../personal-data.ts';
 import { CommandProblem, print, recordCommand, withShop, type Command } from './command.ts';
 import { startProgress } from './progress.ts';
 
@@ -17,9 +23,9 @@ export const customerCommands: Command[] = [
   {
     name: 'customer export',
     arguments: ['SHOP', 'ID'],
-    summary: 'Print all that is held about a person, as JSON.',
+    summary: 'Print everything stored about a person, as JSON.',
     details:
-      'ID is the id or the number of the customer. What was found beside orders is found by the mail addresses of\nthe customer and the orders. Every export is in the audit log.',
+      'ID is the id or the number of the customer. Besides orders, everything with an email address of\nthe customer or of the orders is included. Every export is in the audit log.',
     options: { output: { type: 'string', value: 'FILE', summary: 'Write to this file instead.' } },
     run: ({ config, arguments: [shopId, id], options }) =>
       withShop(config, shopId!, async (db) => {
@@ -30,7 +36,14 @@ export const customerCommands: Command[] = [
         await db.transaction((tx) =>
           recordCommand(tx, shopId!, 'customer export', { customerId: person.customerId }),
         );
-        const text = personText(db, shopId!, person, origin, progress?.advance);
+        const text = exportText(db, PERSONAL_DATA, {
+          shopId: shopId!,
+          person,
+          origin,
+          onEntries: (section, count) => {
+            if (section === 'orders') progress?.advance(count);
+          },
+        });
         await (options['output'] === undefined ? toStdout(text) : toFile(text, String(options['output'])));
         progress?.end();
       }),
@@ -38,9 +51,9 @@ export const customerCommands: Command[] = [
   {
     name: 'customer erase',
     arguments: ['SHOP', 'ID'],
-    summary: 'Forget a person; invoices stay.',
+    summary: 'Erase a person; invoices stay.',
     details:
-      'ID is the id or the number of the customer. Orders keep their numbers, lines and sums and lose their addresses;\nwho never ordered is deleted. Open carts, subscriptions, watches and waiting mails go. It can not be undone.',
+      'ID is the id or the number of the customer. Orders keep their numbers, lines and sums and lose their addresses;\na customer without orders is deleted, and so are open carts, subscriptions, watches and unsent emails. It cannot be undone.',
     options: {
       yes: { type: 'boolean', summary: 'Do it.' },
       force: { type: 'boolean', summary: 'Also when orders are not finished.' },
@@ -51,13 +64,20 @@ export const customerCommands: Command[] = [
         if (options['yes'] !== true) {
           const orders = await countOrdersOf(db, shopId!, customerId);
           throw new CommandProblem(
-            `This forgets customer ${customerNumber} of ${shopId} with ${counted(orders, 'order')} for good. Say --yes to do it.`,
+            `This erases customer ${customerNumber} of ${shopId} with ${counted(orders, 'order')} for good. Add --yes to do it.`,
           );
         }
         const force = options['force'] === true;
         const erasure = await db
           .transaction(async (tx) => {
-            const done = await eraseCustomerData(tx, shopId!, customerId, { appId: null, force });
+            const done = await eraseCustomerData(tx, PERSONAL_DATA, {
+              shopId: shopId!,
+              customerId,
+              appId: null,
+              force,
+              // This process has no caches.
+              afterCommit: () => {},
+            });
             if (done) await recordCommand(tx, shopId!, 'customer erase', { customerId });
             return done;
           })
@@ -69,16 +89,17 @@ export const customerCommands: Command[] = [
           });
         if (!erasure) throw noSuchCustomer(shopId!, id!);
         print(`Customer ${customerNumber} ${erasure.customer}.`);
+        const of = (name: string) => erasure.counts[name] ?? 0;
         const deleted = [
-          counted(erasure.cartIds.length, 'cart'),
-          counted(erasure.subscriptionsDeleted, 'subscription'),
-          counted(erasure.watchesDeleted, 'watch', 'watches'),
-          counted(erasure.mailsDeleted, 'mail'),
+          counted(of('cartsDeleted'), 'cart'),
+          counted(of('subscriptionsDeleted'), 'subscription'),
+          counted(of('watchesDeleted'), 'watch', 'watches'),
+          counted(of('mailsDeleted'), 'email'),
         ];
-        print(`Anonymised: ${counted(erasure.ordersAnonymised, 'order')}. Deleted: ${deleted.join(', ')}.`);
-        if (erasure.documentsKept > 0) {
+        print(`Anonymised: ${counted(of('ordersAnonymised'), 'order')}. Deleted: ${deleted.join(', ')}.`);
+        if (of('documentsKept') > 0) {
           print(
-            `Kept, as the law demands: ${counted(erasure.documentsKept, 'invoice or credit note', 'invoices and credit notes')}.`,
+            `Kept, as the law demands: ${counted(of('documentsKept'), 'invoice or credit note', 'invoices and credit notes')}.`,
           );
         }
       }),
@@ -89,9 +110,9 @@ function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-async function personOf(db: Queries, shopId: string, id: string): Promise<Person> {
+async function personOf(db: Queries, shopId: string, id: string): Promise<CustomerRecord> {
   const customerId = isId(id) ? id : (await findCustomerByNumber(db, shopId, id))?.customerId;
-  const person = customerId === undefined ? undefined : await findPerson(db, shopId, customerId);
+  const person = customerId === undefined ? undefined : await findCustomerRecord(db, shopId, customerId);
   if (!person) throw noSuchCustomer(shopId, id);
   return person;
 }

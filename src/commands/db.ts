@@ -1,4 +1,5 @@
 import { migrate, migrationStatus } from '../db/migrate.ts';
+import { JOB_QUEUES } from '../job-queues.ts';
 import { createQueues } from '../platform/jobs/queue.ts';
 import { print, printTable, withBareDatabase, type Command } from './command.ts';
 
@@ -9,7 +10,7 @@ export const dbCommands: Command[] = [
     run: ({ config }) =>
       withBareDatabase(config, async (db) => {
         await migrate(db, print);
-        await createQueues(db);
+        await createQueues(db, JOB_QUEUES);
         print('The schema is up to date.');
       }),
   },

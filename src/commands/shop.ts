@@ -134,7 +134,7 @@ async function createOrExplain<Result>(shopId: string, create: () => Promise<Res
     if (constraint === 'shop_pkey') throw new CommandProblem(`There is a shop ${shopId} already.`);
     if (constraint === 'shop_id_form') {
       throw new CommandProblem(
-        `${JSON.stringify(shopId)} can not be the id of a shop: use 1 to 63 letters, digits, - or _.`,
+        `${JSON.stringify(shopId)} cannot be the id of a shop: use 1 to 63 letters, digits, - or _.`,
       );
     }
     throw error;
@@ -164,7 +164,7 @@ async function waitForLists(db: Database, shopId: string): Promise<void> {
 
 async function readSettings(path: string): Promise<SettingsFile> {
   const text = await readFile(path, 'utf8').catch((error: Error) => {
-    throw new CommandProblem(`Can not read ${path}: ${error.message}`, { cause: error });
+    throw new CommandProblem(`Cannot read ${path}: ${error.message}`, { cause: error });
   });
   try {
     return parseSettingsFile(text);

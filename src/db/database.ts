@@ -146,13 +146,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     const client = await pool.connect();
     let broken: Error | undefined;
     try {
-      await client.query(`begin isolation level ${isolation}`);
+      // Not waited for, so that it travels with the first statements of the work.
+      const begun = client.query(`begin isolation level ${isolation}`);
+      begun.catch(() => {});
       const result = await work({
         ...queries(client),
         caches: cachesInTransaction,
         now: clock(),
         inTransaction: true,
       });
+      await begun;
       await client.query('commit');
       return result;
     } catch (error) {

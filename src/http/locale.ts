@@ -59,3 +59,8 @@ export type Localised = Readonly<Record<string, string>>;
 export function textIn(texts: Localised, locale: string, defaultLocale: string): string | null {
   return texts[locale] ?? texts[defaultLocale] ?? null;
 }
+
+/** `en_GB` is `en-GB` to browsers and to Intl. */
+export function languageTag(locale: string): string {
+  return locale.replace('_', '-');
+}

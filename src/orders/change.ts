@@ -1,8 +1,8 @@
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { addToDaySums, deleteEmptyDaySums, insertOrderLines, type ChangedDaySum } from './day-sums.ts';
 import type { ManagedOrder } from './queries.ts';
 import { netRevenue } from './revenue.ts';
-import { addToDays, deleteEmptyDays, insertLines, type TouchedDay } from './tally.ts';
 
 /** What may change in an order after it was placed. */
 export type OrderChanges = Partial<
@@ -32,7 +32,7 @@ export async function changeOrder(
   // An order that is paid in another way than it was placed with waits for its payment for ever.
   const keepsRelease = !content || paymentMethodOf(content) === paymentMethodOf(order.content);
   const counted = sql`shop_id, created_at, currency, states`;
-  const days = await tx.many<TouchedDay>(sql`
+  const days = await tx.many<ChangedDaySum>(sql`
     with before as (
       select ${counted}, grand_total, net_revenue from customer_order
       where shop_id = ${shopId} and order_id = ${order.orderId}
@@ -63,13 +63,13 @@ export async function changeOrder(
       where shop_id = ${shopId} and order_id = ${order.orderId}
       returning ${counted}, grand_total, net_revenue
     )
-    ${addToDays(sql`
+    ${addToDaySums(sql`
       select ${counted}, -1 as orders, -grand_total as gross, -net_revenue as net from before
       union all select ${counted}, 1, grand_total, net_revenue from after`)}`);
-  await deleteEmptyDays(tx, shopId, days);
+  await deleteEmptyDaySums(tx, shopId, days);
   if (content) {
     await tx.run(sql`delete from order_line where shop_id = ${shopId} and order_id = ${order.orderId}`);
-    await tx.run(insertLines(shopId, order.orderId, order.createdAt, content, sql`true`));
+    await insertOrderLines(tx, shopId, [next]);
   }
   return next;
 }

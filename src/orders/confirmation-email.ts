@@ -1,21 +1,141 @@
-import type { Mail, OrderPlaced } from '../platform/email/templates.ts';
 import { formatMoney } from '../kernel/money.ts';
+import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
+import type { Row } from '../platform/email/letter.ts';
+import type { QueuedEmail } from '../platform/email/queue.ts';
 import type { Content } from '../pricing/content.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import { unitSign } from '../catalogue/products/units.ts';
+import { recordUnsentEmail } from './history.ts';
 import type { RenderContext } from './line-item-view.ts';
+import { ORDER_EMAIL, ORDER_WORDS, unbroken } from './order-email.ts';
 
-/** Its order has no number yet: that is given by the statement which places the order and queues the mail. */
-export type OrderMail = Omit<Extract<Mail, { template: 'order' }>, 'facts'> & {
-  facts: Omit<OrderPlaced, 'orderNumber'>;
+interface PricedText {
+  text: string;
+  amount: string;
+}
+
+/** An order that was placed. Amounts are formatted; a row that is null does not appear. */
+export interface OrderPlaced {
+  orderId: string;
+  orderNumber: string;
+  lines: PricedText[];
+  subTotal: string;
+  basketDiscount: string | null;
+  coupon: string | null;
+  /** Deposits and recycling fees. */
+  extras: string | null;
+  shipping: PricedText | null;
+  payment: PricedText | null;
+  grandTotal: string;
+  /** The tax that the total includes; null: none. */
+  totalTax: string | null;
+}
+
+interface ConfirmationWords extends EmailWords {
+  subTotal: string;
+  basketDiscount: string;
+  coupon: string;
+  extras: string;
+  shipping: (method: string) => string;
+  payment: (method: string) => string;
+  grandTotal: string;
+  totalTax: string;
+}
+
+export const orderConfirmation: EmailKind<OrderPlaced, ConfirmationWords> = {
+  ...ORDER_EMAIL,
+  name: 'order',
+  occasion: 'To the customer, when an order was placed.',
+  example: { en_GB: { subject: 'Order {orderNumber}', text: 'Thank you!\n\n{lines}\n\nYour {shopName}' } },
+  isLimited: true,
+  onLimited: (db, shopId, emailId, { orderId }) => recordUnsentEmail(db, shopId, orderId, emailId),
+  placeholders: {
+    ...ORDER_EMAIL.placeholders,
+    total: {
+      meaning: 'What the order costs, with its currency.',
+      value: ({ grandTotal }) => unbroken(grandTotal),
+    },
+    tax: {
+      meaning: 'Tax in the total; nothing if there is none.',
+      value: ({ totalTax }) => totalTax && unbroken(totalTax),
+    },
+    shippingMethod: {
+      meaning: 'Name of the shipping method; nothing if nothing is shipped.',
+      value: ({ shipping }) => shipping?.text ?? null,
+    },
+    paymentMethod: {
+      meaning: 'Name of the payment method; nothing if there is none.',
+      value: ({ payment }) => payment?.text ?? null,
+    },
+  },
+  lines: { meaning: 'The table of what was ordered, with discounts, costs and total.', rows: orderRows },
+  words: {
+    en: {
+      ...ORDER_WORDS.en,
+      subject: 'Your order {orderNumber}',
+      text: 'Thank you!\n\n{shopName} has received your order {orderNumber}:\n\n{lines}',
+      subTotal: 'Goods',
+      basketDiscount: 'Discount',
+      coupon: 'Coupon',
+      extras: 'Deposits and recycling fees',
+      shipping: (method) => `Delivery: ${method}`,
+      payment: (method) => `Payment: ${method}`,
+      grandTotal: 'Total',
+      totalTax: 'of which tax',
+    },
+    de: {
+      ...ORDER_WORDS.de,
+      subject: 'Ihre Bestellung {orderNumber}',
+      text: 'Vielen Dank!\n\n{shopName} hat Ihre Bestellung {orderNumber} erhalten:\n\n{lines}',
+      subTotal: 'Waren',
+      basketDiscount: 'Rabatt',
+      coupon: 'Gutschein',
+      extras: 'Pfand und Recyclingbeiträge',
+      shipping: (method) => `Lieferung: ${method}`,
+      payment: (method) => `Zahlung: ${method}`,
+      grandTotal: 'Gesamtbetrag',
+      totalTax: 'davon Steuern',
+    },
+    fr: {
+      ...ORDER_WORDS.fr,
+      subject: 'Votre commande {orderNumber}',
+      text: 'Merci\u00a0!\n\n{shopName} a bien reçu votre commande {orderNumber}\u00a0:\n\n{lines}',
+      subTotal: 'Articles',
+      basketDiscount: 'Remise',
+      coupon: 'Bon de réduction',
+      extras: 'Consignes et éco-participations',
+      shipping: (method) => `Livraison\u00a0: ${method}`,
+      payment: (method) => `Paiement\u00a0: ${method}`,
+      grandTotal: 'Total',
+      totalTax: 'dont taxes',
+    },
+  },
 };
 
-/** The mail that says to a customer what was ordered, in the language of the cart. */
+function orderRows(facts: OrderPlaced, words: ConfirmationWords): Row[] {
+  const row = (text: string, amount: string | null, as: NonNullable<Row['as']> = 'sum'): Row[] =>
+    amount === null ? [] : [{ text, amount, as }];
+  return [
+    ...facts.lines,
+    ...row(words.subTotal, facts.subTotal),
+    ...row(words.basketDiscount, facts.basketDiscount),
+    ...row(words.coupon, facts.coupon),
+    ...row(words.extras, facts.extras),
+    ...(facts.shipping ? row(words.shipping(facts.shipping.text), facts.shipping.amount) : []),
+    ...(facts.payment ? row(words.payment(facts.payment.text), facts.payment.amount) : []),
+    ...row(words.grandTotal, facts.grandTotal, 'total'),
+    ...row(words.totalTax, facts.totalTax, 'note'),
+  ];
+}
+
+/** The order has no number yet: the statement that places the order and queues the email adds it. */
+export type OrderMail = Omit<QueuedEmail<Omit<OrderPlaced, 'orderNumber'>>, 'shopId'>;
+
+/** Tells a customer what was ordered, in the language of the cart. */
 export function confirmation(
   { orderId, content, email: to }: { orderId: string; content: Content; email: string },
-  look: RenderContext,
+  { locale, settings }: RenderContext,
 ): OrderMail {
-  const { locale, settings } = look;
   const money = (minor: number) => formatMoney(minor, content.currency, locale);
   const unlessZero = (minor: number) => (minor === 0 ? null : money(minor));
   const text = (texts: Parameters<typeof anyText>[0]) => anyText(texts, locale, settings.defaultLocale) ?? '';
@@ -24,7 +144,7 @@ export function confirmation(
   return {
     to,
     locale,
-    template: 'order',
+    template: orderConfirmation.name,
     facts: {
       orderId,
       lines: content.lines.map(({ quantity, orderUnit, name, variation, amount }) => ({

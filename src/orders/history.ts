@@ -3,8 +3,8 @@ import { sql } from '../db/sql.ts';
 import { newId } from '../kernel/ids.ts';
 
 /**
- * What has happened to an order: who, when, what. Entries are added and never changed. They name things by their ids
- * and hold nothing of a person, so that they can stay when a customer is erased.
+ * The history of an order: who did what, and when. Entries are added and never changed. They name things by their ids
+ * and contain nothing about a person, so that they can stay when a customer is erased.
  */
 export const EVENTS = [
   'editing started',
@@ -48,18 +48,18 @@ export async function recordEvent(
 }
 
 /**
- * The confirmation of an order was held back, because its address got too many emails that day. The event has the id of
- * the email, so that a job that runs twice leaves one entry.
+ * Records that the confirmation of an order was not sent, because its address had reached the limit of the day. The
+ * event has the id of the email, so that a job that runs twice leaves one entry.
  */
 export async function recordUnsentEmail(
   db: Queries,
   shopId: string,
   orderId: string,
-  { mailId }: { mailId: string },
+  emailId: string,
 ): Promise<void> {
   await db.run(sql`
     insert into order_event (shop_id, order_id, event_id, at, app_id, kind, details)
-    select shop_id, order_id, ${mailId}::uuid, ${db.now}::timestamptz, null, 'email not sent',
+    select shop_id, order_id, ${emailId}::uuid, ${db.now}::timestamptz, null, 'email not sent',
       '{"email": "order", "cause": "daily limit of the address"}'
     from customer_order where shop_id = ${shopId} and order_id = ${orderId}
     on conflict (shop_id, order_id, event_id) do nothing`);

@@ -3,11 +3,11 @@ import { unitNames, unitSign } from '../catalogue/products/units.ts';
 import type { Localised } from '../http/locale.ts';
 import { priceOf, type Price, type TaxType } from '../http/price.ts';
 import type { Link } from '../http/schemas.ts';
+import { messages } from '../kernel/messages.ts';
 import { imagesOf, SHOWN_IN_LINES } from '../platform/media/images.ts';
 import type { Content, ContentLine, ContentTax, ContentTaxClass } from '../pricing/content.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { LineItemContainer, PaymentData, ShippingData } from './line-item-schema.ts';
-import { wordsIn } from './line-item-words.ts';
 
 /** The language and the address that a cart, an order or a document is shown with. */
 export interface RenderContext {
@@ -31,7 +31,7 @@ export function lineItemContainer(content: Content, look: RenderContext): LineIt
   const { currency, taxType, coupon } = content;
   const priceAs = (type: TaxType) => (minor: number) => priceOf(minor, currency, type, locale);
   const price = priceAs(taxType);
-  const words = wordsIn(locale);
+  const words = messages(locale).lineItems;
   const labelled = (word: string, line: ContentLine) => `${word}: ${textOf(line.name, look)}`;
   return {
     grandTotal: priceAs('GROSS')(content.grandTotal),

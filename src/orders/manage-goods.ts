@@ -2,7 +2,7 @@ import type { ContentLine } from '../pricing/content.ts';
 import { conflict, invalid } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { newId } from '../kernel/ids.ts';
-import { queueMails } from '../platform/email/queue.ts';
+import { queueEmails } from '../platform/email/queue.ts';
 import { toDecimal } from '../kernel/money.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import { decimalOf } from '../catalogue/products/requests.ts';
@@ -25,6 +25,7 @@ import {
 import { mailAddressOf, refunded } from './manage-payments.ts';
 import { insertReturn, insertShipment, type PartLine } from './manage-queries.ts';
 import { NewReturn, NewShipment } from './manage-schema.ts';
+import { shipmentEmail } from './shipment-email.ts';
 
 export function managedGoods(api: Operations): void {
   api.write(
@@ -59,11 +60,10 @@ export function managedGoods(api: Operations): void {
       await record(call, open, 'shipped', { shipmentId: shipment.shipmentId, lines: counted(lines) });
       const to = mailAddressOf(order);
       if (to !== undefined) {
-        await queueMails(tx, shopId, [
+        await queueEmails(tx, shopId, shipmentEmail, [
           {
             to,
             locale: order.locale,
-            template: 'shipped',
             facts: {
               orderNumber: order.orderNumber,
               goods: lines.map((part) => goodsText(part, open)),

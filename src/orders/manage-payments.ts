@@ -1,7 +1,7 @@
 import { badRequest, conflict } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { newId } from '../kernel/ids.ts';
-import { queueMails } from '../platform/email/queue.ts';
+import { queueEmails } from '../platform/email/queue.ts';
 import { formatMoney, toDecimal } from '../kernel/money.ts';
 import { changeOrder, type OrderChanges } from './change.ts';
 import {
@@ -19,6 +19,7 @@ import {
 import { insertPayment, type Payment } from './manage-queries.ts';
 import { MoneyRequest } from './manage-schema.ts';
 import type { ManagedOrder } from './queries.ts';
+import { refundEmail } from './refund-email.ts';
 
 export function managedPayments(api: Operations): void {
   api.write(
@@ -109,7 +110,7 @@ export async function refunded(
   if (to !== undefined) {
     const { orderNumber, currency, locale } = order;
     const said = { orderNumber, amount: formatMoney(amount, currency, locale) };
-    await queueMails(tx, shopId, [{ to, locale, template: 'refund', facts: said }]);
+    await queueEmails(tx, shopId, refundEmail, [{ to, locale, facts: said }]);
   }
   return after;
 }

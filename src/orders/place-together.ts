@@ -1,102 +1,84 @@
 import { BUSY, createBatcher } from '../db/batcher.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { isLockTimeout } from '../db/failure.ts';
-import { sql } from '../db/sql.ts';
-import { placeOrder, type NewOrder, type Placing, type PlacingOptions } from './place.ts';
+import type { OrderRequest, Placing } from './new-order.ts';
+import { placeOrders, rowsToLock } from './place.ts';
+import {
+  findCountedProducts,
+  lockCampaigns,
+  lockCarts,
+  lockCoupons,
+  lockStock,
+  SKIP_LOCKED,
+} from './place-queries.ts';
 
-interface OrderItem {
-  order: NewOrder;
-  options: PlacingOptions;
-}
-
-/** Exported for tests, which give it a patience of their own. */
-export const placeWork = {
-  runMany: placeOrders,
-  runOne: (db: Database, shopId: string, { order, options }: OrderItem) =>
-    placeOrder(db, shopId, order, options),
-};
+/** Milliseconds for which a batch waits for a row that not all of its orders need. */
+const LOCK_TIMEOUT = 200;
 
 /**
  * The orders of a shop wait for each other anyway, because they count with the same counter and on the same day. Those
  * that come at the same time are placed in one transaction, so that they wait for one commit and not for one each.
  */
-export const placeTogether = createBatcher<OrderItem, Placing, Database>(placeWork, { size: 20, running: 1 });
+export const placeTogether = createBatcher<OrderRequest, Placing, Database>(
+  {
+    runMany: placeBatch,
+    runOne: async (db, shopId, request) => {
+      const [placing] = await db.transaction((tx) => placeOrders(tx, shopId, [request]));
+      return placing!;
+    },
+  },
+  { size: 20, running: 1 },
+);
 
-async function placeOrders(
+/** A row that is locked by somebody else for long holds up the orders that need it, not the others of the batch. */
+async function placeBatch(
   db: Database,
   shopId: string,
-  items: readonly OrderItem[],
+  requests: readonly OrderRequest[],
 ): Promise<(Placing | typeof BUSY)[]> {
   try {
-    return await db.transaction((tx) => placeAfterLocking(tx, shopId, items));
+    return await db.transaction((tx) => placeOrders(tx, shopId, requests, { lockTimeout: LOCK_TIMEOUT }));
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
   }
-  if (items.length === 1) return [BUSY];
-  return db.transaction((tx) => placeUnlocked(tx, shopId, items));
+  if (requests.length === 1) return [BUSY];
+  return db.transaction(async (tx) => {
+    const free = await lockFree(tx, shopId, requests);
+    const placings = await placeOrders(tx, shopId, free);
+    return requests.map((request) => placings[free.indexOf(request)] ?? BUSY);
+  });
 }
-
-const cartIdsOf = (items: readonly OrderItem[]) => items.map(({ order }) => order.cartId);
-
-const productIdsOf = ({ order }: OrderItem) => order.content.lines.map(({ productId }) => productId);
 
 /**
- * Locks all that the orders need before the first of them holds the counter: else another order could hold one of
- * these products and wait for the counter. The counters may take their time, because all orders of the shop wait for
- * them; a cart or product that is locked for longer fails the transaction, because not all of them need it.
+ * Those of these orders whose rows can be locked without waiting; the transaction holds them from then on. An order
+ * whose cart is gone is not among them: it is told so when it is tried again by itself.
  */
-async function placeAfterLocking(tx: Transaction, shopId: string, items: readonly OrderItem[]) {
-  const locked = Promise.all([
-    tx.run(sql`set local lock_timeout = '200ms'`),
-    tx.run(sql`
-      with locked_cart as materialized (
-        select cart_id from cart
-        where shop_id = ${shopId} and cart_id = any (${cartIdsOf(items)}::uuid[])
-        order by cart_id for update
-      ), locked_product as materialized (
-        select product_id from product
-        where shop_id = ${shopId} and product_id = any (${items.flatMap(productIdsOf)}::uuid[])
-          and stock is not null and (select count(*) from locked_cart) >= 0
-        order by product_id for no key update
-      )
-      select count(*) from locked_product`),
-    tx.run(sql`set local lock_timeout = 0`),
+async function lockFree(
+  tx: Transaction,
+  shopId: string,
+  requests: readonly OrderRequest[],
+): Promise<OrderRequest[]> {
+  const { cartIds, productIds, codeKeys } = rowsToLock(requests);
+  const [carts, products, coupons, campaigns, counted] = await Promise.all([
+    lockCarts(tx, shopId, cartIds, SKIP_LOCKED),
+    lockStock(tx, shopId, productIds, SKIP_LOCKED),
+    lockCoupons(tx, shopId, codeKeys, SKIP_LOCKED),
+    lockCampaigns(tx, shopId, codeKeys, SKIP_LOCKED),
+    findCountedProducts(tx, shopId, productIds),
   ]);
-  // Sent all at once: they wait for each other in the database, not here.
-  const placed = Promise.all(items.map(({ order, options }) => placeOrder(tx, shopId, order, options)));
-  const [placings] = await Promise.all([placed, locked]);
-  return placings;
-}
-
-/** Places those orders whose carts and products can be locked without waiting. */
-async function placeUnlocked(tx: Transaction, shopId: string, items: readonly OrderItem[]) {
-  const productIds = items.flatMap(productIdsOf);
-  const row = await tx.one<{ carts: string[]; products: string[]; tracked: string[] }>(sql`
-    with locked_cart as materialized (
-      select cart_id from cart
-      where shop_id = ${shopId} and cart_id = any (${cartIdsOf(items)}::uuid[])
-      order by cart_id for update skip locked
-    ), locked_product as materialized (
-      select product_id from product
-      where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
-        and stock is not null and (select count(*) from locked_cart) >= 0
-      order by product_id for no key update skip locked
-    )
-    select array(select upper(cart_id::text) from locked_cart) as carts,
-      array(select upper(product_id::text) from locked_product) as products,
-      array(
-        select upper(product_id::text) from product
-        where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and stock is not null
-      ) as tracked`);
-  const carts = new Set(row!.carts);
-  const lockedByOthers = new Set(row!.tracked.filter((id) => !row!.products.includes(id)));
-  return Promise.all(
-    items.map(async (item) => {
-      const { order, options } = item;
-      const isFree =
-        carts.has(order.cartId.toUpperCase()) &&
-        !productIdsOf(item).some((id) => lockedByOthers.has(id.toUpperCase()));
-      return isFree ? placeOrder(tx, shopId, order, options) : BUSY;
-    }),
+  const freeCarts = new Set(carts.map(({ cartId }) => cartId));
+  const freeProducts = new Set(products.map(({ productId }) => productId));
+  const lockedProducts = new Set(
+    counted.map(({ productId }) => productId).filter((id) => !freeProducts.has(id)),
+  );
+  const freeCampaigns = new Set(campaigns.map(({ campaignId }) => campaignId));
+  const freeCoupons = new Set(
+    coupons.filter(({ campaignId }) => freeCampaigns.has(campaignId)).map(({ codeKey }) => codeKey),
+  );
+  return requests.filter(
+    ({ order: { cartId, couponCodeKey, content } }) =>
+      freeCarts.has(cartId) &&
+      (couponCodeKey === null || freeCoupons.has(couponCodeKey)) &&
+      !content.lines.some(({ productId }) => lockedProducts.has(productId)),
   );
 }

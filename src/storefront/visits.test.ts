@@ -338,7 +338,7 @@ describe('forms per hour', () => {
       const refused = await send(eager);
       expect(refused.status).toBe(429);
       expect(refused.headers['retry-after']).toBe('1800');
-      expect(mainOf(refused)).toContain('Too many tries');
+      expect(mainOf(refused)).toContain('Too many attempts');
       expect((await eager.post('/newsletter?locale=de_DE', { email: 'x' })).status).toBe(429);
       expect((await eager.post('/currency', { currency: 'GBP' })).status).toBe(303);
       expect((await send(givenVisitor(limited, 'DemoShop', '192.0.2.2'))).status).toBe(400);
@@ -427,8 +427,8 @@ describe('the currency', () => {
       where shop_id = 'DemoShop' and cart_id = ${id}`);
     const page = await visitor.submit('/currency', { currency: 'GBP' }, '/cart');
     expect(page.text).toContain(
-      'Your cart is now in GBP. The coupon has been removed, please enter it again. ' +
-        'Prices that were agreed on for you hold in the former currency only.',
+      'Your cart is now in GBP. The coupon has been removed. Please enter it again. ' +
+        'Prices agreed with you apply only in the previous currency.',
     );
     expect(await stored()).toMatchObject([{ currency: 'GBP', billing: { city: 'Hamburg' } }]);
     expect(JSON.stringify((await stored())[0]!.lines)).not.toContain('price');

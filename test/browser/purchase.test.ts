@@ -119,7 +119,7 @@ test(
     expect(names(await heard())).toContain('cart:update');
     expect(await seriousProblems(page)).toEqual([]);
 
-    await page.getByRole('link', { name: 'To the checkout' }).click();
+    await page.getByRole('link', { name: 'Go to checkout' }).click();
     await page.waitForURL('**/checkout');
     expect(await seriousProblems(page)).toEqual([]);
     await typeAddress(page, { ...ADA, zipCode: 'nonsense' });
@@ -153,7 +153,7 @@ test(
     expect(names(await heard())).toEqual(['page:view', 'shippingMethod:select']);
     expect(await seriousProblems(page)).toEqual([]);
     const expected = {
-      Goods: '93.90 €',
+      Subtotal: '93.90 €',
       Coupon: expect.stringMatching(/^[-−]14\.09 €$/),
       'Delivery: Standard delivery': '8.13 €',
       Total: '87.94 €',
@@ -190,7 +190,7 @@ test(
 test('a purchase in German on a phone without JavaScript', PATIENCE, async () => {
   const page = await shop.open({ screen: 'phone', runsScripts: false, locale: 'de-DE' });
   await page.goto('/?locale=de_DE');
-  await page.getByRole('button', { name: 'Nur Notwendiges' }).click();
+  await page.getByRole('button', { name: 'Nur Notwendiges erlauben' }).click();
   await page.locator('details.menu summary').click();
   await page.locator('details.menu').getByRole('link', { name: 'Bohnen' }).click();
   await page.waitForURL('**/Categories/beans?locale=de_DE');

@@ -93,16 +93,19 @@ test('consent is asked for until it is given or refused, and can be changed', as
     expect(await banners(page)).toBe(0);
     expect(await page.getByRole('button', { name: 'Tout accepter' }).count()).toBe(1);
     await page.goto('/');
-    await page.getByRole('region', { name: 'Your privacy' }).getByText('Only what is necessary').click();
+    await page
+      .getByRole('region', { name: 'Your privacy' })
+      .getByText('Allow only what is necessary')
+      .click();
     expect(await banners(page)).toBe(0);
     expect(new URL(page.url()).pathname).toBe('/');
 
     await page.goto('/consent?locale=de_DE');
-    expect(await page.getByText('Sie erlauben nur Notwendiges.').count()).toBe(1);
+    expect(await page.getByText('Sie haben nur Notwendiges erlaubt.').count()).toBe(1);
     if (runsScripts) expect(await seriousProblems(page)).toEqual([]);
     await page.getByRole('button', { name: 'Alles erlauben' }).click();
-    expect(await page.getByText('Sie erlauben alles.').count()).toBe(1);
-    expect(await page.locator('.notice').innerText()).toBe('Ihre Auswahl ist gespeichert.');
+    expect(await page.getByText('Sie haben alles erlaubt.').count()).toBe(1);
+    expect(await page.locator('.notice').innerText()).toBe('Ihre Auswahl wurde gespeichert.');
     expect(await banners(page)).toBe(0);
   }
 });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
-import { startMails } from '../../src/platform/email/worker.ts';
+import { startEmails } from '../../src/background.ts';
 import { browsing, seriousProblems } from '../browser.ts';
 import { queuedMails } from '../carts.ts';
 import { waitFor } from '../process.ts';
@@ -26,7 +26,7 @@ test('a cart of the API is taken over by its link, and by nobody who does not ha
     expect(page.url()).toBe(`${shop.origin}/shop/DemoShop/checkout`);
     if (runsScripts) expect(await seriousProblems(page)).toEqual([]);
     await page.goto('/shop/DemoShop/cart');
-    expect((await sums(page))['Goods']).toBe('49.00 €');
+    expect((await sums(page))['Subtotal']).toBe('49.00 €');
     if (runsScripts) expect(await seriousProblems(page)).toEqual([]);
   }
 });
@@ -73,7 +73,7 @@ async function isSubscribed(email: string): Promise<boolean> {
 /** Lets the mails go out, and reads the one to this address. */
 async function linkInMailTo(email: string): Promise<string> {
   const { db, config } = shop.service;
-  const worker = startMails({ db, config, log: pino({ level: 'silent' }), origin: shop.origin, pause: 10 });
+  const worker = startEmails({ db, config, log: pino({ level: 'silent' }), origin: shop.origin, pause: 10 });
   await waitFor(async () => (await queuedMails(shop.service)).every(({ to }) => to !== email));
   await worker.stop();
   const folder = path.join(config.KONTOR_DATA, 'mails');

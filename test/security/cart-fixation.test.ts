@@ -106,7 +106,7 @@ describe('a cart that anybody could have made', () => {
     const own = cartOf(ada);
     expect(own).toMatchObject({ count: 2, copyOf: bait.id });
     expect(own.id).not.toBe(bait.id);
-    expect(mainOf(await ada.get('/cart'))).toContain('Goods 19.80 €');
+    expect(mainOf(await ada.get('/cart'))).toContain('Subtotal 19.80 €');
     const review = await toReview(ada);
 
     // Mallory reads, changes and orders: everything is refused, and nothing has changed.
@@ -255,7 +255,7 @@ describe('the order is what was reviewed', () => {
     await given.call('PUT', `/line-items/${line.lineItemId}/product-price`, { singleItemPrice: 19.8 });
     const answer = await ada.post('/checkout/order', { reviewed: reviewedIn(review.text) });
     expect(answer.status).toBe(409);
-    expect(mainOf(answer)).toContain('Check and order');
+    expect(mainOf(answer)).toContain('Review and order');
     // What is on the page now can be ordered.
     const done = await ada.submit('/checkout/order', { reviewed: reviewedIn(answer.text) });
     expect(done.place).toBe('/shop/DemoShop/confirmation');

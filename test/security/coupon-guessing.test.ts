@@ -75,7 +75,7 @@ test('the pages of the shop count with the API', async () => {
   const page = await visitor.post('/cart/coupon', { code: wrong() });
   expect(page.status).toBe(429);
   expect(page.headers['retry-after']).toBe('1800');
-  expect(mainOf(page)).toContain('Too many tries');
+  expect(mainOf(page)).toContain('Too many attempts');
   expect(await reasonOf(api.guess(wrong()))).toEqual(TOO_MANY);
 });
 

@@ -3,9 +3,9 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
 import { documentFile } from '../../src/orders/documents/file.ts';
-import { startMails } from '../../src/platform/email/worker.ts';
+import { startEmails } from '../../src/background.ts';
 import { ADA, changeSettings, givenSmallShop, type Shop } from '../carts.ts';
-import { longestBlock } from '../event-loop.ts';
+import { longestBlock, slowdown } from '../event-loop.ts';
 import { waitFor } from '../process.ts';
 import { startService, type Service } from '../service.ts';
 import { formOf, PNG } from '../upload.ts';
@@ -134,7 +134,7 @@ describe('nor does a request', () => {
 async function quickest(step: string, work: () => Promise<unknown>): Promise<number> {
   let ms = Infinity;
   for (let tries = 0; tries < TRIES && ms >= LONGEST_BLOCK; tries++)
-    ms = Math.min(ms, await longestBlock(work));
+    ms = Math.min(ms, (await longestBlock(work)) / slowdown());
   blocks.push({ text: 'a request of 1 MB', step, ms });
   return ms;
 }
@@ -142,15 +142,17 @@ async function quickest(step: string, work: () => Promise<unknown>): Promise<num
 /** A step that seems too slow is tried again: what a busy machine did is not what the program does. */
 async function slowSteps(name: string, filling: Filling): Promise<string[]> {
   const best = new Map<string, number>();
-  let slow: [string, number][] = [];
+  let tooLong: [string, number][] = [];
   for (let tries = 0; tries < TRIES; tries++) {
-    for (const [step, ms] of await blocksOf(filling))
-      best.set(step, Math.min(ms, best.get(step) ?? Infinity));
-    slow = [...best].filter(([, ms]) => ms >= LONGEST_BLOCK);
-    if (slow.length === 0) break;
+    const before = slowdown();
+    const taken = await blocksOf(filling);
+    const slow = Math.min(before, slowdown());
+    for (const [step, ms] of taken) best.set(step, Math.min(ms / slow, best.get(step) ?? Infinity));
+    tooLong = [...best].filter(([, ms]) => ms >= LONGEST_BLOCK);
+    if (tooLong.length === 0) break;
   }
   for (const [step, ms] of best) blocks.push({ text: name, step, ms });
-  return slow.map(([step, ms]) => `${step}: ${ms.toFixed(0)} ms`);
+  return tooLong.map(([step, ms]) => `${step}: ${ms.toFixed(0)} ms`);
 }
 
 let products = 0;
@@ -360,7 +362,7 @@ async function blocksOf(filling: Filling): Promise<Map<string, number>> {
 async function sendMails(): Promise<void> {
   const log = pino({ level: 'silent' });
   const origin = 'https://shop.example';
-  const mails = startMails({ db: service.db, config: service.config, log, origin, pause: 10 });
+  const mails = startEmails({ db: service.db, config: service.config, log, origin, pause: 10 });
   await waitFor(async () => {
     const waiting = await service.db.one<{ count: number }>(sql`
       select count(*)::int as count from pgboss.job

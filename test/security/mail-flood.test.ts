@@ -5,9 +5,11 @@ import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { sql } from '../../src/db/sql.ts';
-import { mailDayCleanup } from '../../src/platform/email/daily-limit.ts';
-import { queueMails } from '../../src/platform/email/queue.ts';
-import { startMails } from '../../src/platform/email/worker.ts';
+import { emailCountCleanup } from '../../src/platform/email/daily-limit.ts';
+import { startEmails } from '../../src/background.ts';
+import { refundEmail } from '../../src/orders/refund-email.ts';
+import { newsletterConfirmation } from '../../src/people/newsletters/confirmation-email.ts';
+import { queueEmails } from '../../src/platform/email/queue.ts';
 import {
   changeSettings,
   DAY,
@@ -51,7 +53,7 @@ afterEach(async () => {
 function start(environment: Record<string, string> = {}): void {
   const config = readConfig({ KONTOR_DATA: folder, ...environment });
   const lines = { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) };
-  worker = startMails({
+  worker = startEmails({
     db: service.db,
     config,
     log: pino({ base: null }, lines),
@@ -81,13 +83,13 @@ async function order(shop: Shop, productId: string, emailAddress: string): Promi
 
 const newsletterTo = (shop: Shop, ...addresses: string[]) =>
   service.db.transaction((tx) =>
-    queueMails(
+    queueEmails(
       tx,
       shop.shopId,
+      newsletterConfirmation,
       addresses.map((to) => ({
         to,
         locale: 'en_GB',
-        template: 'newsletter',
         facts: { requestId: 'none', newsletters: ['News'] },
       })),
     ),
@@ -113,7 +115,9 @@ test('of 25 orders with the address of a stranger, 20 are confirmed; the others 
     appId: null,
     details: { email: 'order', cause: 'daily limit of the address' },
   });
-  expect(log.filter(({ msg }) => msg === 'email not sent: its address has had enough today')).toHaveLength(5);
+  expect(
+    log.filter(({ msg }) => msg === 'email not sent: its address has reached the limit of the day'),
+  ).toHaveLength(5);
   expect(JSON.stringify(log)).not.toContain('@');
 });
 
@@ -140,13 +144,13 @@ test('what the merchant causes is sent all the same', async () => {
   const shop = await givenSmallShop(service, { dailyEmailsPerRecipient: 1 });
   await newsletterTo(shop, 'ada@mail.example', 'ada@mail.example');
   await service.db.transaction((tx) =>
-    queueMails(
+    queueEmails(
       tx,
       shop.shopId,
+      refundEmail,
       [1, 2].map(() => ({
         to: 'ada@mail.example',
         locale: 'en_GB',
-        template: 'refund',
         facts: { orderNumber: 'A-1', amount: '1.00 €' },
       })),
     ),
@@ -181,10 +185,10 @@ test('no address is kept, and nothing at all after two days', async () => {
   expect(await rows()).toHaveLength(1);
   expect((await rows())[0]!.row).not.toContain(Buffer.from('ada').toString('hex'));
   service.setClock(new Date(NOW.getTime() + 2 * DAY));
-  await mailDayCleanup.run(service.db, 100);
+  await emailCountCleanup.run(service.db, 100);
   expect(await rows()).toHaveLength(1);
   service.setClock(new Date(NOW.getTime() + 3 * DAY));
-  await mailDayCleanup.run(service.db, 100);
+  await emailCountCleanup.run(service.db, 100);
   expect(await rows()).toEqual([]);
   service.setClock(NOW);
 });

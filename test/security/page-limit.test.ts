@@ -60,7 +60,7 @@ test.each(KINDS.map((kind, index) => [...kind.slice(0, 1), index] as [string, nu
       'retry-after': '1800',
     });
     expect(refused.body).toContain(
-      url.includes('/DemoShop') ? '<h1>Too many tries</h1>' : '<h1>Too many requests</h1>',
+      url.includes('/DemoShop') ? '<h1>Too many attempts</h1>' : '<h1>Too many requests</h1>',
     );
     // The next address is not concerned.
     expect((await ask(`10.1.0.${index}`, url, form)).statusCode).not.toBe(429);

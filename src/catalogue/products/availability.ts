@@ -5,8 +5,9 @@ import { writingLocale } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
 import { Id } from '../../http/schemas.ts';
 import { LONGEST_MAIL_ADDRESS, MAIL_ADDRESS } from '../../platform/email/address.ts';
-import { queueMails } from '../../platform/email/queue.ts';
+import { queueEmails } from '../../platform/email/queue.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
+import { availabilityEmail } from './availability-email.ts';
 import { findKind, insertWatcher, takeWatchers } from './watchers.ts';
 
 const NotificationRequest = Type.Object(
@@ -62,13 +63,13 @@ export async function notifyWatchers(
   productIds: readonly string[],
 ): Promise<void> {
   const watchers = await takeWatchers(tx, shopId, productIds);
-  await queueMails(
+  await queueEmails(
     tx,
     shopId,
+    availabilityEmail,
     watchers.map(({ email, locale, productName, productNumber }) => ({
       to: email,
       locale,
-      template: 'availability',
       facts: { productName, productNumber },
     })),
   );

@@ -42,12 +42,13 @@ export function staleStamps(shopId: string, stamps: readonly string[]): Sql {
         and ${versionStamp} = known.stamp)`;
 }
 
-/** A condition: these products are what they were when they were read, but for their stock. */
-export function sameProductsButStock(shopId: string, products: readonly CartProduct[]): Sql {
-  const versions = products.map((product) => versionOf(product.versionStamp)).toSorted();
-  const productIds = sql`${products.map(({ productId }) => productId)}::uuid[]`;
-  return sql`${versions}::text[] = ${listed(version, sql`${shopId}`, productIds)}`;
+/** The versions of these products as an array; they say nothing of the stock. */
+export function productVersions(shopId: string, productIds: readonly string[]): Sql {
+  return listed(version, sql`${shopId}`, sql`${productIds}::uuid[]`);
 }
+
+/** As `productVersions` returns it. */
+export const productVersion = ({ versionStamp }: CartProduct) => versionOf(versionStamp);
 
 const keyOf = (shopId: string, productId: string) => `${shopId} ${productId.toUpperCase()}`;
 

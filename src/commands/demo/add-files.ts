@@ -4,18 +4,19 @@ import { sql } from '../../db/sql.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
 import { addMedia, bytesOf } from '../../platform/media/quota.ts';
 import type { ProductFacts } from '../../catalogue/products/facts.ts';
-import { demoProducts } from './catalogue.ts';
+import { readCatalogue, type DemoProduct } from './demo-data.ts';
 import { dataSheetFile, drawFiles, type DemoFiles } from './draw-files.ts';
 
 /**
- * The pictures, energy labels, data sheet and logo of a demo shop that has just been made. To draw them takes a
+ * Adds the pictures, energy labels, data sheet and logo of a demo shop that has just been made. Drawing them takes a
  * second, in which the shop is open without them; no row names a file before it is there. What somebody has changed
- * meanwhile stays.
+ * in the meantime stays.
  */
 export async function addDemoFiles(db: Database, config: Config, shopId: string): Promise<void> {
-  const files = await drawFiles(config, shopId);
+  const { products } = await readCatalogue();
+  const files = await drawFiles(config, shopId, products);
   await db.transaction(async (tx) => {
-    await updateProducts(tx, shopId, files);
+    await updateProducts(tx, shopId, products, files);
     await insertImages(tx, shopId, files);
     await updateCategories(tx, shopId, files);
     await tx.run(sql`
@@ -24,7 +25,7 @@ export async function addDemoFiles(db: Database, config: Config, shopId: string)
   });
 }
 
-/** Draws what the first start could not, because it has just made the shop or was killed before it came to it. */
+/** Adds the files of a demo shop that has none, because it is new or because the first start was killed too early. */
 export async function completeDemoShop(db: Database, config: Config): Promise<void> {
   const incomplete = await db.one(sql`
     select from shop
@@ -34,13 +35,13 @@ export async function completeDemoShop(db: Database, config: Config): Promise<vo
   if (incomplete) await addDemoFiles(db, config, 'DemoShop');
 }
 
-/** The merchant did not change them, so they do not count as changed. */
-function updateProducts(tx: Transaction, shopId: string, files: DemoFiles) {
-  const rows = demoProducts.map(({ number, energy }) => {
+/** Leaves the times of the last change alone, because the merchant has changed nothing. */
+function updateProducts(tx: Transaction, shopId: string, products: readonly DemoProduct[], files: DemoFiles) {
+  const rows = products.map(({ number, energy }) => {
     const label = files.energyLabels.get(number);
     const dataSheet = files.dataSheets.get(number);
     const facts: ProductFacts = {
-      ...(energy && label ? { energyLabel: { classes: energy[0], best: energy[1], file: label } } : {}),
+      ...(energy && label ? { energyLabel: { ...energy, file: label } } : {}),
       ...(dataSheet ? { dataSheet: { fileName: dataSheetFile(number), url: dataSheet } } : {}),
     };
     return { number, mainImage: files.images.get(number)?.[0]?.name ?? null, facts };

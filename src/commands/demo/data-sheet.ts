@@ -1,6 +1,6 @@
 import type { ProductFacts } from '../../catalogue/products/facts.ts';
 
-/** One page of A4 in English, with one of the fonts that every reader has. */
+/** A PDF of one A4 page in English, in a font that every PDF reader has. */
 export function dataSheet(number: string, { name, essentialFeatures, manufacturer }: ProductFacts): Buffer {
   const lines = [
     `Product number: ${number}`,
@@ -10,12 +10,12 @@ export function dataSheet(number: string, { name, essentialFeatures, manufacture
   const page = [
     'BT',
     '/F1 24 Tf 60 760 Td',
-    `${shown(name!['en_GB']!)} Tj`,
+    `${pdfString(name!['en_GB']!)} Tj`,
     '/F1 12 Tf 0 -20 Td 20 TL',
-    ...lines.map((line) => `T* ${shown(line)} Tj`),
+    ...lines.map((line) => `T* ${pdfString(line)} Tj`),
     'ET',
   ].join('\n');
-  return documentOf([
+  return toPdf([
     '<< /Type /Catalog /Pages 2 0 R >>',
     '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
     '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
@@ -24,12 +24,12 @@ export function dataSheet(number: string, { name, essentialFeatures, manufacture
   ]);
 }
 
-function shown(text: string): string {
+function pdfString(text: string): string {
   return `(${text.replaceAll(/[()\\]/g, '\\$&')})`;
 }
 
-/** The objects of a PDF, numbered from 1, with the table of where each begins. */
-function documentOf(objects: readonly string[]): Buffer {
+/** Writes the objects of a PDF, numbered from 1, and the table of their offsets. */
+function toPdf(objects: readonly string[]): Buffer {
   let text = '%PDF-1.4\n';
   const starts = objects.map((object, index) => {
     const start = text.length;

@@ -1,6 +1,7 @@
 import { ensureApp, insertToken } from '../../shops/apps/queries.ts';
 import { isPrivate, type Config } from '../../config.ts';
 import type { DemoAccess } from '../../main.ts';
+import { toSeconds } from '../../http/dates.ts';
 import { toAddress } from '../../shops/countries/address.ts';
 import type { Database, Queries, Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
@@ -10,18 +11,16 @@ import { tokenCaller } from '../../http/rate-limit.ts';
 import { SCOPES, type Scope } from '../../http/scopes.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
 import { insertShop } from '../../shops/shop/queries.ts';
-import { applySettings } from '../../shops/settings/file.ts';
+import { applySettings, type SettingsFile } from '../../shops/settings/file.ts';
 import { insertDemoCarts } from './carts.ts';
 import { insertCatalogue } from './insert-catalogue.ts';
-import { demoLegalPages } from './legal.ts';
+import { readCatalogue, readLegalPages, readPeople, readSettings, type DemoPeople } from './demo-data.ts';
 import { insertDemoOrders } from './orders.ts';
-import { demoCustomers, demoSubscribers } from './people.ts';
-import { demoCampaigns, demoSettings } from './settings.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** The apps of the demo shop; where nobody but this machine can call, their tokens have names one can remember. */
+/** The apps of the demo shop. Where only this machine can call, they have the known tokens. */
 const apps: { name: string; scopes: readonly Scope[]; token: DemoToken }[] = [
   { name: 'all-access', scopes: SCOPES, token: 'demo-all' },
   { name: 'reader', scopes: ['products_read', 'orders_read', 'customers_read'], token: 'demo-read' },
@@ -45,7 +44,7 @@ export interface DemoOptions {
   rateLimit: number;
 }
 
-/** The two shops of an empty database; undefined if another process was faster. */
+/** Creates the two shops of an empty database; undefined if another process was faster. */
 export async function createDemoShops(db: Database, config: Config): Promise<DemoAccess | undefined> {
   try {
     return await db.transaction(async (tx) => {
@@ -78,7 +77,7 @@ export async function hasDemoTokens(db: Queries): Promise<boolean> {
   return row!.count > 0;
 }
 
-/** All of its rows in one transaction; returns the token that may do all. Its pictures are `addDemoFiles`. */
+/** Inserts all rows of a demo shop and returns the token with all scopes. `addDemoFiles` adds the pictures. */
 export async function insertDemoShop(tx: Transaction, options: DemoOptions): Promise<string> {
   const { shopId } = options;
   await insertShop(tx, {
@@ -89,25 +88,42 @@ export async function insertDemoShop(tx: Transaction, options: DemoOptions): Pro
     locale: 'en_GB',
     currency: 'EUR',
   });
-  await applySettings(tx, shopId, demoSettings);
-  await insertCatalogue(tx, shopId);
-  await insertCampaigns(tx, shopId);
-  await insertCustomers(tx, shopId);
-  await insertSubscribers(tx, shopId);
+  const { settings, couponCampaigns } = await readSettings();
+  await applySettings(tx, shopId, settings);
+  await insertCatalogue(tx, shopId, await readCatalogue());
+  await insertCampaigns(tx, shopId, couponCampaigns);
+  const { customers, subscribers } = await readPeople();
+  await insertCustomers(tx, shopId, customers);
+  await insertSubscribers(tx, shopId, subscribers);
   await insertLegalPages(tx, shopId);
   return insertApps(tx, options);
 }
 
-async function insertCampaigns(tx: Transaction, shopId: string): Promise<void> {
-  await applySettings(tx, shopId, { couponCampaigns: demoCampaigns(tx.now) });
-  // Somebody has used it up.
+/** A file holds dates and no ages, so the campaign that is over gets its dates here. */
+const ENDED = 'old_news';
+
+async function insertCampaigns(
+  tx: Transaction,
+  shopId: string,
+  campaigns: NonNullable<SettingsFile['couponCampaigns']>,
+): Promise<void> {
+  const ago = (days: number) => toSeconds(new Date(tx.now.getTime() - days * DAY));
+  const couponCampaigns = campaigns.map((campaign) =>
+    campaign.identifier === ENDED ? { ...campaign, validFrom: ago(90), validTo: ago(60) } : campaign,
+  );
+  await applySettings(tx, shopId, { couponCampaigns });
+  // The only use of this coupon is taken.
   await tx.run(sql`
     update coupon_campaign set used = 1 where shop_id = ${shopId} and identifier = 'one_shot'`);
   await tx.run(sql`update coupon set used = 1 where shop_id = ${shopId} and code_key = 'ONESHOT'`);
 }
 
-async function insertCustomers(tx: Transaction, shopId: string): Promise<void> {
-  const rows = demoCustomers.map(({ number, note, group, address }, index) => {
+async function insertCustomers(
+  tx: Transaction,
+  shopId: string,
+  customers: DemoPeople['customers'],
+): Promise<void> {
+  const rows = customers.map(({ number, note, group, address }, index) => {
     const createdAt = new Date(tx.now.getTime() - 420 * DAY + index * DAY);
     return {
       customer_id: newId(createdAt),
@@ -130,8 +146,12 @@ async function insertCustomers(tx: Transaction, shopId: string): Promise<void> {
     update counter set value = ${1000 + rows.length} where shop_id = ${shopId} and name = 'customer'`);
 }
 
-async function insertSubscribers(tx: Transaction, shopId: string): Promise<void> {
-  const rows = demoSubscribers.map(({ campaign, name, subscribed }, index) => ({
+async function insertSubscribers(
+  tx: Transaction,
+  shopId: string,
+  subscribers: DemoPeople['subscribers'],
+): Promise<void> {
+  const rows = subscribers.map(({ campaign, name, subscribed }, index) => ({
     campaign,
     email: `${name.replaceAll(' ', '.')}@mail.example`.toLowerCase(),
     name,
@@ -147,7 +167,7 @@ async function insertSubscribers(tx: Transaction, shopId: string): Promise<void>
 }
 
 async function insertLegalPages(tx: Transaction, shopId: string): Promise<void> {
-  const rows = demoLegalPages.map(([page, locale, content]) => ({ page, locale, content }));
+  const rows = await readLegalPages();
   await tx.run(sql`
     insert into legal_page (shop_id, page, locale, content)
     select ${shopId}, page, locale, content

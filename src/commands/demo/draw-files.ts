@@ -7,12 +7,14 @@ import { imageName } from '../../platform/media/image-name.ts';
 import { mediaPath, OTHER_FILES, writeFiles } from '../../platform/media/storage.ts';
 import { fitted, loadSharp, type StoredImage } from '../../platform/media/store-image.ts';
 import { dataSheet } from './data-sheet.ts';
-import { demoProducts, type DemoProduct } from './catalogue.ts';
-import { CANVAS, coffeePicture, demoPictures, energyLabel, logo, svgText } from './pictures.ts';
+import { findPictures, readPicture, type DemoProduct } from './demo-data.ts';
+
+/** The size of the drawings. */
+const CANVAS = { width: 800, height: 600 };
 
 export type DrawnImage = StoredImage & { name: string };
 
-/** What the demo shop has beside its rows; addresses are without the host. */
+/** The files that a demo shop has besides its rows; addresses are without the host. */
 export interface DemoFiles {
   /** By product number, in their order. */
   images: ReadonlyMap<string, readonly DrawnImage[]>;
@@ -24,38 +26,48 @@ export interface DemoFiles {
 }
 
 /**
- * Makes the files of a new demo shop. Every size is drawn from the SVG, which is quicker than to decode and to reduce
- * pictures, and sharper.
+ * Makes the files of a new demo shop. Every size is drawn from the SVG, which is faster and sharper than decoding and
+ * reducing pictures.
  */
-export async function drawFiles(config: Config, shopId: string): Promise<DemoFiles> {
-  const draw = (name: string, drawing: string) => drawImage(config, shopId, name, drawing);
+export async function drawFiles(
+  config: Config,
+  shopId: string,
+  products: readonly DemoProduct[],
+): Promise<DemoFiles> {
+  const pictures = await findPictures();
+  const draw = (picture: string) => drawImage(config, shopId, picture);
   const [images, coffee, others] = await Promise.all([
     Promise.all(
-      Object.entries(demoPictures).map(async ([number, drawings]) => {
-        const names = drawings.map((_, index) => `${number}_${index + 1}.png`);
-        return [number, await Promise.all(names.map((name, index) => draw(name, drawings[index]!)))] as const;
+      products.map(async ({ number }) => {
+        const own = pictures.filter((picture) => picture.startsWith(`${number}_`));
+        return [number, await Promise.all(own.map(draw))] as const;
       }),
     ),
-    draw('coffee.png', coffeePicture),
-    otherFiles(),
+    draw('coffee'),
+    otherFiles(products),
   ]);
   await writeOthers(config, shopId, others);
   const address = (file: string) => `/media/${shopId}/${OTHER_FILES}/${file}`;
-  const addresses = (chosen: (product: DemoProduct) => unknown, file: (number: string) => string) =>
-    new Map(demoProducts.filter(chosen).map(({ number }) => [number, address(file(number))]));
+  const addresses = (isMeant: (product: DemoProduct) => unknown, file: (number: string) => string) =>
+    new Map(products.filter(isMeant).map(({ number }) => [number, address(file(number))]));
   return {
     images: new Map(images),
     categoryImages: new Map([['coffee', coffee]]),
-    energyLabels: addresses(({ energy }) => energy, labelFile),
+    energyLabels: addresses(
+      ({ energy }) => energy,
+      (number) => `${energyLabel(number)}.png`,
+    ),
     dataSheets: addresses(({ hasDataSheet }) => hasDataSheet, dataSheetFile),
     logo: address('logo.png'),
   };
 }
 
 export const dataSheetFile = (number: string) => `${number}-data-sheet.pdf`;
-const labelFile = (number: string) => `${number}-energy-label.png`;
+const energyLabel = (number: string) => `${number}-energy-label`;
 
-async function drawImage(config: Config, shopId: string, name: string, drawing: string): Promise<DrawnImage> {
+async function drawImage(config: Config, shopId: string, picture: string): Promise<DrawnImage> {
+  const name = `${picture}.png`;
+  const drawing = await readPicture(picture);
   const { fileOf } = imageName(name);
   const byWidth = new Map<number, Buffer>();
   const files = [];
@@ -76,32 +88,36 @@ async function drawImage(config: Config, shopId: string, name: string, drawing: 
   return { name, imageKey, sizes };
 }
 
-async function png(drawing: string, size: { width: number; height: number }): Promise<Buffer> {
+/**
+ * Draws at a size in pixels, which the outer SVG has. The drawings do not hide their overflow, because a thumbnail of
+ * 50 x 38 is a little higher than 4:3 and would get a line at its edge.
+ */
+async function png(drawing: string, { width, height }: { width: number; height: number }): Promise<Buffer> {
   const sharp = await loadSharp();
-  return sharp(Buffer.from(svgText(drawing, size)))
-    .removeAlpha()
-    .png()
-    .toBuffer();
+  const box = `0 0 ${CANVAS.width} ${CANVAS.height}`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="${box}">${drawing}</svg>`;
+  return sharp(Buffer.from(svg)).removeAlpha().png().toBuffer();
 }
 
-async function otherFiles(): Promise<{ file: string; bytes: Buffer }[]> {
+async function otherFiles(products: readonly DemoProduct[]): Promise<{ file: string; bytes: Buffer }[]> {
   const size = fitted(CANVAS, 400);
-  const drawings: [file: string, drawing: string][] = [
-    ['logo.png', logo],
-    ...demoProducts.flatMap(({ number, energy }): [string, string][] =>
-      energy ? [[labelFile(number), energyLabel(energy[0])]] : [],
-    ),
+  const pictures = [
+    'logo',
+    ...products.filter(({ energy }) => energy).map(({ number }) => energyLabel(number)),
   ];
   const drawn = await Promise.all(
-    drawings.map(async ([file, drawing]) => ({ file, bytes: await png(drawing, size) })),
+    pictures.map(async (picture) => ({
+      file: `${picture}.png`,
+      bytes: await png(await readPicture(picture), size),
+    })),
   );
-  const sheets = demoProducts
+  const sheets = products
     .filter(({ hasDataSheet }) => hasDataSheet)
-    .map(({ number, facts }) => ({ file: dataSheetFile(number), bytes: dataSheet(number, facts) }));
+    .map(({ number, details }) => ({ file: dataSheetFile(number), bytes: dataSheet(number, details!) }));
   return [...drawn, ...sheets];
 }
 
-/** Their names are fixed: a folder that outlived its database has them already, and they are the same. */
+/** Overwrites what is there: a folder that outlived its database has the same files under the same names. */
 async function writeOthers(
   config: Config,
   shopId: string,

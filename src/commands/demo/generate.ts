@@ -6,17 +6,7 @@ import type { ProductFacts, Prices } from '../../catalogue/products/facts.ts';
 import { analyseCatalogue, refreshListing } from '../../catalogue/products/listing.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
-import {
-  ADJECTIVES,
-  COLOURS,
-  DEPARTMENTS,
-  MAKERS,
-  MATERIALS,
-  MODELS,
-  SENTENCES,
-  SIZES,
-  type Word,
-} from './words.ts';
+import { readVocabulary, type Vocabulary, type Word } from './demo-data.ts';
 
 /*
  * Many believable products, to try how a shop of that size behaves. The same seed gives the same products: each is
@@ -35,14 +25,16 @@ const WORKERS = 2;
 const DAY = 86_400_000;
 const TYPE = 'gen-goods';
 
-/** How many were made; `advance` hears of each batch. Those that are there already are not made again. */
+/** Returns how many products were added; `advance` is called after each batch. Existing products are not made again. */
 export async function generateProducts(
   db: Database,
   { shopId, products, seed }: Generation,
   advance: (made: number) => void,
 ): Promise<number> {
-  const shelves = await db.transaction((tx) => ensureShelves(tx, shopId));
+  const vocabulary = await readVocabulary();
+  const assortment = await db.transaction((tx) => ensureAssortment(tx, shopId, vocabulary));
   const settings = await shopSettings(db, shopId);
+  const context = { seed, settings, vocabulary, assortment };
   let next = 0;
   let made = 0;
   const makeBatches = async () => {
@@ -50,7 +42,7 @@ export async function generateProducts(
       const from = next;
       const until = Math.min(from + BATCH, products);
       next = until;
-      const count = await db.transaction((tx) => makeBatch(tx, { from, until, seed }, settings, shelves));
+      const count = await db.transaction((tx) => makeBatch(tx, { from, until }, context));
       made += count;
       if (from === 0) await analyseCatalogue(db);
       advance(until - from);
@@ -61,20 +53,28 @@ export async function generateProducts(
   return made;
 }
 
+/** What all products are made with. */
+interface Context {
+  seed: number;
+  settings: Settings;
+  vocabulary: Vocabulary;
+  assortment: Assortment;
+}
+
 async function makeBatch(
   tx: Transaction,
-  { from, until, seed }: { from: number; until: number; seed: number },
-  settings: Settings,
-  shelves: Shelves,
+  { from, until }: { from: number; until: number },
+  context: Context,
 ): Promise<number> {
-  const { shopId } = settings;
+  const { seed } = context;
+  const { shopId } = context.settings;
   const indexes = Array.from({ length: until - from }, (_, place) => from + place);
   const there = await tx.many<{ number: string }>(sql`
     select product_number as number from product
     where shop_id = ${shopId} and product_number = any (${indexes.map((index) => numberOf(seed, index))})`);
   const known = new Set(there.map(({ number }) => number));
   const missing = indexes.filter((index) => !known.has(numberOf(seed, index)));
-  const rows = missing.flatMap((index) => productRows(seed, index, settings, shelves, tx.now));
+  const rows = missing.flatMap((index) => productRows(index, context, tx.now));
   if (rows.length === 0) return 0;
   await insertProducts(tx, shopId, rows);
   await refreshListing(
@@ -89,31 +89,38 @@ function numberOf(seed: number, index: number): string {
   return `G${seed}-${String(index + 1).padStart(6, '0')}`;
 }
 
-/** What the products are put on and measured by; made once, whatever the seed. */
-interface Shelves {
-  /** Ids of the categories that hold products, by department and place. */
+/** The categories and the type of generated products; made once, for all seeds. */
+interface Assortment {
+  /** Ids of the categories that hold products, by department and position. */
   categoryIds: string[][];
   productTypeId: string;
 }
 
-async function ensureShelves(tx: Transaction, shopId: string): Promise<Shelves> {
+async function ensureAssortment(
+  tx: Transaction,
+  shopId: string,
+  vocabulary: Vocabulary,
+): Promise<Assortment> {
+  const { departments } = vocabulary;
   const { locales } = await shopSettings(tx, shopId);
   // Two runs at once must not both make them.
   await tx.run(sql`select from shop where shop_id = ${shopId} for no key update`);
-  const categories = DEPARTMENTS.flatMap((department, place) => [
-    {
-      alias: aliasOf(department.name),
-      parent: null,
-      name: localised(department.name, locales),
-      position: place,
-    },
-    ...department.shelves.map((shelf, position) => ({
-      alias: aliasOf(shelf.name),
-      parent: aliasOf(department.name),
-      name: localised(shelf.name, locales),
-      position,
-    })),
-  ]).map((category) => ({ ...category, category_id: newId(tx.now) }));
+  const categories = departments
+    .flatMap((department, departmentPosition) => [
+      {
+        alias: aliasOf(department),
+        parent: null,
+        name: localised(department, locales),
+        position: departmentPosition,
+      },
+      ...department.categories.map((category, position) => ({
+        alias: aliasOf(category),
+        parent: aliasOf(department),
+        name: localised(category, locales),
+        position,
+      })),
+    ])
+    .map((category) => ({ ...category, category_id: newId(tx.now) }));
   // Parents first, because their ids are looked up.
   for (const level of [
     categories.filter(({ parent }) => parent === null),
@@ -125,10 +132,12 @@ async function ensureShelves(tx: Transaction, shopId: string): Promise<Shelves> 
     select alias, category_id as "categoryId" from category
     where shop_id = ${shopId} and alias = any (${categories.map(({ alias }) => alias)})`);
   const idOf = new Map(ids.map(({ alias, categoryId }) => [alias, categoryId]));
-  const productTypeId = await ensureProductType(tx, shopId, locales);
+  const productTypeId = await ensureProductType(tx, shopId, locales, vocabulary);
   await moveSettingsVersion(tx, shopId);
   return {
-    categoryIds: DEPARTMENTS.map(({ shelves }) => shelves.map(({ name }) => idOf.get(aliasOf(name))!)),
+    categoryIds: departments.map(({ categories }) =>
+      categories.map((category) => idOf.get(aliasOf(category))!),
+    ),
     productTypeId,
   };
 }
@@ -139,31 +148,32 @@ async function insertCategories(
   rows: { alias: string; parent: string | null; name: object; position: number; category_id: string }[],
 ): Promise<void> {
   await tx.run(sql`
-    with wanted as (
+    with missing as (
       select row.*, row_number() over (order by row.position, row.alias) as place
       from jsonb_to_recordset(${JSON.stringify(rows)}) as row (alias text, parent text, name jsonb,
         position integer, category_id uuid)
       where not exists (select from category where shop_id = ${shopId} and category.alias = row.alias)
     ), numbers as (
-      update counter set value = value + (select count(*) from wanted)
-      where shop_id = ${shopId} and name = 'category' returning value - (select count(*) from wanted) as taken
+      update counter set value = value + (select count(*) from missing)
+      where shop_id = ${shopId} and name = 'category' returning value - (select count(*) from missing) as taken
     )
     insert into category (shop_id, category_id, number, alias, parent_id, position, created_at, name, page_title,
       navigation_caption, description, visible, visible_in_navigation, special_offer, show_facets, facet_start_depth)
-    select ${shopId}, wanted.category_id, numbers.taken + wanted.place, wanted.alias, parent.category_id,
-      1000 + wanted.position, ${tx.now}, wanted.name, '{}', '{}', '{}', true, true, false, true, 3
-    from wanted cross join numbers join category parent
-      on parent.shop_id = ${shopId} and parent.alias = coalesce(wanted.parent, 'Categories')`);
+    select ${shopId}, missing.category_id, numbers.taken + missing.place, missing.alias, parent.category_id,
+      1000 + missing.position, ${tx.now}, missing.name, '{}', '{}', '{}', true, true, false, true, 3
+    from missing cross join numbers join category parent
+      on parent.shop_id = ${shopId} and parent.alias = coalesce(missing.parent, 'Categories')`);
 }
 
 async function ensureProductType(
   tx: Transaction,
   shopId: string,
   locales: readonly string[],
+  { colours, sizes }: Vocabulary,
 ): Promise<string> {
   const attributes = [
-    { key: 'Colour', name: { en: 'Colour', de: 'Farbe' }, values: COLOURS },
-    { key: 'Size', name: { en: 'Size', de: 'Größe' }, values: SIZES },
+    { key: 'Colour', name: { en: 'Colour', de: 'Farbe' }, values: colours },
+    { key: 'Size', name: { en: 'Size', de: 'Größe' }, values: sizes },
   ].map(({ key, name, values }, index) => ({
     number: index + 1,
     key,
@@ -173,24 +183,24 @@ async function ensureProductType(
     values: values.map((value) => ({ value: value.en, name: localised(value, locales) })),
   }));
   await tx.run(sql`
-    with wanted as (
+    with missing as (
       select jsonb_array_elements(${JSON.stringify(attributes)}::jsonb) as attribute
       where not exists (select from product_type where shop_id = ${shopId} and alias = ${TYPE})
     ), numbers as (
-      update counter set value = value + (select count(*) from wanted)
-      where shop_id = ${shopId} and name = 'attribute' returning value - (select count(*) from wanted) as taken
+      update counter set value = value + (select count(*) from missing)
+      where shop_id = ${shopId} and name = 'attribute' returning value - (select count(*) from missing) as taken
     )
     insert into product_type (shop_id, product_type_id, alias, name, created_at, attributes)
     select ${shopId}, ${newId(tx.now)}, ${TYPE}, ${localised({ en: 'Goods', de: 'Ware' }, locales)}, ${tx.now},
       jsonb_agg(jsonb_set(attribute, '{number}', to_jsonb(numbers.taken + (attribute -> 'number')::bigint)))
-    from wanted cross join numbers having count(*) > 0`);
+    from missing cross join numbers having count(*) > 0`);
   const row = await tx.one<{ productTypeId: string }>(sql`
     select product_type_id as "productTypeId" from product_type where shop_id = ${shopId} and alias = ${TYPE}`);
   return row!.productTypeId;
 }
 
 /** A row of `product`, with what belongs to it in other tables. */
-interface Made {
+interface GeneratedProduct {
   product_id: string;
   product_number: string;
   kind: 'regular' | 'master' | 'variation';
@@ -207,23 +217,28 @@ interface Made {
   history: { from: Date; price: number }[];
 }
 
-function productRows(seed: number, index: number, settings: Settings, shelves: Shelves, now: Date): Made[] {
-  const dice = new Dice(seed, index);
+function productRows(
+  index: number,
+  { seed, settings, vocabulary, assortment }: Context,
+  now: Date,
+): GeneratedProduct[] {
+  const random = new SeededRandom(seed, index);
+  const { departments, sentences } = vocabulary;
   const { locales, defaultCurrency: currency } = settings;
-  const departmentAt = dice.below(DEPARTMENTS.length);
-  const department = DEPARTMENTS[departmentAt]!;
-  const shelfAt = dice.below(department.shelves.length);
-  const noun = dice.of(department.shelves[shelfAt]!.nouns);
-  const adjective = dice.of(ADJECTIVES);
-  const material = dice.of(MATERIALS);
-  const model = dice.of(MODELS);
-  const maker = dice.of(MAKERS);
-  const colour = dice.of(COLOURS);
-  const size = dice.of(SIZES);
-  const sentences = [dice.of(SENTENCES), dice.of(SENTENCES), dice.of(SENTENCES)];
+  const departmentAt = random.below(departments.length);
+  const department = departments[departmentAt]!;
+  const categoryAt = random.below(department.categories.length);
+  const noun = random.of(department.categories[categoryAt]!.nouns);
+  const adjective = random.of(vocabulary.adjectives);
+  const material = random.of(vocabulary.materials);
+  const model = random.of(vocabulary.models);
+  const maker = random.of(vocabulary.makers);
+  const colour = random.of(vocabulary.colours);
+  const size = random.of(vocabulary.sizes);
+  const templates = [random.of(sentences), random.of(sentences), random.of(sentences)];
 
-  // A shop that is not in English or German shows what there is; so every third product speaks its language too.
-  const spoken = locales.filter((locale) => /^(en|de)/.test(locale) || dice.below(3) === 0);
+  // Of other languages than English and German, every third product has texts, so that missing ones are shown too.
+  const translated = locales.filter((locale) => /^(en|de)/.test(locale) || random.below(3) === 0);
   const fill = (text: Word): Word => ({
     en: text.en.replace('%n', noun.en.toLowerCase()).replace('%m', material.en.toLowerCase()),
     de: text.de.replace('%n', noun.de).replace('%m', material.de),
@@ -232,7 +247,7 @@ function productRows(seed: number, index: number, settings: Settings, shelves: S
     en: `${adjective.en} ${material.en} ${noun.en} ${model}`,
     de: `${noun.de} ${model}, ${material.de}, ${adjective.de}`,
   };
-  const paragraphs = sentences.map(fill);
+  const paragraphs = templates.map(fill);
   const description: Word = {
     en: paragraphs.map(({ en }) => `<p>${en}</p>`).join(''),
     de: paragraphs.map(({ de }) => `<p>${de}</p>`).join(''),
@@ -240,9 +255,9 @@ function productRows(seed: number, index: number, settings: Settings, shelves: S
 
   const scale = 10 ** currencyDigits(currency);
   const price = Math.round(
-    (2 + dice.below(300) + (dice.below(8) === 0 ? dice.below(1_500) : 0)) * scale - scale / 100,
+    (2 + random.below(300) + (random.below(8) === 0 ? random.below(1_500) : 0)) * scale - scale / 100,
   );
-  const isReduced = dice.below(10) === 0;
+  const isReduced = random.below(10) === 0;
   const before = Math.round(price * 1.25);
   // In the order of their numbers, as a shop grows.
   const createdAt = new Date(now.getTime() - 900 * DAY + index * 14_000);
@@ -253,21 +268,21 @@ function productRows(seed: number, index: number, settings: Settings, shelves: S
       ]
     : [{ from: createdAt, price }];
 
-  const kind = dice.below(20) === 0 ? 'master' : 'regular';
-  const colours = dice.some(COLOURS, 2);
-  const sizes = dice.some(SIZES, 1 + dice.below(2));
+  const kind = random.below(20) === 0 ? 'master' : 'regular';
+  const colours = random.some(vocabulary.colours, 2);
+  const sizes = random.some(vocabulary.sizes, 1 + random.below(2));
   const number = numberOf(seed, index);
   const facts: ProductFacts = {
-    name: localised(name, spoken),
-    shortDescription: localised(paragraphs[0]!, spoken),
-    description: localised(description, spoken),
+    name: localised(name, translated),
+    shortDescription: localised(paragraphs[0]!, translated),
+    description: localised(description, translated),
     manufacturer: maker,
-    manufacturerProductNumber: `${maker.slice(0, 2).toUpperCase()}${10_000 + dice.below(90_000)}`,
-    deliveryWeight: { amount: 50 + dice.below(4_000), unit: 'gram' },
-    deliveryPeriod: dice.of(['1-2', '2-4', '3-5']),
+    manufacturerProductNumber: `${maker.slice(0, 2).toUpperCase()}${10_000 + random.below(90_000)}`,
+    deliveryWeight: { amount: 50 + random.below(4_000), unit: 'gram' },
+    deliveryPeriod: random.of(['1-2', '2-4', '3-5']),
     ...(isReduced ? { pricesBeforeReduction: { [currency]: before } } : {}),
-    ...(dice.below(12) === 0 ? { specialOffer: true } : {}),
-    ...(dice.below(6) === 0
+    ...(random.below(12) === 0 ? { specialOffer: true } : {}),
+    ...(random.below(6) === 0
       ? { searchKeywords: { [settings.defaultLocale]: [model.toLowerCase(), 'gift'] } }
       : {}),
     ...(kind === 'master'
@@ -284,29 +299,29 @@ function productRows(seed: number, index: number, settings: Settings, shelves: S
           ],
         }),
   };
-  const otherShelf = shelves.categoryIds[dice.below(DEPARTMENTS.length)]![0]!;
-  const shelf = shelves.categoryIds[departmentAt]![shelfAt]!;
-  const product: Made = {
+  const otherCategory = assortment.categoryIds[random.below(departments.length)]![0]!;
+  const category = assortment.categoryIds[departmentAt]![categoryAt]!;
+  const product: GeneratedProduct = {
     product_id: newId(createdAt),
     product_number: number,
     kind,
     master_id: null,
     selection: null,
     created_at: createdAt,
-    visible: dice.below(50) !== 0,
-    stock: kind === 'master' ? null : dice.below(200),
+    visible: random.below(50) !== 0,
+    stock: kind === 'master' ? null : random.below(200),
     min_stock: kind === 'master' ? null : 5,
-    product_type_id: shelves.productTypeId,
+    product_type_id: assortment.productTypeId,
     prices: { [currency]: price },
     facts,
-    categories: [...new Set(dice.below(10) === 0 ? [shelf, otherShelf] : [shelf])],
+    categories: [...new Set(random.below(10) === 0 ? [category, otherCategory] : [category])],
     history,
   };
   if (kind === 'regular') return [product];
   const variations = colours.flatMap((of) => sizes.map((fits) => ({ Colour: of.en, Size: fits.en })));
   return [
     product,
-    ...variations.map((selection, place): Made => {
+    ...variations.map((selection, place): GeneratedProduct => {
       // The first one asks what the master asks.
       const own = place === 0 ? null : price + place * 2 * scale;
       return {
@@ -317,7 +332,7 @@ function productRows(seed: number, index: number, settings: Settings, shelves: S
         master_id: product.product_id,
         selection,
         visible: true,
-        stock: dice.below(60),
+        stock: random.below(60),
         min_stock: 3,
         product_type_id: null,
         prices: own === null ? null : { [currency]: own },
@@ -329,7 +344,11 @@ function productRows(seed: number, index: number, settings: Settings, shelves: S
   ];
 }
 
-async function insertProducts(tx: Transaction, shopId: string, rows: readonly Made[]): Promise<void> {
+async function insertProducts(
+  tx: Transaction,
+  shopId: string,
+  rows: readonly GeneratedProduct[],
+): Promise<void> {
   await tx.run(sql`
     insert into product (shop_id, product_id, product_number, kind, master_id, selection, created_at, version, visible,
       stock, min_stock, product_type_id, prices, facts)
@@ -375,7 +394,7 @@ function aliasOf({ en }: Word): string {
 }
 
 /** Small and quick, and the same on every machine (mulberry32). */
-class Dice {
+class SeededRandom {
   #state: number;
 
   constructor(seed: number, index: number) {

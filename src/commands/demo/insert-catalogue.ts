@@ -5,31 +5,29 @@ import type { ProductFacts } from '../../catalogue/products/facts.ts';
 import { refreshListing } from '../../catalogue/products/listing.ts';
 import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
 import { selectSettings, type Settings } from '../../shops/settings/settings.ts';
-import {
-  demoCategories,
-  demoProducts,
-  demoProductTypes,
-  type DemoCategory,
-  type DemoProduct,
-} from './catalogue.ts';
+import type { DemoCatalogue, DemoCategory, DemoProduct, DemoProductType } from './demo-data.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** When the first product was added; the others came an hour apart, so that their ids are in the same order. */
+/** Days since the first product was added. The others follow an hour apart, so that their ids are in the same order. */
 const OPENED = 400;
 
-/** Categories, product types and products of the demo shop, whose settings are there. */
-export async function insertCatalogue(tx: Transaction, shopId: string): Promise<void> {
-  await insertCategories(tx, shopId);
-  await insertProductTypes(tx, shopId);
+/** Inserts the categories, product types and products of a demo shop whose settings are there already. */
+export async function insertCatalogue(
+  tx: Transaction,
+  shopId: string,
+  catalogue: DemoCatalogue,
+): Promise<void> {
+  await insertCategories(tx, shopId, catalogue.categories);
+  await insertProductTypes(tx, shopId, catalogue.productTypes);
   const settings = (await selectSettings(tx, shopId))!;
-  const products = productRows(settings, tx.now);
+  const products = productRows(catalogue.products, settings, tx.now);
   await insertProducts(tx, shopId, products);
   await insertAssignments(tx, shopId, products);
   await insertPriceHistory(tx, shopId, products, tx.now);
-  await insertCrossSelling(tx, shopId);
-  await insertWatchers(tx, shopId);
+  await insertCrossSelling(tx, shopId, catalogue.products);
+  await insertWatchers(tx, shopId, catalogue.products);
   await refreshListing(
     tx,
     shopId,
@@ -38,8 +36,11 @@ export async function insertCatalogue(tx: Transaction, shopId: string): Promise<
 }
 
 /** The root is there already: it gets its names. The others follow level by level, because parents come first. */
-async function insertCategories(tx: Transaction, shopId: string): Promise<void> {
-  const [root, ...others] = demoCategories;
+async function insertCategories(
+  tx: Transaction,
+  shopId: string,
+  [root, ...others]: readonly DemoCategory[],
+): Promise<void> {
   await tx.run(sql`
     update category set name = ${root!.name} where shop_id = ${shopId} and alias = ${root!.alias}`);
   const last = await takeNumber(tx, shopId, 'category', others.length);
@@ -78,10 +79,14 @@ function insertLevel(
     join category parent on parent.shop_id = ${shopId} and parent.alias = row.parent`);
 }
 
-async function insertProductTypes(tx: Transaction, shopId: string): Promise<void> {
-  const count = demoProductTypes.flatMap(({ attributes }) => attributes).length;
+async function insertProductTypes(
+  tx: Transaction,
+  shopId: string,
+  types: readonly DemoProductType[],
+): Promise<void> {
+  const count = types.flatMap(({ attributes }) => attributes).length;
   let number = (await takeNumber(tx, shopId, 'attribute', count)) - count;
-  const rows = demoProductTypes.map(({ alias, name, attributes }, index) => ({
+  const rows = types.map(({ alias, name, attributes }, index) => ({
     product_type_id: newId(tx.now),
     alias,
     name,
@@ -93,7 +98,7 @@ async function insertProductTypes(tx: Transaction, shopId: string): Promise<void
       name,
       visible: true,
       preDefined: true,
-      values: values.map(([value, name]) => ({ value, name })),
+      values,
     })),
   }));
   await tx.run(sql`
@@ -124,17 +129,17 @@ interface ProductRow {
   product: DemoProduct;
 }
 
-function productRows(settings: Settings, now: Date): ProductRow[] {
+function productRows(products: readonly DemoProduct[], settings: Settings, now: Date): ProductRow[] {
   const ago = (days: number | undefined) =>
     days === undefined ? null : new Date(now.getTime() - days * DAY);
-  const created = demoProducts.map(({ number }, index) => {
+  const created = products.map(({ number }, index) => {
     const at = new Date(now.getTime() - OPENED * DAY + index * HOUR);
     return [number, { at, productId: newId(at) }] as const;
   });
   const byNumber = new Map(created);
-  const masters = new Set(demoProducts.map(({ master }) => master));
-  return demoProducts.map((product) => {
-    const { number, master, price, tax, type, stock, changed } = product;
+  const masters = new Set(products.map(({ master }) => master));
+  return products.map((product) => {
+    const { number, master, price, tax, type, stock = null, minStock = null, changed } = product;
     const { at, productId } = byNumber.get(number)!;
     return {
       product_id: productId,
@@ -146,24 +151,24 @@ function productRows(settings: Settings, now: Date): ProductRow[] {
       attributes_changed_at: ago(changed?.attributes),
       stock_changed_at: ago(changed?.stock),
       visible: product.visible ?? true,
-      stock: stock?.[0] ?? null,
-      min_stock: stock?.[1] ?? null,
+      stock,
+      min_stock: minStock,
       tax_class_id: tax === undefined ? null : settings.taxClasses.find(({ key }) => key === tax)!.taxClassId,
       product_type_id:
         type === undefined ? null : settings.productTypes.find(({ alias }) => alias === type)!.productTypeId,
       prices: price === undefined ? null : { EUR: price },
-      facts: factsOf(product, settings, now),
+      facts: toFacts(product, settings, now),
       product,
     };
   });
 }
 
-/** What is said with names in the catalogue is kept with ids. */
-function factsOf(product: DemoProduct, settings: Settings, now: Date): ProductFacts {
+/** The file refers to customer groups and shipping methods by name, the database by id. */
+function toFacts(product: DemoProduct, settings: Settings, now: Date): ProductFacts {
   const { weight, groups, shipping, newFor, formerPrices } = product;
   const reducedFrom = formerPrices?.at(-1)?.price ?? 0;
   return {
-    ...product.facts,
+    ...product.details,
     ...(weight === undefined ? {} : { deliveryWeight: { amount: weight, unit: 'gram' } }),
     ...(newFor === undefined ? {} : { newUntil: new Date(now.getTime() + newFor * DAY).toISOString() }),
     ...(reducedFrom > (product.price ?? 0) ? { pricesBeforeReduction: { EUR: reducedFrom } } : {}),
@@ -172,7 +177,7 @@ function factsOf(product: DemoProduct, settings: Settings, now: Date): ProductFa
       : {
           groupPrices: groups.map(({ name, discount, tiers }) => ({
             customerGroupId: settings.customerGroups.find((group) => group.name === name)!.customerGroupId,
-            tiers: tiers.map(([quantity, price]) => ({ quantity, prices: { EUR: price }, discount })),
+            tiers: tiers.map(({ quantity, price }) => ({ quantity, prices: { EUR: price }, discount })),
           })),
         }),
     ...(shipping === undefined
@@ -209,13 +214,13 @@ function insertAssignments(tx: Transaction, shopId: string, products: readonly P
     join category on category.shop_id = ${shopId} and category.alias = row.alias`);
 }
 
-/** Every price from the day on which it began to be asked. */
+/** Inserts every price with the day on which it became valid. */
 function insertPriceHistory(tx: Transaction, shopId: string, products: readonly ProductRow[], now: Date) {
   const rows = products.flatMap(({ product_id, created_at, product: { price, formerPrices = [] } }) => {
     if (price === undefined) return [];
     const starts = [created_at, ...formerPrices.map(({ days }) => new Date(now.getTime() - days * DAY))];
-    const asked = [...formerPrices.map((former) => former.price), price];
-    return asked.map((amount, index) => ({ product_id, valid_from: starts[index], price: amount }));
+    const prices = [...formerPrices.map((former) => former.price), price];
+    return prices.map((amount, index) => ({ product_id, valid_from: starts[index], price: amount }));
   });
   return tx.run(sql`
     insert into price_history (shop_id, product_id, currency, valid_from, price)
@@ -223,8 +228,8 @@ function insertPriceHistory(tx: Transaction, shopId: string, products: readonly 
     from jsonb_to_recordset(${JSON.stringify(rows)}) as row (product_id uuid, valid_from timestamptz, price bigint)`);
 }
 
-function insertCrossSelling(tx: Transaction, shopId: string) {
-  const rows = demoProducts.flatMap(({ number, crossSelling = [] }) =>
+function insertCrossSelling(tx: Transaction, shopId: string, products: readonly DemoProduct[]) {
+  const rows = products.flatMap(({ number, crossSelling = [] }) =>
     crossSelling.map((target, position) => ({ number, target, position })),
   );
   return tx.run(sql`
@@ -235,8 +240,8 @@ function insertCrossSelling(tx: Transaction, shopId: string) {
     join product target on target.shop_id = ${shopId} and target.product_number = row.target`);
 }
 
-function insertWatchers(tx: Transaction, shopId: string) {
-  const rows = demoProducts.flatMap(({ number, watchers = 0 }) =>
+function insertWatchers(tx: Transaction, shopId: string, products: readonly DemoProduct[]) {
+  const rows = products.flatMap(({ number, watchers = 0 }) =>
     Array.from({ length: watchers }, (_, index) => ({
       number,
       email: `watcher${index + 1}@mail.example`,

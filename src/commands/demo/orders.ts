@@ -16,122 +16,18 @@ import { recordEvent } from '../../orders/history.ts';
 import { insertPayment } from '../../orders/manage-queries.ts';
 import { placeOrder } from '../../orders/place.ts';
 import { lockOrder, type ManagedOrder } from '../../orders/queries.ts';
-import type { State } from '../../orders/schema.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
+import { readOrders, type DemoOrder } from './demo-data.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** The basket discounts came later than the first orders. */
+/** In days. Older orders were placed before there were basket discounts. */
 const DISCOUNTS_SINCE = 30;
 
-interface DemoOrder {
-  /** Number of the customer. */
-  customer: string;
-  /** In days. */
-  age: number;
-  goods: Record<string, string>;
-  locale?: string;
-  currency?: string;
-  coupon?: string;
-  /** Keys of the methods; the shop's first one when not said. */
-  shipping?: string;
-  payment?: string;
-  comment?: string;
-  /** What has happened since, an hour between each. */
-  states?: State[];
-  /** A part of the total that came in, in minor units; with the state `paidOn` it is all. */
-  paid?: number;
-  documents?: ('Invoice' | 'CreditNote')[];
-  isEdited?: boolean;
-}
-
-const SENT_AND_PAID: State[] = ['viewedOn', 'paidOn', 'dispatchedOn', 'deliveredOn'];
-const cookbook = { goods: { 'BK-110': '1' }, currency: 'USD', shipping: 'express' };
-
-/** One order for each thing that can be the case with an order. */
-const orders: DemoOrder[] = [
-  {
-    customer: '1002',
-    age: 400,
-    goods: { 'KN-110': '1', 'TE-100': '2' },
-    states: [...SENT_AND_PAID, 'closedOn', 'archivedOn'],
-    documents: ['Invoice'],
-  },
-  {
-    customer: '1001',
-    age: 60,
-    goods: { 'CB-200': '10', 'CB-103': '2' },
-    states: SENT_AND_PAID,
-    documents: ['Invoice'],
-  },
-  {
-    customer: '1003',
-    age: 25,
-    goods: { 'LA-102': '1', 'LA-110': '10' },
-    locale: 'fr_FR',
-    shipping: 'express',
-    states: ['viewedOn', 'paidOn', 'readyForDispatchOn'],
-  },
-  {
-    customer: '1004',
-    age: 21,
-    goods: { 'AP-110': '1' },
-    shipping: 'express',
-    states: ['paidOn', 'dispatchedOn'],
-  },
-  {
-    customer: '1005',
-    age: 18,
-    goods: { 'GI-100': '6', 'GI-110': '4' },
-    locale: 'de_DE',
-    payment: 'invoice',
-    states: ['viewedOn', 'inProcessOn', 'partiallyPaidOn'],
-    paid: 15_000,
-    documents: ['Invoice'],
-  },
-  {
-    customer: '1002',
-    age: 14,
-    goods: { 'AP-100': '1' },
-    states: ['viewedOn', 'paidOn', 'dispatchedOn', 'returnedOn'],
-    documents: ['Invoice', 'CreditNote'],
-  },
-  { customer: '1006', age: 12, ...cookbook, states: ['rejectedOn'] },
-  { customer: '1002', age: 9, goods: { 'BK-100': '1' }, states: ['paidOn'] },
-  {
-    customer: '1001',
-    age: 7,
-    goods: { 'CB-101': '4', 'CB-200': '5' },
-    coupon: 'SUMMER20',
-    states: ['viewedOn', 'partiallyDispatchedOn', 'partiallyInvoicedOn'],
-  },
-  {
-    customer: '1003',
-    age: 5,
-    goods: { 'KN-101': '1', 'KN-120': '1' },
-    locale: 'fr_FR',
-    coupon: 'AUTUMN15',
-    states: ['pendingOn'],
-  },
-  {
-    customer: '1005',
-    age: 3,
-    goods: { 'TE-110': '3', 'TE-100': '1' },
-    locale: 'de_DE',
-    coupon: 'SHIPFREE',
-    comment: 'Please deliver to the back door.',
-    states: ['viewedOn'],
-  },
-  { customer: '1004', age: 2, goods: { 'DR-110': '2' }, shipping: 'pickup' },
-  { customer: '1002', age: 1, goods: { 'RO-100': '7.5' }, isEdited: true },
-  { customer: '1001', age: 0, goods: { 'CB-102': '1', 'AP-120': '1', 'GI-110': '1' } },
-  { customer: '1006', age: 6, ...cookbook, states: ['paidOn'] },
-];
-
-/** The number that credit notes of this shop begin with. */
+/** The number of the first credit note of this shop. */
 const FIRST_CREDIT_NOTE = 1005;
 
-/** The orders of a demo shop, placed as any other, at their dates. The cart of the newest one can be remembered. */
+/** Places the orders of a demo shop at their dates, like any other. The cart of the newest one has a known token. */
 export async function insertDemoOrders(
   tx: Transaction,
   shopId: string,
@@ -143,6 +39,7 @@ export async function insertDemoOrders(
   const stock = await findStock(tx, shopId);
   await tx.run(sql`
     update counter set value = ${FIRST_CREDIT_NOTE - 1} where shop_id = ${shopId} and name = 'CreditNote'`);
+  const { orders } = await readOrders();
   for (const order of orders) {
     const then = { ...tx, now: new Date(tx.now.getTime() - order.age * DAY) };
     const tokenHash =
@@ -161,9 +58,9 @@ export async function insertDemoOrders(
       await finaliseDocument(later(then, kind === 'Invoice' ? 2 : 9), shopId, orderId, { kind }, null);
     }
   }
-  // What the catalogue says is what these orders have left.
+  // The stock in the catalogue is what these orders have left.
   await restoreStock(tx, shopId, stock);
-  // A demo writes to nobody.
+  // The demo shop sends no emails.
   await tx.run(sql`delete from pgboss.job where name = 'mail' and data ->> 'shopId' = ${shopId}`);
 }
 
@@ -176,13 +73,13 @@ const later = (tx: Transaction, hours: number): Transaction => ({
 async function filledCart(
   tx: Transaction,
   shopId: string,
-  { goods, currency = 'EUR', locale = 'en_GB', coupon, shipping, payment }: DemoOrder,
+  { lines: quantities, currency = 'EUR', locale = 'en_GB', coupon, shipping, payment }: DemoOrder,
   facts: { address: string; stock: ReadonlyMap<string, Stock>; tokenHash: Buffer; settings: Settings },
 ): Promise<CartRow> {
   const { address: billingAddress, stock, tokenHash, settings } = facts;
   const { shippingMethods, paymentMethods } = settings;
   const cartId = newId(tx.now);
-  const lines: StoredLine[] = Object.entries(goods).map(([number, quantity]) => ({
+  const lines: StoredLine[] = Object.entries(quantities).map(([number, quantity]) => ({
     lineItemId: newId(tx.now),
     productId: stock.get(number)!.productId,
     quantity,

@@ -2,12 +2,12 @@ import type { Content, ContentLine } from '../../pricing/content.ts';
 import { ratesOf, sum } from '../../pricing/shares.ts';
 import { taxOn } from '../../pricing/tax.ts';
 import type { Address } from '../../shops/countries/address.ts';
+import { messages, type Messages } from '../../kernel/messages.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import type { UnitKey } from '../../kernel/units.ts';
 import { nameOf } from './address-lines.ts';
 import { dayOf, isExport, type DocumentFacts, type Seller } from './facts.ts';
-import { wordsIn, type Words } from './words.ts';
 import { element, xmlText, type XmlElement } from './xml.ts';
 
 /**
@@ -16,7 +16,7 @@ import { element, xmlText, type XmlElement } from './xml.ts';
  */
 export function electronicInvoice(document: DocumentFacts): string {
   const { kind, number, issuedAt, address, terms, content } = document;
-  const words = wordsIn(terms.locale);
+  const words = messages(terms.locale).documents;
   const amounts = netAmounts(document, words);
   const decimal = (minor: number) => decimalOf(minor, content.currency);
   const { totals } = amounts;
@@ -243,14 +243,14 @@ const mailbox = (email: string) =>
 const taxRegistration = (schemeID: 'VA' | 'FC', id: string) =>
   element('ram:SpecifiedTaxRegistration', [element('ram:ID', id, { schemeID })]);
 
-function paymentTerms({ kind, terms, content }: DocumentFacts, words: Words): string {
+function paymentTerms({ kind, terms, content }: DocumentFacts, words: Messages['documents']): string {
   if (kind === 'CreditNote') return words.credited;
   if (terms.isPaid) return words.paid;
   const method = content.payment?.method;
   const name = method
     ? anyText(method.name, terms.locale, terms.defaultLocale)
     : (content.payment?.name ?? null);
-  return filled(name) ? words.labelled(words.paidBy, name) : words.asAgreed;
+  return filled(name) ? words.labelled({ label: words.paidBy, text: name }) : words.asAgreed;
 }
 
 /** How something is taxed (BT-118): S standard, Z at 0 %, G exported, E exempt. */
@@ -264,7 +264,7 @@ interface Category {
 function categoryOf(rate: number, { terms, content }: DocumentFacts): Category {
   const isTaxed = content.taxType !== 'NONE';
   if (isTaxed && rate > 0) return { code: 'S', rate, reason: null };
-  const words = wordsIn(terms.locale);
+  const words = messages(terms.locale).documents;
   if (isExport(terms)) return { code: 'G', rate: 0, reason: words.export };
   if (filled(terms.noTaxesMessage)) return { code: 'E', rate: 0, reason: terms.noTaxesMessage };
   return isTaxed ? { code: 'Z', rate: 0, reason: null } : { code: 'E', rate: 0, reason: words.noTax };
@@ -290,7 +290,7 @@ interface NetAmounts {
  * must be rounded for itself, and all of a rate must sum to what it is charged on (BR-CO-13, BR-S-08). The cents in
  * between stand as a charge or an allowance of their own, called rounding.
  */
-function netAmounts(document: DocumentFacts, words: Words): NetAmounts {
+function netAmounts(document: DocumentFacts, words: Messages['documents']): NetAmounts {
   const { content } = document;
   const { taxType, payment, shippingPrice, serviceTaxClass } = content;
   const net = (amount: number, rate: number) =>

@@ -1,7 +1,7 @@
 import type { Queries } from '../../db/database.ts';
 import { pdfOf } from './pdf.ts';
 import { factsOf, findDocument, keepFile, type DocumentRow } from './queries.ts';
-import { documentName } from './words.ts';
+import { documentName } from './title.ts';
 
 /** The PDF of a document; undefined: there is no such document. */
 export async function documentFile(

@@ -5,8 +5,7 @@ import { parseMoment } from '../../http/dates.ts';
 import { badRequest, conflict, invalid, notFound } from '../../http/errors.ts';
 import { textIn } from '../../http/locale.ts';
 import { newId } from '../../kernel/ids.ts';
-import { queueMails } from '../../platform/email/queue.ts';
-import type { Mail } from '../../platform/email/templates.ts';
+import { queueEmails, type Email } from '../../platform/email/queue.ts';
 import { currencyDigits, formatMoney } from '../../kernel/money.ts';
 import { changeOrder, type OrderChanges } from '../change.ts';
 import { recordEvent } from '../history.ts';
@@ -15,6 +14,7 @@ import { decimalOf } from '../../catalogue/products/requests.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { takeNumber } from '../../shops/shop/queries.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
+import { documentEmail, type DocumentFinalised } from './document-email.ts';
 import { dayOf, isExport, type DocumentKind, type DocumentTerms, type Seller } from './facts.ts';
 import {
   partOf,
@@ -96,11 +96,18 @@ export async function finaliseDocument(
     kind: 'document finalised',
     details: { documentId, documentType: kind, documentNumber: String(number) },
   });
-  if (!order.erasedAt) await queueMails(tx, shopId, mailsOf(document));
+  if (!order.erasedAt) await queueEmails(tx, shopId, documentEmail, emailsOf(document));
   return document;
 }
 
-function mailsOf({ documentId, kind, number, address, terms, content }: DocumentRow): Mail[] {
+function emailsOf({
+  documentId,
+  kind,
+  number,
+  address,
+  terms,
+  content,
+}: DocumentRow): Email<DocumentFinalised>[] {
   const to = (JSON.parse(address) as Address).emailAddress;
   if (to === null) return [];
   const facts = {
@@ -110,7 +117,7 @@ function mailsOf({ documentId, kind, number, address, terms, content }: Document
     documentNumber: String(number),
     grandTotal: formatMoney(content.grandTotal, content.currency, terms.locale),
   };
-  return [{ to, locale: terms.locale, template: 'invoice', facts }];
+  return [{ to, locale: terms.locale, facts }];
 }
 
 function issueDateOf({ issueDate }: WantedDocument, now: Date): Date {

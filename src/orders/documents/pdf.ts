@@ -2,6 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { ContentLine } from '../../pricing/content.ts';
 import { sum } from '../../pricing/shares.ts';
 import type { Localised } from '../../http/locale.ts';
+import { messages, type Messages } from '../../kernel/messages.ts';
 import { formatMoney } from '../../kernel/money.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { addressLines } from './address-lines.ts';
@@ -9,16 +10,17 @@ import { electronicInvoice } from './electronic.ts';
 import { isExport, type DocumentFacts } from './facts.ts';
 import { grouped } from './iban.ts';
 import { INK, mm, newSheet, PAPER, type Sheet, type Style } from './sheet.ts';
-import { languageOf, titleOf, wordsIn, type Words } from './words.ts';
+import { documentTitle } from './title.ts';
 
 /** A document on paper, in the language of its order. The same facts give the same bytes. */
 export async function pdfOf(document: DocumentFacts): Promise<Buffer> {
   // It takes the processor for some time; what waits goes first.
   await breathe();
   const { kind, number, createdAt, documentId, terms } = document;
-  const title = titleOf(kind, number, terms.locale);
-  const sheet = await newSheet({ title, createdAt, id: documentId, language: languageOf(terms.locale) });
-  const page: Page = { ...sheet, ...formats(document), document, words: wordsIn(terms.locale), y: PAPER.top };
+  const words = messages(terms.locale).documents;
+  const title = documentTitle(kind, number, terms.locale);
+  const sheet = await newSheet({ title, createdAt, id: documentId, language: words.language });
+  const page: Page = { ...sheet, ...formats(document), document, words, y: PAPER.top };
   letterHead(page);
   dataBlock(page);
   await heading(page, title);
@@ -33,7 +35,7 @@ export async function pdfOf(document: DocumentFacts): Promise<Buffer> {
 
 interface Page extends Sheet, Formats {
   document: DocumentFacts;
-  words: Words;
+  words: Messages['documents'];
   /** How far down the page is written. */
   y: number;
 }
@@ -62,8 +64,8 @@ function formats({ terms, content }: DocumentFacts): Formats {
 
 /** The sender, and the address where the window of an envelope shows it (DIN 5008, form B). */
 function letterHead(page: Page): void {
-  const { write, rule, wrapped, document } = page;
-  const { seller, locale } = document.terms;
+  const { write, rule, wrapped, words, document } = page;
+  const { seller } = document.terms;
   const whole = PAPER.right - PAPER.left;
   const large: Style = { size: 15, font: 'bold' };
   // A name that is too long for one line is written smaller.
@@ -79,7 +81,7 @@ function letterHead(page: Page): void {
     .filter(Boolean)
     .join(' · ');
   write(wrapped(sender, window, { size: 6.5 })[0]!, PAPER.left, mm(50), { size: 6.5, color: INK.soft });
-  const lines = addressLines(document.address, seller.country, languageOf(locale)).flatMap((line) =>
+  const lines = addressLines(document.address, seller.country, words.language).flatMap((line) =>
     wrapped(line, window, { size: 10 }).slice(0, 3),
   );
   page.y = mm(56);
@@ -120,10 +122,16 @@ async function heading(page: Page, title: string): Promise<void> {
   const { terms } = document;
   write(title, PAPER.left, page.y, { size: 15, font: 'bold' });
   page.y += 23;
-  if (terms.invoice) await paragraph(page, words.credits(terms.invoice.number, date(terms.invoice.issuedOn)));
+  if (terms.invoice)
+    await paragraph(
+      page,
+      words.credits({ number: terms.invoice.number, date: date(terms.invoice.issuedOn) }),
+    );
   if (terms.delivery) {
-    const lines = addressLines(terms.delivery, terms.seller.country, languageOf(terms.locale));
-    await paragraph(page, words.labelled(words.delivery, lines.join(', ')), { color: INK.soft });
+    const lines = addressLines(terms.delivery, terms.seller.country, words.language);
+    await paragraph(page, words.labelled({ label: words.delivery, text: lines.join(', ') }), {
+      color: INK.soft,
+    });
   }
   page.y += 8;
 }
@@ -256,7 +264,7 @@ function sums(page: Page): void {
   reserve(page, 30 + content.taxes.length * 14);
   if (content.taxType === 'NET') {
     amountRow(page, words.totalNet, content.totalBeforeTax);
-    for (const { rate, tax } of content.taxes) amountRow(page, words.tax(percent(rate)), tax);
+    for (const { rate, tax } of content.taxes) amountRow(page, words.tax({ rate: percent(rate) }), tax);
   }
   page.y += 2;
   rule(page.y, { from: mm(110), color: INK.strong, weight: 0.8 });
@@ -304,12 +312,12 @@ async function closing(page: Page): Promise<void> {
   if (kind === 'CreditNote') await paragraph(page, words.credited);
   else {
     const method = payment?.method ? text(payment.method.name) : (payment?.name ?? '');
-    if (method !== '') await paragraph(page, words.labelled(words.paidBy, method));
+    if (method !== '') await paragraph(page, words.labelled({ label: words.paidBy, text: method }));
     if (isPaid) await paragraph(page, words.paid);
-    else if (!isFree && dueOn !== null) await paragraph(page, words.due(date(dueOn)));
+    else if (!isFree && dueOn !== null) await paragraph(page, words.due({ date: date(dueOn) }));
     if (!isPaid && !isFree && seller.bank) {
       const { name, iban, bic } = seller.bank;
-      await paragraph(page, words.transfer(`${words[kind]} ${number}`));
+      await paragraph(page, words.transfer({ reference: `${words[kind]} ${number}` }));
       await paragraph(
         page,
         [name, `IBAN ${grouped(iban)}`, bic && `BIC ${bic}`].filter(Boolean).join(' · '),
@@ -385,7 +393,7 @@ function foot({ write, wrapped, widthOf, rule, words, document }: Page, one: num
     }
     x += width + (room - sum(widths)) / gaps;
   }
-  write(words.page(one, all), PAPER.left, mm(288), {
+  write(words.page({ page: one, pages: all }), PAPER.left, mm(288), {
     ...style,
     align: 'right',
     width: PAPER.right - PAPER.left,
@@ -452,4 +460,5 @@ const FACTUR_X = `
   </rdf:Description>`;
 
 const joined = (...parts: (string | undefined)[]) => parts.filter(Boolean).join(' ');
-const named = (word: string, name: string, words: Words) => (name === '' ? word : words.labelled(word, name));
+const named = (label: string, text: string, words: Messages['documents']) =>
+  text === '' ? label : words.labelled({ label, text });

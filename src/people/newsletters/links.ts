@@ -1,21 +1,23 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { secretHash } from '../../kernel/ids.ts';
+import type { EmailContext } from '../../platform/email/kind.ts';
 
 /**
- * What the links in mails about newsletters prove: that whoever opens them has read the mail. A job that waits in the
- * queue, and one that failed, lies in the database for days, so it names its request only. The token is made of that
- * name and the key of the installation when the mail is sent: no copy of the database can confirm anything.
+ * The tokens in links of newsletter emails prove that whoever opens a link has read the email. A job that waits in the
+ * queue, or that failed, is in the database for days, so it contains only the id of its request. The token is derived
+ * from that id and the key of the installation when the email is sent, so that no copy of the database can confirm
+ * anything.
  */
 export interface NewsletterTokens {
   confirming(shopId: string, requestId: string): string;
   unsubscribing(shopId: string, email: string): string;
-  /** Who unsubscribes with it; undefined: it is not one of ours. */
+  /** The address that the token unsubscribes; undefined: the token is not valid. */
   unsubscriber(shopId: string, token: string): string | undefined;
 }
 
 const SIGNATURE_LENGTH = 43;
 
-/** A key of its own per purpose, made of the key of the installation. */
+/** Each purpose has a key of its own, derived from the key of the installation. */
 export function newsletterTokens(installationKey: Buffer): NewsletterTokens {
   const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor newsletter links', 32));
   const signed = (...texts: string[]) =>
@@ -33,7 +35,7 @@ export function newsletterTokens(installationKey: Buffer): NewsletterTokens {
   };
 }
 
-/** One mail asks for several newsletters, and each has a row that it finds. */
+/** One email may ask for several newsletters; each of them has a row with its own hash. */
 export function requestHash(token: string, campaignId: string): Buffer {
   return secretHash(`${token} ${campaignId.toUpperCase()}`);
 }
@@ -43,24 +45,15 @@ export interface NewsletterUrls {
   unsubscribe: string;
 }
 
-export interface Recipient {
-  shopId: string;
-  /** Where the storefront begins. */
-  storefront: string;
-  /** undefined: the shop's default. */
-  locale: string | undefined;
-  email: string;
-}
-
-/** The addresses in a mail. */
+/** The links in an email to `to`. */
 export function newsletterUrls(
   tokens: NewsletterTokens,
-  { shopId, storefront, locale, email }: Recipient,
+  { shopId, storefront, locale, to }: Pick<EmailContext, 'shopId' | 'storefront' | 'locale' | 'to'>,
 ): NewsletterUrls {
   const language = locale === undefined ? '' : `locale=${locale}&`;
   return {
     confirm: (requestId) =>
       `${storefront}/newsletter/confirm?${language}token=${tokens.confirming(shopId, requestId)}`,
-    unsubscribe: `${storefront}/newsletter/unsubscribe?${language}token=${tokens.unsubscribing(shopId, email)}`,
+    unsubscribe: `${storefront}/newsletter/unsubscribe?${language}token=${tokens.unsubscribing(shopId, to)}`,
   };
 }

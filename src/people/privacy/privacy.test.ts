@@ -577,7 +577,7 @@ describe('on the command line', () => {
     const { customerId, customerNumber, orderId, orderNumber } = await givenHistory();
     await changesNothing(service, () =>
       expect(run('customer erase', ['DemoShop', customerNumber])).rejects.toThrow(
-        `This forgets customer ${customerNumber} of DemoShop with 1 order for good. Say --yes to do it.`,
+        `This erases customer ${customerNumber} of DemoShop with 1 order for good. Add --yes to do it.`,
       ),
     );
     await change(orderId, { closedOn: null });
@@ -589,7 +589,7 @@ describe('on the command line', () => {
     const text = await run('customer erase', ['DemoShop', customerNumber], { yes: true, force: true });
     expect(text.split('\n')).toEqual([
       `Customer ${customerNumber} anonymised.`,
-      'Anonymised: 1 order. Deleted: 0 carts, 0 subscriptions, 0 watches, 1 mail.',
+      'Anonymised: 1 order. Deleted: 0 carts, 0 subscriptions, 0 watches, 1 email.',
       'Kept, as the law demands: 1 invoice or credit note.',
       '',
     ]);

@@ -2,25 +2,17 @@ import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { secretHash, timeOfId } from '../../kernel/ids.ts';
 import type { CleanupStep } from '../cleanup.ts';
-import type { QueuedMail } from './queue.ts';
+import type { QueuedEmail } from './queue.ts';
 
 const DAY = 86_400_000;
 
 /**
- * Whether anybody can cause this email to any address, by ordering with it or by typing it into a form. What a merchant
- * causes (an invoice, a shipment, a refund) is always sent: strangers could use up the limit of a customer before.
- */
-export function isLimited({ template }: Pick<QueuedMail, 'template'>): boolean {
-  return template === 'order' || template === 'newsletter' || template === 'availability';
-}
-
-/**
- * Counts an email against the day on which it was queued; false: its recipient has had enough that day. An email that
- * was counted before stays allowed, so that a retry neither counts twice nor is refused.
+ * Counts an email against the day on which it was queued; false: its recipient has reached the limit of that day. An
+ * email that was counted before stays allowed, so that a retry neither counts twice nor is refused.
  */
 export async function countEmail(
   db: Queries,
-  { id, shopId, to }: Pick<QueuedMail, 'shopId' | 'to'> & { id: string },
+  { id, shopId, to }: Pick<QueuedEmail, 'shopId' | 'to'> & { id: string },
   perDay: number,
 ): Promise<boolean> {
   const recipient = secretHash(`${shopId}/${to.toLowerCase()}`);
@@ -34,8 +26,8 @@ export async function countEmail(
   return counted > 0;
 }
 
-/** An email is tried for about a day; afterwards nobody asks for its day any more. */
-export const mailDayCleanup: CleanupStep = {
+/** Deletes counts that are no longer read: an email is tried for about a day. */
+export const emailCountCleanup: CleanupStep = {
   name: 'mail days',
   run: async (db, limit) => {
     const old = await db.many<{ shopId: string; recipient: Buffer; day: string }>(sql`

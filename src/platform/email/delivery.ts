@@ -4,7 +4,13 @@ import path from 'node:path';
 import { createTransport } from 'nodemailer';
 import { syncFolder } from '../../db/embedded-init.ts';
 
-/** A mail that can leave the house. */
+export interface Attachment {
+  name: string;
+  /** A PDF. */
+  bytes: Buffer;
+}
+
+/** An email that is ready to be delivered. */
 export interface Message {
   id: string;
   from: { name: string; address: string };
@@ -14,24 +20,23 @@ export interface Message {
   language: string;
   text: string;
   html: string;
-  /** PDFs. */
-  attachments: { name: string; bytes: Buffer }[];
+  attachments: Attachment[];
   /** The part behind the @ of its Message-ID. */
   host: string;
 }
 
 export interface Delivery {
   deliver: (message: Message) => Promise<void>;
-  /** What is under way fails. */
+  /** Deliveries that are under way fail. */
   close: () => void;
 }
 
-/** Below the time after which a job counts as lost. */
+/** Shorter than the time after which a job counts as lost. */
 const DEADLINE = 45_000;
 
-/** By SMTP, over connections that are kept for the next mail. */
+/** Delivers by SMTP, over connections that are reused for the next email. */
 export function smtpDelivery(url: string, deadline = DEADLINE): Delivery {
-  // Said here, because Node's own error holds the address with its password.
+  // Checked here, because Node's own error contains the address with its password.
   if (!URL.canParse(url)) throw new Error('SMTP_URL is not an address such as smtp://user:password@host:587');
   const open = () =>
     createTransport({
@@ -64,7 +69,7 @@ export function smtpDelivery(url: string, deadline = DEADLINE): Delivery {
   };
 }
 
-/** As files, one per mail and named by its id: a second delivery of a mail replaces the first. */
+/** Writes one file per email, named by its id, so that a second delivery replaces the first. */
 export function fileDelivery(folder: string): Delivery {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
@@ -77,7 +82,7 @@ export function fileDelivery(folder: string): Delivery {
   };
 }
 
-/** Complete or not there at all, also after a power cut. */
+/** The file appears complete or not at all, also after a power cut. */
 async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<void> {
   const draft = path.join(folder, `.${randomUUID()}.draft`);
   try {
@@ -91,13 +96,13 @@ async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<
 }
 
 /**
- * The Message-ID is the same each time the mail is sent, so that a receiver can drop the second one after a crash.
+ * The Message-ID is the same each time the email is sent, so that a receiver can drop the second one after a crash.
  */
 function headersAndParts(message: Message) {
   const { id, from, replyTo, to, subject, language, text, html, attachments, host } = message;
   const names = attachments.map(({ name }) => name);
   for (const value of [from.name, from.address, replyTo ?? '', to, subject, host, ...names]) {
-    if (/\p{Cc}/u.test(value)) throw new Error('A header of this mail holds a control character');
+    if (/\p{Cc}/u.test(value)) throw new Error('A header of this email holds a control character');
   }
   return {
     messageId: `<${id}@${host}>`,

@@ -1,12 +1,12 @@
 import { html, type Markup } from '../../http/html.ts';
 
-/** What a mail says, before it becomes text and HTML. */
+/** The content of an email, before it becomes text and HTML. */
 export interface Letter {
   subject: string;
-  /** One after the other: paragraphs, which may have several lines, and tables. */
+  /** Paragraphs, which may have several lines, and tables, in their order. */
   body: (string | readonly Row[])[];
   link: { label: string; href: string };
-  /** Why one gets this mail. */
+  /** Why the recipient gets this email. */
   footer: string;
 }
 
@@ -14,12 +14,13 @@ export interface Letter {
 export interface Row {
   text: string;
   amount?: string;
-  /** A sum stands below a rule, the total is what one looks for, a note only explains. */
+  /** The style of the row: an item, a sum below the items, the total, or a note that explains it. */
   as?: 'line' | 'sum' | 'total' | 'note';
 }
 
 /**
- * A product's name may hold line breaks, a header must not. Blanks that keep an amount and its currency together stay.
+ * Makes a single line: a product's name may contain line breaks, a header must not. The blanks that keep an amount and
+ * its currency on one line stay.
  */
 export function oneLine(text: string): string {
   return text.replaceAll(/(?:[^\S\u00a0\u202f]|\p{Cc})+/gu, ' ').trim();
@@ -36,8 +37,8 @@ function plainRow({ text, amount }: Row): string {
 }
 
 /**
- * All styles stand at their elements, because many programs drop a stylesheet; tables give the widths, because some
- * know nothing else. Nothing is loaded from anywhere: that would tell the sender when the mail is read.
+ * All styles are inline, because many email programs drop a stylesheet; tables set the widths, because some programs
+ * support nothing else. Nothing is loaded from a server: that would reveal to the sender when the email is read.
  */
 export function htmlLetter({ subject, body, link, footer }: Letter, name: string, language: string): Markup {
   return html`<!doctype html>
@@ -107,14 +108,14 @@ function htmlTable(rows: readonly Row[]): Markup | undefined {
     ${rows.map(
       ({ text, amount, as = 'line' }) =>
         html`<tr style="vertical-align: top">
-          <td style="${LOOKS[as]}">${text}</td>
-          ${amount !== undefined && html`<td align="right" style="${LOOKS[as]}; padding-left: 16px; white-space: nowrap">${amount}</td>`}
+          <td style="${ROW_STYLES[as]}">${text}</td>
+          ${amount !== undefined && html`<td align="right" style="${ROW_STYLES[as]}; padding-left: 16px; white-space: nowrap">${amount}</td>`}
         </tr> `,
     )}
   </table> `;
 }
 
-const LOOKS = {
+const ROW_STYLES = {
   line: 'padding: 8px 0; border-bottom: 1px solid #e3e6ea',
   sum: 'padding: 6px 0 0; color: #434d5b',
   total: 'padding: 12px 0 0; font-size: 18px; font-weight: bold',

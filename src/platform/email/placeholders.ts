@@ -1,31 +1,31 @@
 import { oneLine, type Row } from './letter.ts';
 
-/** Words with `{orderNumber}` and the like in them, which stand for facts. */
+/** Fills words that contain placeholders such as `{orderNumber}`. */
 
-/** The one placeholder that is no text: the table of a mail. */
+/** The one placeholder that is no text: the table of an email. */
 export const LINES = 'lines';
 
 const PLACEHOLDER = /\{([^{}\r\n]*)\}/g;
 
-/** By name; null: there is nothing to say, such as a tracking code that nobody has. */
+/** Values by the name of their placeholder; null: there is none, for example no tracking code. */
 export type Values = ReadonlyMap<string, string | null>;
 
 /** The names of the placeholders in a text, as they were typed. */
-export function namedIn(text: string): string[] {
+export function placeholdersIn(text: string): string[] {
   return [...text.matchAll(PLACEHOLDER)].map(([, name]) => name!);
 }
 
-/** One line, since a header must not hold two. */
-export function filledSubject(words: string, values: Values): string {
-  return oneLine(filled(words, values));
+/** Makes a single line, because a header must not contain a line break. */
+export function fillSubject(words: string, values: Values): string {
+  return oneLine(fill(words, values));
 }
 
 /**
- * The paragraphs, which blank lines divide, and the table where `{lines}` stands, else behind them. A line that names
- * what there is nothing to say of is left out. The words are divided before they are filled, and filled once: what a
- * value holds can neither begin a paragraph nor name another value.
+ * Makes paragraphs, which blank lines separate, and puts the table where `{lines}` stands, else at the end. A line with
+ * a placeholder that has no value is left out. The words are split before they are filled, and filled once, so that a
+ * value can neither begin a paragraph nor name another placeholder.
  */
-export function filledBody(
+export function fillBody(
   words: string,
   values: Values,
   rows: readonly Row[] | undefined,
@@ -45,16 +45,16 @@ function paragraphs(words: string, values: Values): string[] {
     .map((paragraph) =>
       paragraph
         .split('\n')
-        .filter((line) => !namedIn(line).some((name) => values.get(name) === null))
-        .map((line) => filled(line, values))
+        .filter((line) => !placeholdersIn(line).some((name) => values.get(name) === null))
+        .map((line) => fill(line, values))
         .join('\n')
         .trim(),
     )
     .filter((paragraph) => paragraph !== '');
 }
 
-/** A value is one line, whatever was typed into it. */
-function filled(words: string, values: Values): string {
+/** A value becomes a single line, whatever was typed into it. */
+function fill(words: string, values: Values): string {
   return words.replaceAll(PLACEHOLDER, (whole, name: string) =>
     values.has(name) ? oneLine(values.get(name) ?? '') : whole,
   );

@@ -5,6 +5,7 @@ import { startService, type Service } from '../../../test/service.ts';
 import { openDatabase, type Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
+import { JOB_QUEUES } from '../../job-queues.ts';
 import { createQueues, openQueues, queueJobs } from './queue.ts';
 import { startWorker, type Job } from './worker.ts';
 
@@ -96,7 +97,7 @@ describe('queueing', () => {
 
   test('a queue that does not exist fails loudly', async () => {
     const failed = service.db.transaction((tx) =>
-      queueJobs(tx, 'no-such-queue' as 'mail', [{ id: newId(tx.now), content: {} }]),
+      queueJobs(tx, 'no-such-queue', [{ id: newId(tx.now), content: {} }]),
     );
     await expect(failed).rejects.toThrow('no partition of relation "job" found for row');
   });
@@ -121,7 +122,7 @@ describe('the schema', () => {
     await service.db.pool.query('drop schema pgboss cascade');
     const connection = { ...inject('connection'), database: service.database };
     const processes = Array.from({ length: 4 }, () => openDatabase({ connection, poolSize: 2 }));
-    await Promise.all(processes.map((db) => createQueues(db)));
+    await Promise.all(processes.map((db) => createQueues(db, JOB_QUEUES)));
     for (const db of processes) await db.close();
     await queue(1);
     expect(await states()).toEqual(['created']);
@@ -138,7 +139,7 @@ describe('the schema', () => {
 
   test('made again keeps what waits', async () => {
     await queue(2);
-    await createQueues(service.db);
+    await createQueues(service.db, JOB_QUEUES);
     expect(await states()).toEqual(['created', 'created']);
   });
 });

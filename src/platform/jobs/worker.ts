@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { JobWithMetadata } from 'pg-boss';
 import type { Database } from '../../db/database.ts';
-import { openQueues, type Queue } from './queue.ts';
+import { openQueues } from './queue.ts';
 
 export interface Job<Content> {
   id: string;
@@ -10,47 +10,47 @@ export interface Job<Content> {
 
 export interface WorkerOptions<Content> {
   log: FastifyBaseLogger;
-  /** Throws when it could not be done now. It may run twice, after a crash between its effect and its end. */
+  /** Throws when the job failed and is to be retried. It may run twice, after a crash between its effect and its end. */
   run: (job: Job<Content>) => Promise<void>;
   /** Makes the runs that are under way fail soon. */
   giveUp: () => void;
-  /** Milliseconds between two looks into an empty queue. */
+  /** Milliseconds between two reads of an empty queue. */
   pause?: number;
 }
 
 const MOST_AT_ONCE = 20;
-/** It takes new jobs when this many can begin: one statement for each would cost more than most jobs. */
+/** It fetches jobs only when this many can start, because one statement per job would cost more than most jobs. */
 const LEAST_TAKEN = 10;
 const MAINTENANCE = 30_000;
 const LAST_JOBS = 5_000;
 
 /**
- * Takes jobs from a queue and runs them until it is stopped. pg-boss has a loop of its own, but that one does not
- * wait for the statement that ends a job: a database that is away at this moment would end the process.
+ * Takes jobs from a queue and runs them until it is stopped. The loop of pg-boss does not wait for the statement that
+ * ends a job: a database that cannot be reached at this moment would end the process. So we have our own.
  */
 export function startWorker<Content>(
   db: Database,
-  queue: Queue,
+  queue: string,
   { log, run, giveUp, pause = 2_000 }: WorkerOptions<Content>,
 ): { stop: () => Promise<void> } {
   const boss = openQueues(db);
   const running = new Set<Promise<void>>();
-  /** Done, but still in the queue. */
+  /** Ids of jobs that have run and are still in the queue. */
   const done = new Set<string>();
   const stopping = new AbortController();
   let wake = () => {};
   let maintainedAt = -Infinity;
-  /** The last look into the queue found as many as could be taken. */
+  /** The last read of the queue returned as many jobs as it asked for. */
   let mayHaveMore = false;
 
-  /** A job that is done leaves no trace: it holds the address of a person. */
+  /** A job that has run is deleted, because it contains the address of a person. */
   const deleteDone = async () => {
     const ids = [...done];
     if (ids.length === 0) return;
     await boss.deleteJob(queue, ids);
     for (const id of ids) done.delete(id);
   };
-  /** One after the other: what is done in the meantime goes together, and no two wait for each other's rows. */
+  /** One statement at a time deletes all jobs that have run meanwhile, so that no two wait for each other's rows. */
   let deleting = Promise.resolve();
   const forgetDone = () => (deleting = deleting.catch(() => {}).then(deleteDone));
 
@@ -70,7 +70,7 @@ export function startWorker<Content>(
 
   const start = (job: JobWithMetadata<Content>) => {
     const run = attempt(job)
-      // It stays taken and comes back when it counts as lost; or it was done, which the next turn says again.
+      // The job is retried when it counts as lost; if it has run, the next turn deletes it.
       .catch((error: unknown) => log.warn({ queue, job: job.id, err: error }, 'job could not be ended'))
       .finally(() => {
         running.delete(run);
@@ -112,7 +112,7 @@ export function startWorker<Content>(
 
   const looping = loop();
   return {
-    /** What is under way gets a moment to end. */
+    /** Jobs that are running get a moment to end. */
     stop: async () => {
       stopping.abort();
       wake();
@@ -125,8 +125,8 @@ export function startWorker<Content>(
 }
 
 /**
- * What a server says of a mail it does not take may hold the address, so that only codes are logged; the text is
- * with the job. An error without a code is a defect of ours.
+ * The reply of a server that refuses an email may contain the address, so that only codes are logged; the text is stored
+ * with the job. An error without a code is a defect of our own.
  */
 function reasonOf(error: unknown) {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };

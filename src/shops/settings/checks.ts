@@ -1,6 +1,7 @@
 import { isCountry } from '../countries/countries.ts';
 import { campaignProblems } from '../../carts/coupon-campaigns/settings-checks.ts';
-import { mailProblems } from '../../platform/email/settings-checks.ts';
+import { EMAIL_KINDS } from '../../email-kinds.ts';
+import { emailTextProblems } from '../email/settings-checks.ts';
 import { isCurrency, parseDecimal } from '../../kernel/money.ts';
 import { invoicingProblems } from './invoicing.ts';
 import { suggestion, type Problem } from './problem.ts';
@@ -44,7 +45,7 @@ export function contentProblems(file: SettingsFile, current?: Settings): Problem
     ...discountProblems(file, frame),
     ...otherProblems(file, frame),
     ...invoicingProblems(file.invoicing ?? {}, frame),
-    ...mailProblems(file.mails ?? {}, frame),
+    ...emailTextProblems(EMAIL_KINDS, file.mails ?? {}, frame),
     ...themeProblems(file.theme ?? {}),
     ...campaignProblems(file.couponCampaigns ?? [], frame),
     ...(current ? leftBehind(file, current) : []),

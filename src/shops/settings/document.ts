@@ -1,5 +1,5 @@
 import type { Localised } from '../../http/locale.ts';
-import { TEMPLATE_NAMES } from '../../platform/email/templates.ts';
+import { EMAIL_KINDS } from '../../email-kinds.ts';
 import { toDecimal, toMinor } from '../../kernel/money.ts';
 import { compact } from './invoicing.ts';
 import { shown } from './problem.ts';
@@ -126,8 +126,12 @@ function documentWith(settings: Settings, texts: (localised: Localised) => Texts
       bank: settings.invoicing.bank && inOrder(settings.invoicing.bank, ['name', 'iban', 'bic']),
       notes: settings.invoicing.notes && texts(settings.invoicing.notes),
     }),
-    mails: mapValues(inOrder(settings.mailTexts, TEMPLATE_NAMES), (byLocale) =>
-      mapValues(byLocale, (words) => inOrder(words, ['subject', 'text'])),
+    mails: mapValues(
+      inOrder(
+        settings.mailTexts,
+        EMAIL_KINDS.map((kind) => kind.name),
+      ),
+      (byLocale) => mapValues(byLocale, (words) => inOrder(words, ['subject', 'text'])),
     ),
     theme: inOrder(settings.theme, Object.keys(ThemeSection.properties)),
   };

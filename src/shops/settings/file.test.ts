@@ -8,7 +8,7 @@ import { ADDRESS_FIELDS } from '../countries/address.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { sixDigits } from '../../kernel/colour.ts';
-import { TEMPLATE_NAMES } from '../../platform/email/templates.ts';
+import { EMAIL_KINDS } from '../../email-kinds.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
@@ -1351,7 +1351,7 @@ describe('every valid document', () => {
           notes: optional(textsOf(line)),
         }),
         mails: fc.dictionary(
-          fc.constantFrom(...TEMPLATE_NAMES),
+          fc.constantFrom(...EMAIL_KINDS.map(({ name }) => name)),
           fc.dictionary(
             fc.constantFrom(...locales.items),
             fc.record({ subject: line, text: optional(line.map((one) => `${one}\n\n{shopName}`)) }),

@@ -8,7 +8,8 @@ import {
 } from '../../carts/coupon-campaigns/campaign.ts';
 import { ADDRESS_FIELDS } from '../countries/address.ts';
 import { Nullable } from '../../http/schemas.ts';
-import { TEMPLATE_NAMES, templateGuide, type TemplateName } from '../../platform/email/templates.ts';
+import { EMAIL_KINDS } from '../../email-kinds.ts';
+import { placeholderMeanings, type EmailKind } from '../../platform/email/kind.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
 import { FONTS, MINIMUM_CART_CODES } from './settings.ts';
 
@@ -556,10 +557,9 @@ export const ThemeSection = Section(
   { description: 'The look of the storefront. The logo is logoUrl.' },
 );
 
-/** A shop's own words of one mail. */
-function OwnWords(name: TemplateName) {
-  const { occasion, meanings } = templateGuide(name);
-  const list = Object.entries(meanings).map(([key, meaning]) => `{${key}}: ${meaning}`);
+/** A shop's own words for one kind of email. */
+function OwnWords(kind: EmailKind) {
+  const list = Object.entries(placeholderMeanings(kind)).map(([key, meaning]) => `{${key}}: ${meaning}`);
   return MapOf(
     LOCALE,
     Type.Object(
@@ -582,27 +582,18 @@ function OwnWords(name: TemplateName) {
       },
       { additionalProperties: false, minProperties: 1, description: 'Words in one locale.' },
     ),
-    { description: `${occasion} Placeholders: ${list.join(' ')}`, examples: [EXAMPLES[name]] },
+    { description: `${kind.occasion} Placeholders: ${list.join(' ')}`, examples: [kind.example] },
     { minProperties: 1 },
   );
 }
 
-const EXAMPLES: Record<TemplateName, object> = {
-  order: { en_GB: { subject: 'Order {orderNumber}', text: 'Thank you!\n\n{lines}\n\nYour {shopName}' } },
-  shipped: { en_GB: { text: 'On its way:\n\n{lines}\n\nTracking code: {trackingCode}' } },
-  invoice: { en_GB: { subject: '{shopName}: {documentType} {documentNumber}' } },
-  refund: { en_GB: { text: 'We have sent you {amount} for {orderNumber}.' } },
-  availability: { en_GB: { subject: '{productName} is back' } },
-  newsletter: { en_GB: { subject: 'One more click for {newsletters}' } },
-};
-
-const Mails = Type.Unsafe<Partial<Record<TemplateName, Static<ReturnType<typeof OwnWords>>>>>({
+const Mails = Type.Unsafe<Record<string, Static<ReturnType<typeof OwnWords>>>>({
   type: 'object',
-  properties: Object.fromEntries(TEMPLATE_NAMES.map((name) => [name, OwnWords(name)])),
+  properties: Object.fromEntries(EMAIL_KINDS.map((kind) => [kind.name, OwnWords(kind)])),
   additionalProperties: false,
   description:
     'Own words of mails, by locale. A mail speaks as its locale says, else another one of the same language, else the default one, else with built-in words (English, German, French).',
-  examples: [{ order: EXAMPLES.order }],
+  examples: [{ order: EMAIL_KINDS[0]!.example }],
 });
 
 export const SettingsFile = Section(

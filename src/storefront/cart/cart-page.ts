@@ -4,7 +4,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { formatMoney } from '../../kernel/money.ts';
 import { obstacleTo, quantityLimitOf, stockShortOf, type Obstacle } from './cart-shown.ts';
 import { amountText, linePicture, lineText, summary, type Line } from './cart-summary.ts';
-import { cartWords } from './cart-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { happenedEvents, toldCart } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
 import { to, type Visit } from '../visit.ts';
@@ -20,7 +20,7 @@ export interface Refusal {
 }
 
 export async function cartPage(visit: Visit, shown: ShownCart | undefined, refusal?: Refusal): Promise<Page> {
-  const words = cartWords(visit.locale);
+  const words = messages(visit.locale).storefront.cart;
   const isLeftOut = shown && shown.priced.content.lines.length < shown.cart.lines.length;
   const isEmpty = !shown || shown.priced.content.lines.length === 0;
   return {
@@ -38,13 +38,13 @@ export async function cartPage(visit: Visit, shown: ShownCart | undefined, refus
       refusal?.message !== undefined &&
       html`<div class="notice" role="alert"><p class="error">${refusal.message}</p></div>`
     }
-    ${isLeftOut && html`<p class="notice">${words.leftOut}</p>`}
+    ${isLeftOut && html`<p class="notice">${words.productRemoved}</p>`}
     ${
       isEmpty
         ? html`<div class="hero">
             <h1>${words.title}</h1>
             <p>${words.empty}</p>
-            <p><a class="button" href="${to(visit, '')}">${words.goShopping}</a></p>
+            <p><a class="button" href="${to(visit, '')}">${words.continueShopping}</a></p>
           </div>`
         : html`<h1>${words.title}</h1>
             ${filled(visit, shown, refusal)}`
@@ -53,17 +53,17 @@ export async function cartPage(visit: Visit, shown: ShownCart | undefined, refus
 }
 
 function filled(visit: Visit, shown: ShownCart, refusal: Refusal | undefined): Markup {
-  const words = cartWords(visit.locale);
+  const words = messages(visit.locale).storefront.cart;
   const { lineItemContainer } = shown.shown;
   return html`<div class="columns">
     <ul class="lines">
       ${lineItemContainer.productLineItems.map((line, index) => lineOf(visit, shown, line, index, refusal))}
     </ul>
     <section aria-labelledby="sums">
-      <h2 id="sums">${words.sums}</h2>
+      <h2 id="sums">${words.summary}</h2>
       ${summary(visit, shown.shown, shown.priced.content)} ${offer(visit, shown)}
       ${couponForm(visit, shown, refusal)} ${next(visit, shown, obstacleTo(shown))}
-      <p><a class="quiet" href="${to(visit, '')}">${words.goShopping}</a></p>
+      <p><a class="quiet" href="${to(visit, '')}">${words.continueShopping}</a></p>
     </section>
   </div>`;
 }
@@ -75,7 +75,7 @@ function lineOf(
   index: number,
   refusal: Refusal | undefined,
 ): Markup {
-  const words = cartWords(visit.locale);
+  const words = messages(visit.locale).storefront.cart;
   const path = `/cart/lines/${line.lineItemId}`;
   const id = `quantity-${index}`;
   const message =
@@ -114,13 +114,13 @@ function lineOf(
 
 /** Why so much of a line can't be ordered. */
 function quantityProblem(visit: Visit, shown: ShownCart, index: number): string | undefined {
-  const words = cartWords(visit.locale);
+  const words = messages(visit.locale).storefront.cart;
   const { orderUnitShort } = shown.shown.lineItemContainer.productLineItems[index]!;
   const left = stockShortOf(index, shown);
   if (left === 0) return words.soldOut;
-  if (left !== undefined) return words.onlyLeft(amountText(visit, left, orderUnitShort));
+  if (left !== undefined) return words.onlyLeft({ amount: amountText(visit, left, orderUnitShort) });
   const most = quantityLimitOf(index, shown);
-  return most === undefined ? undefined : words.atMost(amountText(visit, most, orderUnitShort));
+  return most === undefined ? undefined : words.atMost({ amount: amountText(visit, most, orderUnitShort) });
 }
 
 /** The next discount on the whole cart. */
@@ -132,11 +132,13 @@ function offer({ locale }: Visit, { priced: { totals, content } }: ShownCart): M
   if (!next) return false;
   const { minimumAmount, absolute, percent = 0 } = next;
   const gain = absolute === undefined ? `${percent / 100} %` : money(absolute);
-  return html`<p>${cartWords(locale).offer(money(minimumAmount - content.subTotal), gain)}</p>`;
+  return html`<p>
+    ${messages(locale).storefront.cart.nextDiscount({ missing: money(minimumAmount - content.subTotal), discount: gain })}
+  </p>`;
 }
 
 function couponForm(visit: Visit, { shown }: ShownCart, refusal: Refusal | undefined): Markup {
-  const words = cartWords(visit.locale);
+  const words = messages(visit.locale).storefront.cart;
   const { couponLineItem } = shown.lineItemContainer;
   const error = refusal?.coupon;
   return html`${
@@ -144,7 +146,7 @@ function couponForm(visit: Visit, { shown }: ShownCart, refusal: Refusal | undef
       html`${
           couponLineItem.validationErrors.length > 0 &&
           html`<div class="notice">
-            <p class="error">${words.idleCoupon}</p>
+            <p class="error">${words.inactiveCoupon}</p>
             <ul>
               ${couponLineItem.validationErrors.map((problem) => html`<li>${words.problems[problem]}</li>`)}
             </ul>
@@ -155,7 +157,7 @@ function couponForm(visit: Visit, { shown }: ShownCart, refusal: Refusal | undef
         </form>`
     }
     <form class="field" method="post" action="${to(visit, '/cart/coupon')}">
-      <label for="code">${words.hasCode}</label>
+      <label for="code">${words.couponCode}</label>
       <input
         id="code"
         name="code"
@@ -175,23 +177,28 @@ function couponForm(visit: Visit, { shown }: ShownCart, refusal: Refusal | undef
 function next(visit: Visit, shown: ShownCart, obstacle: Obstacle | undefined): Markup {
   if (!obstacle) {
     return html`<p>
-      <a class="button" href="${to(visit, '/checkout')}">${cartWords(visit.locale).checkout}</a>
+      <a class="button" href="${to(visit, '/checkout')}"
+        >${messages(visit.locale).storefront.cart.checkout}</a
+      >
     </p>`;
   }
   return html`<p class="notice">${obstacleText(visit, shown, obstacle)}</p>`;
 }
 
 function obstacleText(visit: Visit, { priced }: ShownCart, obstacle: Obstacle): string {
-  const words = cartWords(visit.locale);
+  const words = messages(visit.locale).storefront.cart;
   const money = (minor: number) => formatMoney(minor, priced.content.currency, visit.locale);
   switch (obstacle) {
     case 'empty':
       return words.empty;
     case 'minimum':
-      return words.minimum(money(priced.totals.minimum.amount!), money(priced.totals.missingToMinimum));
+      return words.minimum({
+        least: money(priced.totals.minimum.amount!),
+        missing: money(priced.totals.missingToMinimum),
+      });
     case 'delivery':
       return words.undeliverable;
     case 'quantity':
-      return words.fixFirst;
+      return words.checkProducts;
   }
 }

@@ -3,9 +3,9 @@ import type { Cart } from '../../carts/schema.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import { formatMoney } from '../../kernel/money.ts';
-import { cartWords } from './cart-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { productPath, to, type Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** What carts and orders have in common. */
 export type Sums = Pick<Cart, 'lineItemContainer' | 'shippingData' | 'paymentData'>;
@@ -14,13 +14,13 @@ export type Line = Sums['lineItemContainer']['productLineItems'][number];
 /** From the goods to what is to be paid. */
 export function summary(visit: Visit, sums: Sums, content: Content): Markup {
   const { lineItemContainer, shippingData, paymentData } = sums;
-  const words = cartWords(visit.locale);
+  const words = messages(visit.locale).storefront.cart;
   const row = (name: string, price: string, kind?: 'total') =>
     html`<dt ${kind && html`class="total"`}>${name}</dt>
       <dd ${kind && html`class="total"`}>${price}</dd>`;
   const { basketDiscount, couponLineItem, deposits, ecoParticipations } = lineItemContainer;
   return html`<dl class="summary">
-    ${row(words.goods, lineItemContainer.lineItemsSubTotal.formatted)}
+    ${row(words.subTotal, lineItemContainer.lineItemsSubTotal.formatted)}
     ${basketDiscount.lineItemPrice && row(words.discount, basketDiscount.lineItemPrice.formatted)}
     ${
       couponLineItem &&
@@ -28,12 +28,14 @@ export function summary(visit: Visit, sums: Sums, content: Content): Markup {
       row(words.coupon, couponLineItem.lineItemPrice.formatted)
     }
     ${[...deposits, ...ecoParticipations].map(({ name, lineItemPrice }) => row(name, lineItemPrice.formatted))}
-    ${shippingData && row(words.delivery(shippingData.shippingMethod.name), shippingData.price.formatted)}
+    ${shippingData && row(words.delivery({ name: shippingData.shippingMethod.name }), shippingData.price.formatted)}
     ${
       paymentData &&
       paymentData.price.amount !== 0 &&
       row(
-        paymentData.paymentMethod ? words.payment(paymentData.paymentMethod.name) : words.agreedPayment,
+        paymentData.paymentMethod
+          ? words.payment({ name: paymentData.paymentMethod.name })
+          : words.agreedPayment,
         paymentData.price.formatted,
       )
     }
@@ -51,7 +53,7 @@ function taxRows(
   row: (name: string, price: string) => Markup,
 ): Markup[] {
   if (taxType !== place) return [];
-  const words = cartWords(locale);
+  const words = messages(locale).storefront.cart;
   const money = (minor: number) => formatMoney(minor, currency, locale);
   const isAdded = place === 'NET';
   // What is added must be said; what is contained, where the shop says it.
@@ -63,7 +65,7 @@ function taxRows(
       .filter(({ tax }) => tax !== 0)
       .map(({ rate, tax }) => {
         const text = percent.format(rate / 10_000);
-        return row(isAdded ? words.addedTax(text) : words.includedTax(text), money(tax));
+        return row(isAdded ? words.addedTax({ rate: text }) : words.includedTax({ rate: text }), money(tax));
       }),
   ];
 }
@@ -93,13 +95,13 @@ const LONGEST_FEATURES = 2_000;
 
 /** What a line is about. */
 export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {}): Markup {
-  const words = cartWords(visit.locale);
+  const words = messages(visit.locale).storefront.cart;
   // What is measured has a sign: 2.40 € per 1 m.
   const isMeasured = line.priceQuantity !== '1' || line.orderUnitShort !== line.orderUnit;
   const unit = amountText(visit, Number(line.priceQuantity), line.orderUnitShort);
   const price = isMeasured
-    ? words.per(line.quantityPrice.formatted, unit)
-    : words.each(line.singleItemPrice.formatted);
+    ? words.per({ price: line.quantityPrice.formatted, amount: unit })
+    : words.each({ price: line.singleItemPrice.formatted });
   return html`<a href="${to(visit, productPath(line.sku))}">${line.name}</a>
     ${line.variationString !== null && html`<br /><span>${line.variationString}</span>`}
     ${
@@ -107,7 +109,7 @@ export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {})
       line.essentialFeatures !== null &&
       html`<br /><span>${plainText(line.essentialFeatures, LONGEST_FEATURES)}</span>`
     }
-    <br /><small>${words.number} ${line.sku}</small> <br /><small>${price}</small>`;
+    <br /><small>${words.itemNumber} ${line.sku}</small> <br /><small>${price}</small>`;
 }
 
 /** The lines as they are ordered. */

@@ -51,17 +51,17 @@ describe('adding to the cart', () => {
     expect(mainOf(page)).toContain('Tidewater Espresso Beans is in your cart.');
     expect(mainOf(page)).toContain('Weight: 250 g, Roast: Medium Item no. CB-101 9.90 € each');
     expect(sumsOf(page.text)).toEqual([
-      'Goods = 19.80 €',
+      'Subtotal = 19.80 €',
       'Delivery: Standard delivery = 7.62 €',
       'Total = 27.42 €',
       'Includes 7% VAT = 1.30 €',
       'Includes 19% VAT = 1.22 €',
     ]);
-    expect(mainOf(page)).toContain('80.20 € more and you get 10.00 € off.');
+    expect(mainOf(page)).toContain('Spend 80.20 € more and get 10.00 € off.');
     const before = visitor.session()['cart'];
     await add(visitor, shop.ids['RO-100']!, '7,5');
     expect(visitor.session()['cart']).toEqual({ ...(before as object), count: 3 });
-    expect(sumsOf((await visitor.get('/cart')).text)[0]).toBe('Goods = 37.80 €');
+    expect(sumsOf((await visitor.get('/cart')).text)[0]).toBe('Subtotal = 37.80 €');
   });
 
   test('with deposits, fees and a discount on everything, in German', async () => {
@@ -96,16 +96,11 @@ describe('adding to the cart', () => {
 
   test.each([
     ['sold out', 'CB-104', '1', 'This product is sold out at the moment.'],
-    ['not for sale', 'ZZ-110', '1', 'This product can not be ordered at the moment.'],
-    ['one that has variations', 'CB-100', '1', 'This product can not be ordered at the moment.'],
-    ['invisible', 'ZZ-100', '1', 'This product can not be ordered at the moment.'],
-    [
-      'unknown',
-      '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E',
-      '1',
-      'This product can not be ordered at the moment.',
-    ],
-    ['no id', 'kettle', '1', 'This product can not be ordered at the moment.'],
+    ['not for sale', 'ZZ-110', '1', 'This product cannot be ordered at the moment.'],
+    ['one that has variations', 'CB-100', '1', 'This product cannot be ordered at the moment.'],
+    ['invisible', 'ZZ-100', '1', 'This product cannot be ordered at the moment.'],
+    ['unknown', '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E', '1', 'This product cannot be ordered at the moment.'],
+    ['no id', 'kettle', '1', 'This product cannot be ordered at the moment.'],
     ['no quantity', 'AP-100', 'many', 'Please enter a quantity above 0, such as 2.'],
     ['nothing', 'AP-100', '0', 'Please enter a quantity above 0, such as 2.'],
     ['less than nothing', 'AP-100', '-1', 'Please enter a quantity above 0, such as 2.'],
@@ -135,7 +130,7 @@ describe('adding to the cart', () => {
     const visitor = givenVisitor(service, 'DemoShop');
     await visitor.post('/currency', { currency: 'GBP' });
     const page = await add(visitor, shop.ids['AP-100']!, '1');
-    expect(sumsOf(page.text)[0]).toBe('Goods = 42.42 £');
+    expect(sumsOf(page.text)[0]).toBe('Subtotal = 42.42 £');
   });
 
   test('the cart speaks the language of the page that was last used', async () => {
@@ -164,7 +159,7 @@ describe('changing the cart', () => {
     const page = await add(visitor, shop.ids['LA-110']!, '2');
     const line = `/cart/lines/${lineIdOf(page.text)}`;
     // From 10 on they cost 5.90.
-    expect(sumsOf((await visitor.submit(line, { quantity: '10' })).text)[0]).toBe('Goods = 59.00 €');
+    expect(sumsOf((await visitor.submit(line, { quantity: '10' })).text)[0]).toBe('Subtotal = 59.00 €');
     expect(visitor.session()['cart']).toMatchObject({ count: 10 });
     expect(mainOf(await visitor.submit(line, { quantity: '301' }))).toContain(
       'Dock Light LED Bulb: the quantity was changed to 300 piece(s)',
@@ -251,7 +246,7 @@ describe('changing the cart', () => {
     });
     const visitor = givenVisitor(service, small.shopId);
     const page = await add(visitor, await givenProduct(small, { price: 1000 }), '1');
-    expect(mainOf(page)).toContain('You can order from 20.00 €. 8.50 € is missing until then.');
+    expect(mainOf(page)).toContain('The minimum order is 20.00 €. You need 8.50 € more.');
   });
 
   test('goods that can not be delivered together', async () => {
@@ -268,7 +263,7 @@ describe('changing the cart', () => {
     for (const { id } of methods) {
       await add(visitor, await givenProduct(small, { facts: { shippingMethodIds: [id] } }), '1');
     }
-    expect(mainOf(await visitor.get('/cart'))).toContain('These goods can not be delivered together.');
+    expect(mainOf(await visitor.get('/cart'))).toContain('These products cannot be delivered together.');
     expect((await visitor.get('/checkout')).headers.location).toBe(`/shop/${small.shopId}/cart`);
   });
 });
@@ -277,7 +272,7 @@ describe('coupons', () => {
   const REASONS: [code: string, en: string, de: string, fr: string][] = [
     [
       'SUMMER20',
-      'the goods are not worth enough for it.',
+      'your subtotal is too low for it.',
       'Der Warenwert reicht dafür nicht aus.',
       'le montant des articles est insuffisant.',
     ],
@@ -285,8 +280,8 @@ describe('coupons', () => {
     ['ONESHOT', 'it has been used up.', 'Er wurde bereits eingelöst.', 'il a déjà été utilisé.'],
     [
       'OLDNEWS',
-      'it is not valid now, or takes nothing off this cart.',
-      'Er ist zurzeit nicht gültig oder bringt für diesen Warenkorb nichts.',
+      'it is not valid now, or does not reduce the price of this cart.',
+      'Er ist zurzeit nicht gültig oder bringt für diesen Warenkorb keinen Nachlass.',
       'il n’est pas valable actuellement ou n’apporte rien à ce panier.',
     ],
     [
@@ -297,7 +292,7 @@ describe('coupons', () => {
     ],
     [
       'COLLECT3',
-      'it is for another way of delivery.',
+      'it is for another delivery method.',
       'Er gilt für eine andere Versandart.',
       'il est réservé à un autre mode de livraison.',
     ],
@@ -313,7 +308,7 @@ describe('coupons', () => {
     const visitor = givenVisitor(service, 'DemoShop');
     await add(visitor, shop.ids['AP-100']!, '2');
     const page = await visitor.submit('/cart/coupon', { code: ' summer20 ' });
-    expect(sumsOf(page.text).slice(0, 2)).toEqual(['Goods = 99.80 €', 'Coupon = -20.00 €']);
+    expect(sumsOf(page.text).slice(0, 2)).toEqual(['Subtotal = 99.80 €', 'Coupon = -20.00 €']);
     expect(sumsOf((await visitor.submit('/cart/coupon/remove', {})).text)[1]).not.toContain('Coupon');
   });
 
@@ -327,7 +322,7 @@ describe('coupons', () => {
     const visitor = givenVisitor(service, 'DemoShop');
     await add(visitor, shop.ids['AP-100']!, '1');
     const page = await visitor.submit('/cart/coupon', { code });
-    expect(mainOf(page)).toContain(`Your coupon does not count at the moment: ${en} Remove coupon`);
+    expect(mainOf(page)).toContain(`Your coupon does not apply at the moment: ${en} Remove coupon`);
     expect(mainOf(await visitor.get('/cart?locale=de_DE'))).toContain(
       `Ihr Gutschein gilt zurzeit nicht: ${de} Gutschein entfernen`,
     );

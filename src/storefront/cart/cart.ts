@@ -11,7 +11,7 @@ import { isId } from '../../kernel/ids.ts';
 import { cartPage } from './cart-page.ts';
 import { cartOf, changeCartOf, rememberCart, shopperOf, shortName } from './cart-shown.ts';
 import { amountText } from './cart-summary.ts';
-import { cartWords } from './cart-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../page-registration.ts';
 import { pickedUp } from './pickup.ts';
@@ -27,9 +27,9 @@ export function cart(pages: Pages): void {
   pages.take('/cart/add', {}, async (visit, { field, cameFrom }) => {
     const productId = field('productId').toUpperCase();
     const quantity = typedQuantity(field('quantity') || '1');
-    const words = cartWords(visit.locale);
+    const words = messages(visit.locale).storefront.cart;
     if (!isId(productId)) return new Redirect(cameFrom, words.notForSale);
-    if (quantity === undefined || quantity === 0) return new Redirect(cameFrom, words.badQuantity);
+    if (quantity === undefined || quantity === 0) return new Redirect(cameFrom, words.wrongQuantity);
     try {
       return await added(visit, productId, quantity);
     } catch (error) {
@@ -81,10 +81,10 @@ export function cart(pages: Pages): void {
   pages.take('/cart/coupon', {}, async (visit, { field, limitFailures }) => {
     const code = field('code');
     const codeKey = couponKey(code);
-    const words = cartWords(visit.locale);
+    const words = messages(visit.locale).storefront.cart;
     const refused = async (message: string) =>
       cartPage(visit, await cartOf(visit), { status: 400, coupon: { code, message } });
-    if (codeKey === '') return refused(words.noCode);
+    if (codeKey === '') return refused(words.missingCode);
     try {
       return await limitFailures(
         (address) => couponLimit({ address }),
@@ -122,7 +122,10 @@ async function added(visit: Visit, productId: string, quantity: number): Promise
   const line = lineWith(cart, { productId })!;
   const more = rounded(line.quantity.amount - before);
   rememberCart(visit, cart, { event: 'cart:add', lineItemId: line.lineItemId, quantity: more });
-  const notice = more === quantity ? cartWords(locale).added(shortName(line.name)) : correction(visit, line);
+  const notice =
+    more === quantity
+      ? messages(locale).storefront.cart.added({ name: shortName(line.name) })
+      : correction(visit, line);
   return new Redirect(to(visit, '/cart'), notice);
 }
 
@@ -138,10 +141,10 @@ function lineWith(
 }
 
 function correction(visit: Visit, { name, quantity, orderUnitShort }: CartLine): string {
-  return cartWords(visit.locale).corrected(
-    shortName(name),
-    amountText(visit, quantity.amount, orderUnitShort),
-  );
+  return messages(visit.locale).storefront.cart.quantityChanged({
+    name: shortName(name),
+    amount: amountText(visit, quantity.amount, orderUnitShort),
+  });
 }
 
 /** Changes the visitor's cart and shows it; `told` says what there is to say of it. */
@@ -155,7 +158,7 @@ async function changed(
   const next = cart && (await changeCartOf(visit, cart.id, change, wanted));
   if (next) return new Redirect(to(visit, '/cart'), told(next));
   visit.remember({ cart: undefined });
-  return new Redirect(to(visit, '/cart'), cart && cartWords(visit.locale).gone);
+  return new Redirect(to(visit, '/cart'), cart && messages(visit.locale).storefront.cart.expired);
 }
 
 const updated = (visit: Visit) => (cart: Cart) => {
@@ -195,14 +198,14 @@ async function refusedQuantity(
   error: Error | undefined,
 ): Promise<Page | Redirect> {
   if (error instanceof HttpError && error.status === 404) return new Redirect(to(visit, '/cart'));
-  const words = cartWords(visit.locale);
-  const message = error ? refusalText(visit, error) : words.badQuantity;
+  const words = messages(visit.locale).storefront.cart;
+  const message = error ? refusalText(visit, error) : words.wrongQuantity;
   return cartPage(visit, await cartOf(visit), { status: 400, line: { lineItemId, message } });
 }
 
 /** Why something did not get into the cart. */
 function refusalText({ locale }: Visit, error: Error): string {
-  const words = cartWords(locale);
-  if (error instanceof SoldOut) return words.notThere;
-  return error instanceof ValidationError ? words.badQuantity : words.notForSale;
+  const words = messages(locale).storefront.cart;
+  if (error instanceof SoldOut) return words.currentlySoldOut;
+  return error instanceof ValidationError ? words.wrongQuantity : words.notForSale;
 }

@@ -6,28 +6,7 @@ import { cartOf, rememberCart, shopperOf } from './cart-shown.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../page-registration.ts';
 import type { Visit } from '../visit.ts';
-import { spoken } from '../words.ts';
-
-const currencyWords = spoken({
-  en: {
-    changed: (currency: string) => `Your cart is now in ${currency}.`,
-    lines: 'Products that are not sold in this currency were left out.',
-    coupon: 'The coupon has been removed, please enter it again.',
-    prices: 'Prices that were agreed on for you hold in the former currency only.',
-  },
-  de: {
-    changed: (currency: string) => `Ihr Warenkorb ist jetzt in ${currency}.`,
-    lines: 'Artikel, die es in dieser Währung nicht gibt, wurden nicht übernommen.',
-    coupon: 'Der Gutschein wurde entfernt, bitte geben Sie ihn erneut ein.',
-    prices: 'Mit Ihnen vereinbarte Preise gelten nur in der bisherigen Währung.',
-  },
-  fr: {
-    changed: (currency: string) => `Votre panier est maintenant en ${currency}.`,
-    lines: 'Les articles qui ne sont pas vendus dans cette devise n’ont pas été repris.',
-    coupon: 'Le bon de réduction a été retiré, veuillez le saisir à nouveau.',
-    prices: 'Les prix convenus avec vous ne valent que dans la devise précédente.',
-  },
-});
+import { messages } from '../../kernel/messages.ts';
 
 /** The switch of currencies. A cart has one for ever, so what is in it moves to a new one. */
 export function currency(pages: Pages): void {
@@ -42,7 +21,7 @@ export function currency(pages: Pages): void {
 
 /** What is to be said about it. The former cart is left alone and ends by itself. */
 async function carriedOver(visit: Visit, before: ShownCart, currency: string): Promise<string> {
-  const words = currencyWords(visit.locale);
+  const words = messages(visit.locale).storefront.currency;
   const { lines, couponCodeKey, shippingPrice, paymentPrice } = before.cart;
   const after = await startedWith(visit, before, currency);
   if (after) rememberCart(visit, after, { event: 'cart:update' });
@@ -50,10 +29,12 @@ async function carriedOver(visit: Visit, before: ShownCart, currency: string): P
   const hasOwnPrices =
     lines.some(({ price }) => price !== undefined) || shippingPrice !== null || paymentPrice !== null;
   return [
-    words.changed(currency),
-    ...((after?.lineItemContainer.productLineItems.length ?? 0) < lines.length ? [words.lines] : []),
-    ...(couponCodeKey === null ? [] : [words.coupon]),
-    ...(hasOwnPrices ? [words.prices] : []),
+    words.changed({ currency }),
+    ...((after?.lineItemContainer.productLineItems.length ?? 0) < lines.length
+      ? [words.productsRemoved]
+      : []),
+    ...(couponCodeKey === null ? [] : [words.couponRemoved]),
+    ...(hasOwnPrices ? [words.agreedPrices] : []),
   ].join(' ');
 }
 

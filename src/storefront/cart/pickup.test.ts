@@ -42,7 +42,7 @@ describe('the carts of the demo shop, taken over by their links', () => {
     const answer = await visitor.get(pathOf(cart.registerSessionUrl));
     expect([answer.status, answer.headers.location, answer.text]).toEqual([303, '/shop/DemoShop/cart', '']);
     expect(mainOf(await visitor.get('/cart'))).toContain(
-      'Goods 19.80 € Delivery: Standard delivery 7.62 € Total 27.42 € ' +
+      'Subtotal 19.80 € Delivery: Standard delivery 7.62 € Total 27.42 € ' +
         'Includes 7% VAT 1.30 € Includes 19% VAT 1.22 €',
     );
   });
@@ -54,12 +54,10 @@ describe('the carts of the demo shop, taken over by their links', () => {
     expect((await visitor.get('/checkout')).text).toContain('value="Deichstraße 17"');
     const page = mainOf(await visitor.get('/cart'));
     expect(page).toContain(
-      'Goods 49.90 € Recycling fee: Beacon Kettle 1.7 l 0.50 € Delivery: Standard delivery 8.61 € ' +
+      'Subtotal 49.90 € Recycling fee: Beacon Kettle 1.7 l 0.50 € Delivery: Standard delivery 8.61 € ' +
         'Total 59.01 € Includes 19% VAT 9.42 €',
     );
-    expect(page).toContain(
-      'Your coupon does not count at the moment: the goods are not worth enough for it.',
-    );
+    expect(page).toContain('Your coupon does not apply at the moment: your subtotal is too low for it.');
   });
 
   test('C: empty', async () => {
@@ -91,7 +89,7 @@ test('it takes the place of another cart, which is said', async () => {
   const { body } = await givenCart(shop, { 'AP-100': 1 });
   await visitor.get(pathOf(body.registerSessionUrl));
   const page = mainOf(await visitor.get('/cart'));
-  expect(page).toContain('It takes the place of the cart that you had here before.');
+  expect(page).toContain('It replaces the cart you had here before.');
   expect(page).toContain('Beacon Kettle 1.7 l');
   expect(page).not.toContain('Cookbook');
   // The same link again takes nothing away.
@@ -124,7 +122,7 @@ describe('links that open nothing', () => {
       const visitor = givenVisitor(service, 'DemoShop');
       const page = await visitor.get(link);
       expect([link, page.status]).toEqual([link, 403]);
-      expect(mainOf(page)).toContain('The link to this cart is not complete or has been changed.');
+      expect(mainOf(page)).toContain('The link to this cart is incomplete or has been changed.');
       expect(page.headers['referrer-policy']).toBe('same-origin');
       expect(visitor.session()).toEqual({});
     }
@@ -148,9 +146,9 @@ describe('links that open nothing', () => {
     await done(cart, 'POST', '/order');
     const visitor = givenVisitor(service, 'DemoShop');
     const page = await visitor.get(linkOf(cart.id, token, 'DemoShop', 'checkout'));
-    expect([page.status, mainOf(page).includes('have been ordered already')]).toEqual([410, true]);
+    expect([page.status, mainOf(page).includes('have already been ordered')]).toEqual([410, true]);
     const guess = await visitor.get(linkOf(cart.id, 'x'));
-    expect([guess.status, mainOf(guess).includes('have been ordered already')]).toEqual([410, false]);
+    expect([guess.status, mainOf(guess).includes('have already been ordered')]).toEqual([410, false]);
     expect(visitor.session()).toEqual({});
   });
 

@@ -8,41 +8,7 @@ import { rememberCart, shopperOf } from './cart-shown.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Asked } from '../page-registration.ts';
 import { to, type Visit } from '../visit.ts';
-import { spoken } from '../words.ts';
-
-const pickupWords = spoken({
-  en: {
-    taken: 'This cart was prepared for you.',
-    replaced: 'This cart was prepared for you. It takes the place of the cart that you had here before.',
-    title: 'This cart can not be opened',
-    ordered: 'The goods of this cart have been ordered already.',
-    ended: 'The link to this cart has expired. Please ask for a new one, or put the goods into a new cart.',
-    wrong: 'The link to this cart is not complete or has been changed. Please use it as you received it.',
-    shop: 'To the shop',
-  },
-  de: {
-    taken: 'Dieser Warenkorb wurde für Sie vorbereitet.',
-    replaced:
-      'Dieser Warenkorb wurde für Sie vorbereitet. Er ersetzt den Warenkorb, den Sie hier vorher hatten.',
-    title: 'Dieser Warenkorb lässt sich nicht öffnen',
-    ordered: 'Die Artikel dieses Warenkorbs wurden bereits bestellt.',
-    ended:
-      'Der Link zu diesem Warenkorb ist abgelaufen. Bitte fordern Sie einen neuen an oder füllen Sie einen neuen Warenkorb.',
-    wrong:
-      'Der Link zu diesem Warenkorb ist unvollständig oder wurde verändert. Bitte verwenden Sie ihn so, wie Sie ihn erhalten haben.',
-    shop: 'Zum Shop',
-  },
-  fr: {
-    taken: 'Ce panier a été préparé pour vous.',
-    replaced: 'Ce panier a été préparé pour vous. Il remplace celui que vous aviez ici auparavant.',
-    title: 'Ce panier ne peut pas être ouvert',
-    ordered: 'Les articles de ce panier ont déjà été commandés.',
-    ended: 'Le lien vers ce panier a expiré. Veuillez en demander un nouveau ou remplir un nouveau panier.',
-    wrong:
-      'Le lien vers ce panier est incomplet ou a été modifié. Veuillez l’utiliser tel que vous l’avez reçu.',
-    shop: 'Vers la boutique',
-  },
-});
+import { messages } from '../../kernel/messages.ts';
 
 /**
  * A cart that was made through the API, by the link with its token. The visitor goes on to the same page without the
@@ -59,13 +25,13 @@ export async function pickedUp(
   const cartId = query('cart')?.toUpperCase();
   const token = query('PickupToken');
   if (cartId === undefined || token === undefined) return undefined;
-  const words = pickupWords(visit.locale);
-  if (!isId(cartId)) return refusedPage(visit, 403, words.wrong);
+  const words = messages(visit.locale).storefront.pickup;
+  if (!isId(cartId)) return refusedPage(visit, 403, words.invalid);
   const shown = await shownCart(shopperOf(visit), cartId);
   if (!shown) return gonePage(visit, cartId, token);
   if (!isPickupToken(token, shown.cart, visit.db.now)) {
     const isOnlyLate = isPickupToken(token, shown.cart, new Date(0));
-    return isOnlyLate ? refusedPage(visit, 410, words.ended) : refusedPage(visit, 403, words.wrong);
+    return isOnlyLate ? refusedPage(visit, 410, words.expired) : refusedPage(visit, 403, words.invalid);
   }
   if (isHead) return new Redirect(to(visit, path));
   if (shown.cart.appId !== null) return taken(visit, shown, path);
@@ -96,20 +62,20 @@ function taken(
   if (original !== undefined) visit.remember({ cart: { ...visit.session.cart!, copyOf: original } });
   if (settings.currencies.includes(cart.currency)) visit.remember({ currency: cart.currency });
   const locale = readingLocale(cart.locale, settings);
-  const words = pickupWords(locale);
-  return new Redirect(to({ ...visit, locale }, path), isReplaced ? words.replaced : words.taken);
+  const words = messages(locale).storefront.pickup;
+  return new Redirect(to({ ...visit, locale }, path), isReplaced ? words.replaced : words.opened);
 }
 
 /** Only who has its token learns that it was ordered. */
 async function gonePage(visit: Visit, cartId: string, token: string): Promise<Page> {
-  const words = pickupWords(visit.locale);
+  const words = messages(visit.locale).storefront.pickup;
   const order = await findOrderOfCart(visit.db, visit.shopId, cartId);
   const isOrdered = order && isPickupToken(token, { cartId, tokenHash: order.tokenHash }, new Date(0));
-  return refusedPage(visit, 410, isOrdered ? words.ordered : words.ended);
+  return refusedPage(visit, 410, isOrdered ? words.ordered : words.expired);
 }
 
 function refusedPage(visit: Visit, status: 403 | 410, text: string): Page {
-  const words = pickupWords(visit.locale);
+  const words = messages(visit.locale).storefront.pickup;
   return {
     status,
     title: words.title,
@@ -118,7 +84,7 @@ function refusedPage(visit: Visit, status: 403 | 410, text: string): Page {
     main: html`<div class="hero">
       <h1>${words.title}</h1>
       <p>${text}</p>
-      <p><a class="button" href="${to(visit, '')}">${words.shop}</a></p>
+      <p><a class="button" href="${to(visit, '')}">${words.home}</a></p>
     </div>`,
   };
 }

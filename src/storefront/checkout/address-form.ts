@@ -1,13 +1,13 @@
 import { requiredFields } from '../../carts/addresses.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { Address, ADDRESS_FIELDS, toAddress, type AddressField } from '../../shops/countries/address.ts';
-import { ValidationError, type Problem } from '../../http/errors.ts';
+import { ValidationError, type Problem, type ProblemCode } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { formatOf } from './address-formats.ts';
-import { addressWords } from './address-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** Which of the two addresses; the names of the fields begin with it: `billing.city`. */
 export type Part = 'billing' | 'shipping';
@@ -120,33 +120,34 @@ function longest(field: AddressField): number {
 }
 
 /** One message per field: the first problem is the one to solve first. */
-export type Messages = ReadonlyMap<string, string>;
+export type FieldErrors = ReadonlyMap<string, string>;
 
-export function messagesOf(
+export function fieldErrors(
   { locale }: Visit,
   problems: readonly Problem[],
   typed: Record<Part, Typed>,
-): Messages {
-  const words = addressWords(locale);
-  const messages = new Map<string, string>();
+): FieldErrors {
+  const words = messages(locale).storefront.address;
+  const problemTexts: Readonly<Partial<Record<ProblemCode, string>>> = words.problems;
+  const errors = new Map<string, string>();
   for (const { code, field } of problems) {
-    if (messages.has(field)) continue;
+    if (errors.has(field)) continue;
     const [part, name] = field.split('.') as [Part, AddressField];
     const { postcode } = formatOf(typed[part].country ?? '');
     const special: Record<string, string | undefined> = {
-      'WRONG_FORMAT emailAddress': words.badMail,
-      'WRONG_FORMAT zipCode': postcode && words.badPostcode(postcode.example),
-      'UNKNOWN_VALUE country': words.badCountry,
+      'WRONG_FORMAT emailAddress': words.wrongEmail,
+      'WRONG_FORMAT zipCode': postcode && words.wrongPostcode({ example: postcode.example }),
+      'UNKNOWN_VALUE country': words.wrongCountry,
     };
-    const message = special[`${code} ${name}`] ?? words.problems[code] ?? words.problems.WRONG_FORMAT;
-    messages.set(field, message);
+    const message = special[`${code} ${name}`] ?? problemTexts[code] ?? words.problems.WRONG_FORMAT;
+    errors.set(field, message);
   }
-  return messages;
+  return errors;
 }
 
 /** What a field is called in this country. */
 export function labelOf({ locale }: Visit, field: AddressField, country: string): string {
-  const words = addressWords(locale);
+  const words = messages(locale).storefront.address;
   const { layout } = formatOf(country);
   if (field === 'zipCode' && layout.zipCode) return words.zipCodes[layout.zipCode];
   if (field === 'state' && layout.state) return words.states[layout.state];
@@ -156,7 +157,7 @@ export function labelOf({ locale }: Visit, field: AddressField, country: string)
 interface FormPart {
   part: Part;
   typed: Typed;
-  messages: Messages;
+  errors: FieldErrors;
 }
 
 /** The fields of an address, in the order of its country. */
@@ -178,12 +179,12 @@ export function addressFields(visit: Visit, form: FormPart): Markup {
 }
 
 /** Another country may have another form: it is shown before anything is checked. */
-function countryField(visit: Visit, { part, typed, messages }: FormPart): Markup {
+function countryField(visit: Visit, { part, typed, errors }: FormPart): Markup {
   const { settings, locale } = visit;
-  const words = addressWords(locale);
+  const words = messages(locale).storefront.address;
   const { country = '' } = typed;
   const name = `${part}.country`;
-  const message = messages.get(name);
+  const message = errors.get(name);
   const language = languageTag(locale);
   const options = settings.countries
     .map((code) => ({ code, text: countryName(code, language) }))
@@ -209,16 +210,16 @@ function countryField(visit: Visit, { part, typed, messages }: FormPart): Markup
   </div>`;
 }
 
-export function addressField(visit: Visit, { part, typed, messages }: FormPart, field: AddressField): Markup {
+export function addressField(visit: Visit, { part, typed, errors }: FormPart, field: AddressField): Markup {
   const { settings, locale } = visit;
-  const words = addressWords(locale);
+  const words = messages(locale).storefront.address;
   const { country = '' } = typed;
   const { layout, postcode } = formatOf(country);
   const name = `${part}.${field}`;
   const value = typed[field] ?? '';
-  const message = messages.get(name);
+  const message = errors.get(name);
   const isRequired = requiredIn(part, country, settings).includes(field);
-  const hint = field === 'zipCode' && postcode ? words.example(postcode.example) : undefined;
+  const hint = field === 'zipCode' && postcode ? words.example({ example: postcode.example }) : undefined;
   const options = optionsOf(visit, field, layout.states);
   // Fields of an address that is hidden must not stop the browser from sending the form.
   const demand = isRequired && (part === 'billing' ? html`required` : html`aria-required="true"`);
@@ -263,7 +264,7 @@ function optionsOf(
   field: AddressField,
   states: Readonly<Record<string, string>> | undefined,
 ): Readonly<Record<string, string>> | undefined {
-  if (field === 'gender') return addressWords(locale).genders;
+  if (field === 'gender') return messages(locale).storefront.address.genders;
   return field === 'state' ? states : undefined;
 }
 

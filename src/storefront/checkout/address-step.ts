@@ -10,19 +10,19 @@ import {
   addressFields,
   checkedAddress,
   labelOf,
-  messagesOf,
+  fieldErrors,
   rowsOf,
-  type Messages,
+  type FieldErrors,
   type Part,
   type Typed,
 } from './address-form.ts';
 import { steps } from './steps.ts';
-import { checkoutWords } from './checkout-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { happenedEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
 import type { Sent } from '../page-registration.ts';
 import { to, type Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** Both addresses as the form holds them. */
 export interface AddressForm extends Record<Part, Typed> {
@@ -90,9 +90,9 @@ export async function addressPage(
   problems: readonly Problem[] = [],
 ): Promise<Page> {
   const { locale } = visit;
-  const words = checkoutWords(locale);
-  const messages = messagesOf(visit, problems, form);
-  const partOf = (part: Part) => ({ part, typed: form[part], messages });
+  const words = messages(locale).storefront.checkout;
+  const errors = fieldErrors(visit, problems, form);
+  const partOf = (part: Part) => ({ part, typed: form[part], errors });
   return {
     title: words.address,
     path: '/checkout',
@@ -100,22 +100,22 @@ export async function addressPage(
     ...(problems.length > 0 && { status: 400 }),
     events: await happenedEvents(visit, shown.shown),
     main: html`<h1>${words.title}</h1>
-      ${steps(visit, shown, '/checkout')} ${errorList(visit, messages, form)}
+      ${steps(visit, shown, '/checkout')} ${errorList(visit, errors, form)}
       ${
         form.newCountry &&
         html`<p class="notice" role="status">
-          ${words.newFormat(countryName(form.newCountry, languageTag(locale)))}
+          ${words.countryChanged({ country: countryName(form.newCountry, languageTag(locale)) })}
         </p>`
       }
       <form class="narrow" method="post" action="${to(visit, '/checkout')}">
         <fieldset>
-          <legend><h2>${words.yourAddress}</h2></legend>
+          <legend><h2>${words.billingAddress}</h2></legend>
           ${addressField(visit, partOf('billing'), 'emailAddress')} ${addressFields(visit, partOf('billing'))}
         </fieldset>
         <div class="field">
           <label
             ><input type="checkbox" name="elsewhere" value="yes" ${form.isElsewhere && html`checked`} />
-            <span>${words.elsewhere}</span></label
+            <span>${words.otherAddress}</span></label
           >
         </div>
         <fieldset class="elsewhere">
@@ -131,8 +131,8 @@ export async function addressPage(
 }
 
 /** All that is to be corrected, with links to where. */
-function errorList(visit: Visit, messages: Messages, form: AddressForm): Markup | false {
-  if (messages.size === 0) return false;
+function errorList(visit: Visit, errors: FieldErrors, form: AddressForm): Markup | false {
+  if (errors.size === 0) return false;
   const parts: readonly Part[] = ['billing', 'shipping'];
   const inOrder = parts.flatMap((part) =>
     ['emailAddress', 'country', ...rowsOf(part, form[part].country ?? '', visit.settings).flat()].map(
@@ -140,10 +140,10 @@ function errorList(visit: Visit, messages: Messages, form: AddressForm): Markup 
     ),
   );
   return html`<div class="notice" role="alert">
-    <p class="error">${checkoutWords(visit.locale).check}</p>
+    <p class="error">${messages(visit.locale).storefront.checkout.check}</p>
     <ul>
       ${inOrder.map((field) => {
-        const message = messages.get(field);
+        const message = errors.get(field);
         if (message === undefined) return false;
         const [part, name] = field.split('.') as [Part, keyof Address];
         const label = labelOf(visit, name, form[part].country ?? '');

@@ -81,13 +81,13 @@ describe('the whole purchase', () => {
     await visitor.post('/consent', { consent: 'all' });
     await add(visitor, shop.ids['CB-101']!, '2');
     const address = await visitor.get('/checkout');
-    expect(mainOf(address)).toContain('Checkout Address Delivery and payment Check and order');
+    expect(mainOf(address)).toContain('Checkout Address Delivery and payment Review and order');
     expect(address.text).toContain('autocomplete="billing postal-code"');
 
     const delivery = await visitor.submit('/checkout', { ...ADA, 'billing.company': 'Café Pelican' });
     expect(delivery.place).toBe('/shop/DemoShop/checkout/delivery');
     expect(mainOf(delivery)).toContain(
-      'How shall we deliver? Standard delivery 7.62 € Express delivery Next working day 12.00 € ' +
+      'How would you like it delivered? Standard delivery 7.62 € Express delivery Next working day 12.00 € ' +
         'Customer pickup free Freight 49.00 € How would you like to pay? Payment in advance free Invoice 1.50 € ' +
         'QuickPay free Pay later free Continue',
     );
@@ -98,16 +98,16 @@ describe('the whole purchase', () => {
     });
     expect(review.place).toBe('/shop/DemoShop/checkout/review');
     expect(mainOf(review)).toBe(
-      'Check and order Address Delivery and payment Check and order ' +
+      'Review and order Address Delivery and payment Review and order ' +
         'Billing address Café Pelican Ada Lindqvist Kai 7 20457 Hamburg ada.lindqvist@mail.example Change : Billing address ' +
-        'Delivery address The same as the billing address Change : Delivery address ' +
+        'Delivery address Same as the billing address Change : Delivery address ' +
         'Delivery Express delivery Change : Delivery Payment Payment in advance Change : Payment ' +
-        'Your goods Tidewater Espresso Beans Weight: 250 g, Roast: Medium ' +
+        'Your items Tidewater Espresso Beans Weight: 250 g, Roast: Medium ' +
         '70 % arabica, 30 % robusta, roasted every Tuesday Item no. CB-101 9.90 € each 2 piece(s) 19.80 € ' +
-        'Summary Goods 19.80 € Delivery: Express delivery 12.00 € Total 31.80 € ' +
+        'Summary Subtotal 19.80 € Delivery: Express delivery 12.00 € Total 31.80 € ' +
         'Includes 7% VAT 1.30 € Includes 19% VAT 1.92 € ' +
-        'By ordering you accept our Terms . You can read about your right of withdrawal here: Withdrawal . ' +
-        'How we treat your data is said here: Privacy . Order and pay',
+        'By ordering, you accept our Terms . You can read about your right of withdrawal here: Withdrawal . ' +
+        'How we use your data is explained here: Privacy . Order and pay',
     );
 
     const before = await countOrders();
@@ -116,10 +116,10 @@ describe('the whole purchase', () => {
     expect(await countOrders()).toBe(before + 1);
     const number = /ORD\d{6}\/\d+/.exec(done.text)![0];
     expect(mainOf(done)).toContain(
-      `Thank you for your order Your order has the number ${number}. ` +
-        'A confirmation goes to ada.lindqvist@mail.example. What happens next ' +
-        `Please transfer 31.80 € to this account and give ${number} as the reference. ` +
-        'We send the goods when the payment has arrived. ' +
+      `Thank you for your order Your order number is ${number}. ` +
+        'We are sending a confirmation to ada.lindqvist@mail.example. What happens next ' +
+        `Please transfer 31.80 € to this account, with ${number} as the reference. ` +
+        'We will ship your order as soon as the payment has arrived. ' +
         'Account holder: Harbour & Hearth GmbH Bank: Harbour Bank IBAN: DE02 1203 0000 0000 2020 51 ' +
         `BIC: BYLADEM1001 Reference: ${number}`,
     );
@@ -182,8 +182,8 @@ describe('the whole purchase', () => {
     });
     expect(mainOf(review)).not.toContain('Delivery address');
     const done = await visitor.submit('/checkout/order', { reviewed: reviewedIn(review.text) });
-    expect(mainOf(done)).toContain('You pay through QuickPay.');
-    expect(mainOf(done)).toContain('Goods 9.99 € Total 9.99 € Includes 7% VAT 0.65 €');
+    expect(mainOf(done)).toContain('Your payment is handled by QuickPay.');
+    expect(mainOf(done)).toContain('Subtotal 9.99 € Total 9.99 € Includes 7% VAT 0.65 €');
   });
 
   test('net prices: the tax is added before the total', async () => {
@@ -191,7 +191,7 @@ describe('the whole purchase', () => {
     const visitor = givenVisitor(service, net.shopId);
     await add(visitor, await givenProduct(net, { price: 1000 }));
     expect(mainOf(await visitor.get('/cart'))).toContain(
-      'Goods 10.00 € Total before tax 10.00 € Plus 19% VAT 1.90 € Total 11.90 €',
+      'Subtotal 10.00 € Total before tax 10.00 € Plus 19% VAT 1.90 € Total 11.90 €',
     );
   });
 });
@@ -231,8 +231,8 @@ describe('the steps', () => {
       for (const shippingMethod of [express, '', 'x', '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E']) {
         const page = await visitor.post('/checkout/delivery', { shippingMethod, paymentMethod: '' });
         expect(page.status).toBe(400);
-        expect(mainOf(page)).toContain('Please choose how we shall deliver.');
-        expect(mainOf(page)).toContain('Please choose how you would like to pay.');
+        expect(mainOf(page)).toContain('Please choose a delivery method.');
+        expect(mainOf(page)).toContain('Please choose a payment method.');
       }
     });
   });
@@ -272,10 +272,10 @@ describe('addresses', () => {
       expect(page.text).toContain('value="&lt;Ham&gt;"');
       expect(mainOf(page)).toContain(
         'Bitte prüfen Sie diese Felder: ' +
-          'E-Mail-Adresse : Bitte geben Sie eine E-Mail-Adresse wie name@example.com ein. ' +
+          'E-Mail-Adresse : Bitte geben Sie eine E-Mail-Adresse ein, zum Beispiel name@example.com. ' +
           'Nachname : Bitte füllen Sie dieses Feld aus. ' +
           'Straße und Hausnummer : Die Eingabe ist zu lang. Bitte kürzen Sie sie. ' +
-          'Postleitzahl : Das ist keine Postleitzahl dieses Landes. Sie sieht aus wie 20457.',
+          'Postleitzahl : Das ist keine gültige Postleitzahl für dieses Land. Sie sollte so aussehen: 20457.',
       );
       expect(page.text).toContain(
         'aria-invalid="true" aria-describedby="billing.zipCode-hint billing.zipCode-error"',
@@ -303,7 +303,7 @@ describe('addresses', () => {
     await changesNothing(service, async () => {
       const american = await visitor.post('/checkout', { ...form, 'billing.country': 'US' });
       expect(american.status).toBe(200);
-      expect(mainOf(american)).toContain('The form now fits United States.');
+      expect(mainOf(american)).toContain('The form now matches this country: United States.');
       expect(american.text).toContain('<select\n            id="billing.state"');
       expect(american.text).toContain('value="Kai 7"');
       const british = await visitor.post('/checkout', {
@@ -353,7 +353,7 @@ describe('addresses', () => {
     expect(page.status).toBe(400);
     expect(mainOf(page)).toContain(
       'Region : Please fill in this field. Date of birth : This does not look right. Please check it. ' +
-        'Gender : Please choose one of the list. Telephone : Please fill in this field.',
+        'Gender : Please choose one from the list. Phone : Please fill in this field.',
     );
     const next = await visitor.submit('/checkout', {
       ...ADA,
@@ -508,7 +508,7 @@ describe('ordering', () => {
       const page = await visitor.post('/checkout/order', { reviewed: reviewedIn(changed.text) });
       expect(page.status).toBe(409);
       expect(mainOf(page)).toContain('Your order was not placed.');
-      expect(mainOf(page)).toContain('Your coupon does not count at the moment: it has been used up.');
+      expect(mainOf(page)).toContain('Your coupon does not apply at the moment: it has been used up.');
     });
     const cart = await visitor.submit('/cart/coupon/remove', {});
     expect(mainOf(cart)).not.toContain('coupon does not count');
@@ -543,7 +543,7 @@ describe('ordering', () => {
       const answer = await visitor.post('/checkout/order', { reviewed: reviewedIn(review.text) });
       expect(answer.headers.location).toBe(`/shop/${small.shopId}/cart`);
       expect(mainOf(await visitor.get('/cart'))).toContain(
-        'You can order from 50.00 €. 40.00 € is missing until then.',
+        'The minimum order is 50.00 €. You need 40.00 € more.',
       );
     });
   });

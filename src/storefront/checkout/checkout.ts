@@ -5,12 +5,11 @@ import { violatedConstraint } from '../../db/failure.ts';
 import { HttpError, ValidationError } from '../../http/errors.ts';
 import { cartPage } from '../cart/cart-page.ts';
 import { cartOf, changeCartOf, rememberCart, shopperOf } from '../cart/cart-shown.ts';
-import { cartWords } from '../cart/cart-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { addressPage, knownAddresses, sentAddresses, settingAddresses } from './address-step.ts';
 import { choosing, deliveryPage, sentChoices } from './delivery-step.ts';
 import { reviewPage } from './review-step.ts';
 import { missingBefore, type Step } from './steps.ts';
-import { checkoutWords } from './checkout-words.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../page-registration.ts';
 import { pickedUp } from '../cart/pickup.ts';
@@ -86,7 +85,7 @@ async function atStep(
 ): Promise<Page | Redirect> {
   const had = visit.session.cart;
   const shown = known ?? (await cartOf(visit));
-  if (!shown) return new Redirect(to(visit, '/cart'), had && cartWords(visit.locale).gone);
+  if (!shown) return new Redirect(to(visit, '/cart'), had && messages(visit.locale).storefront.cart.expired);
   const missing = missingBefore(step, shown);
   return missing ? new Redirect(to(visit, missing)) : work(shown);
 }
@@ -99,7 +98,7 @@ async function changed(
   ...happened: Happening[]
 ): Promise<Redirect> {
   const now = await changeCartOf(visit, cart.cartId, change);
-  if (!now) return new Redirect(to(visit, '/cart'), cartWords(visit.locale).gone);
+  if (!now) return new Redirect(to(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
   rememberCart(visit, now, ...happened);
   return new Redirect(to(visit, next));
 }
@@ -118,13 +117,15 @@ async function placed(visit: Visit, { cart }: ShownCart, reviewed: string): Prom
     // Nobody orders anything else than what stood above the button.
     if (error instanceof NotAsReviewed) {
       return atStep(visit, '/checkout/review', (now) =>
-        reviewPage(visit, now, { status: 409, message: checkoutWords(locale).changed }),
+        reviewPage(visit, now, { status: 409, message: messages(locale).storefront.checkout.changed }),
       );
     }
     const isRace = RACES.includes(violatedConstraint(error));
     if (!isRace && !(error instanceof HttpError && error.status < 500)) throw error;
     const shown = await cartOf(visit);
-    const message = isRace ? checkoutWords(locale).again : cartWords(locale).notOrdered;
+    const message = isRace
+      ? messages(locale).storefront.checkout.tryAgain
+      : messages(locale).storefront.cart.notOrdered;
     return cartPage(visit, shown, { status: 409, message });
   }
 }
@@ -133,7 +134,8 @@ async function placed(visit: Visit, { cart }: ShownCart, reviewed: string): Prom
 async function ordered(visit: Visit, cartId: string, reviewed: string): Promise<Redirect> {
   const order = await orderCart(shopperOf(visit), cartId, reviewed);
   visit.remember({ cart: undefined });
-  if (order === undefined) return new Redirect(to(visit, '/cart'), cartWords(visit.locale).gone);
+  if (order === undefined)
+    return new Redirect(to(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
   const isNew = visit.session.order !== order;
   visit.remember({ order, ...(isNew && { happened: [{ event: 'order:completed' }] }) });
   return new Redirect(to(visit, '/confirmation'));

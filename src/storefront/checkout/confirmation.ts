@@ -8,49 +8,7 @@ import { goods, parties } from './review-step.ts';
 import { orderCompleted } from '../scripts/events.ts';
 import type { Pages } from '../page-registration.ts';
 import { to, type Visit } from '../visit.ts';
-import { spoken } from '../words.ts';
-
-const confirmationWords = spoken({
-  en: {
-    title: 'Thank you for your order',
-    number: (number: string) => `Your order has the number ${number}.`,
-    mail: (address: string) => `A confirmation goes to ${address}.`,
-    next: 'What happens next',
-    transfer: (total: string, number: string) =>
-      `Please transfer ${total} to this account and give ${number} as the reference. We send the goods when the payment has arrived.`,
-    invoice: 'You receive an invoice.',
-    provider: (name: string) => `You pay through ${name}.`,
-    soon: 'We take care of your order and tell you when something happens.',
-    bank: { name: 'Bank', holder: 'Account holder', iban: 'IBAN', bic: 'BIC', reference: 'Reference' },
-    shop: 'Continue shopping',
-  },
-  de: {
-    title: 'Vielen Dank für Ihre Bestellung',
-    number: (number) => `Ihre Bestellung hat die Nummer ${number}.`,
-    mail: (address) => `Eine Bestätigung geht an ${address}.`,
-    next: 'Wie es weitergeht',
-    transfer: (total, number) =>
-      `Bitte überweisen Sie ${total} auf dieses Konto und geben Sie ${number} als Verwendungszweck an. Wir versenden die Ware, sobald die Zahlung eingegangen ist.`,
-    invoice: 'Sie erhalten eine Rechnung.',
-    provider: (name) => `Die Zahlung läuft über ${name}.`,
-    soon: 'Wir kümmern uns um Ihre Bestellung und melden uns, sobald es etwas Neues gibt.',
-    bank: { name: 'Bank', holder: 'Kontoinhaber', iban: 'IBAN', bic: 'BIC', reference: 'Verwendungszweck' },
-    shop: 'Weiter einkaufen',
-  },
-  fr: {
-    title: 'Merci pour votre commande',
-    number: (number) => `Votre commande porte le numéro ${number}.`,
-    mail: (address) => `Une confirmation est envoyée à ${address}.`,
-    next: 'La suite',
-    transfer: (total, number) =>
-      `Veuillez virer ${total} sur ce compte en indiquant la référence ${number}. Nous expédions la marchandise dès réception du paiement.`,
-    invoice: 'Vous recevrez une facture.',
-    provider: (name) => `Le paiement s’effectue par ${name}.`,
-    soon: 'Nous nous occupons de votre commande et vous tiendrons au courant.',
-    bank: { name: 'Banque', holder: 'Titulaire', iban: 'IBAN', bic: 'BIC', reference: 'Référence' },
-    shop: 'Continuer mes achats',
-  },
-});
+import { messages } from '../../kernel/messages.ts';
 
 /** The order that the visitor has just placed; nobody else's session names it. */
 export function confirmation(pages: Pages): void {
@@ -60,7 +18,7 @@ export function confirmation(pages: Pages): void {
     const row = await findOrder(db, shopId, session.order);
     if (!row) throw notFound();
     const order = JSON.parse(orderText(row, { locale, origin, settings })) as Order;
-    const words = confirmationWords(locale);
+    const words = messages(locale).storefront.confirmation;
     const isNew = session.happened?.some(({ event }) => event === 'order:completed');
     return {
       title: words.title,
@@ -68,12 +26,12 @@ export function confirmation(pages: Pages): void {
       isPrivate: true,
       events: isNew && session.consent === 'all' ? [orderCompleted(order)] : [],
       main: html`<h1>${words.title}</h1>
-        <p>${words.number(order.orderNumber)}</p>
-        <p>${words.mail(order.billingAddress.emailAddress ?? '')}</p>
+        <p>${words.number({ number: order.orderNumber })}</p>
+        <p>${words.email({ address: order.billingAddress.emailAddress ?? '' })}</p>
         <h2>${words.next}</h2>
         ${whatIsNext(visit, order)} ${parties(visit, order, { hasLinks: false })}
         ${goods(visit, order, row.content)}
-        <p><a class="button" href="${to(visit, '')}">${words.shop}</a></p>`,
+        <p><a class="button" href="${to(visit, '')}">${words.continueShopping}</a></p>`,
     };
   });
 }
@@ -83,7 +41,7 @@ const IN_ADVANCE = 'advance';
 const BY_INVOICE = 'invoice';
 
 function whatIsNext({ settings, locale }: Visit, order: Order): Markup {
-  const words = confirmationWords(locale);
+  const words = messages(locale).storefront.confirmation;
   const { paymentMethod } = order.paymentData ?? {};
   const { grandTotal } = order.lineItemContainer;
   const { bank, company } = settings.invoicing;
@@ -98,11 +56,11 @@ function whatIsNext({ settings, locale }: Visit, order: Order): Markup {
       [words.bank.bic, bank.bic],
       [words.bank.reference, order.orderNumber],
     ].filter((fact): fact is [string, string] => fact[1] !== undefined);
-    return html`<p>${words.transfer(grandTotal.formatted, order.orderNumber)}</p>
+    return html`<p>${words.transfer({ total: grandTotal.formatted, number: order.orderNumber })}</p>
       <p>${facts.map(([name, text]) => html`${name}: <strong>${text}</strong><br />`)}</p>`;
   }
   const provider = paymentMethod?.providerName;
   return html`${grandTotal.amount > 0 && key === BY_INVOICE && html`<p>${words.invoice}</p>`}
-    ${grandTotal.amount > 0 && provider && html`<p>${words.provider(provider)}</p>`}
-    <p>${words.soon}</p>`;
+    ${grandTotal.amount > 0 && provider && html`<p>${words.provider({ name: provider })}</p>`}
+    <p>${words.inProgress}</p>`;
 }

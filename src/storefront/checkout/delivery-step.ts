@@ -8,9 +8,8 @@ import { priceOf, type Price } from '../../http/price.ts';
 import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { summary } from '../cart/cart-summary.ts';
-import { cartWords } from '../cart/cart-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { steps } from './steps.ts';
-import { checkoutWords } from './checkout-words.ts';
 import { happenedEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
 import type { Sent } from '../page-registration.ts';
@@ -80,7 +79,7 @@ function paymentOptions({ db, locale }: Visit, { cart, priced, settings }: Shown
   if (cart.paymentPrice === null) return options;
   const agreed: Option = {
     id: AGREED,
-    name: checkoutWords(locale).agreed,
+    name: messages(locale).storefront.checkout.agreed,
     description: null,
     logo: undefined,
     price: priceOf(current!.price, cart.currency, cart.taxType, locale),
@@ -126,7 +125,7 @@ export function choosing(visit: Visit, { shippingMethod, paymentMethod }: Chosen
 }
 
 export async function deliveryPage(visit: Visit, shown: ShownCart, sent?: Chosen): Promise<Page> {
-  const words = checkoutWords(visit.locale);
+  const words = messages(visit.locale).storefront.checkout;
   const shipping = shippingOptions(visit, shown);
   const payment = paymentOptions(visit, shown);
   const { isNeeded } = shown.priced.totals.delivery;
@@ -156,7 +155,7 @@ export async function deliveryPage(visit: Visit, shown: ShownCart, sent?: Chosen
           </p>
         </form>
         <section aria-labelledby="sums">
-          <h2 id="sums">${cartWords(visit.locale).sums}</h2>
+          <h2 id="sums">${messages(visit.locale).storefront.cart.summary}</h2>
           ${summary(visit, shown.shown, shown.priced.content)}
         </section>
       </div>`,

@@ -6,13 +6,12 @@ import { addressLines } from '../../orders/documents/address-lines.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { PageName } from '../../shops/legal/schema.ts';
 import { orderedLines, summary, type Sums } from '../cart/cart-summary.ts';
-import { cartWords } from '../cart/cart-words.ts';
+import { messages, type Message } from '../../kernel/messages.ts';
 import { steps, type Step } from './steps.ts';
-import { checkoutWords } from './checkout-words.ts';
 import { happenedEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
 import { legalNames, to, type Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** Everything on one page, beside the button that orders it. */
 export async function reviewPage(
@@ -20,7 +19,7 @@ export async function reviewPage(
   shown: ShownCart,
   refusal?: { status: 409; message: string },
 ): Promise<Page> {
-  const words = checkoutWords(visit.locale);
+  const words = messages(visit.locale).storefront.checkout;
   const { content } = shown.priced;
   return {
     title: words.review,
@@ -44,7 +43,7 @@ type Parties = Sums & { billingAddress: Address | null; shippingAddress: Address
 
 /** Who orders, where it goes, and how: of a cart or of an order. */
 export function parties(visit: Visit, order: Parties, { hasLinks }: { hasLinks: boolean }): Markup {
-  const words = checkoutWords(visit.locale);
+  const words = messages(visit.locale).storefront.checkout;
   const { billingAddress, shippingAddress, shippingData, paymentData } = order;
   const block = (title: string, content: Markup, step: Step) =>
     html`<section>
@@ -60,11 +59,11 @@ export function parties(visit: Visit, order: Parties, { hasLinks }: { hasLinks: 
       }
     </section>`;
   return html`<div class="boxes">
-    ${billingAddress && block(words.billTo, addressText(visit, billingAddress, { hasMail: true }), '/checkout')}
+    ${billingAddress && block(words.billingAddress, addressText(visit, billingAddress, { hasMail: true }), '/checkout')}
     ${
       shippingData &&
       block(
-        words.deliverTo,
+        words.deliveryAddress,
         shippingAddress ? addressText(visit, shippingAddress) : html`<p>${words.sameAddress}</p>`,
         '/checkout',
       )
@@ -95,11 +94,11 @@ function addressText({ settings, locale }: Visit, address: Address, { hasMail = 
 export function goods(visit: Visit, sums: Sums, content: Content): Markup {
   return html`<div class="columns">
     <section aria-labelledby="goods">
-      <h2 id="goods">${checkoutWords(visit.locale).goods}</h2>
+      <h2 id="goods">${messages(visit.locale).storefront.checkout.items}</h2>
       ${orderedLines(visit, sums)}
     </section>
     <section aria-labelledby="sums">
-      <h2 id="sums">${cartWords(visit.locale).sums}</h2>
+      <h2 id="sums">${messages(visit.locale).storefront.cart.summary}</h2>
       ${summary(visit, sums, content)}
     </section>
   </div>`;
@@ -107,12 +106,14 @@ export function goods(visit: Visit, sums: Sums, content: Content): Markup {
 
 /** The pages that the shop has, in sentences beside the button. */
 function legalTexts(visit: Visit): Markup {
-  const words = checkoutWords(visit.locale);
+  const words = messages(visit.locale).storefront.checkout;
   const names = legalNames(visit);
-  const sentence = (page: PageName, around: typeof words.terms) => {
+  const sentence = (page: PageName, around: Message<'link'>) => {
     const name = names[page];
     if (name === undefined) return false;
-    return html`<p>${around(html`<a href="${to(visit, `/legal/${page}`)}">${name}</a>`)}</p>`;
+    return html`<p>
+      ${around.pieces({ link: html`<a href="${to(visit, `/legal/${page}`)}">${name}</a>` })}
+    </p>`;
   };
   return html`${sentence('terms-and-conditions', words.terms)}
   ${sentence('rights-of-withdrawal', words.withdrawal)} ${sentence('privacy-policy', words.privacy)}`;

@@ -1,7 +1,7 @@
 import type { ShownCart } from '../../carts/shopping.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { obstacleTo } from '../cart/cart-shown.ts';
-import { checkoutWords } from './checkout-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { to, type Visit } from '../visit.ts';
 
 export type Step = '/checkout' | '/checkout/delivery' | '/checkout/review';
@@ -26,7 +26,7 @@ function isChosen({ cart, priced, settings }: ShownCart): boolean {
 
 /** The steps; those that can be reached are links. */
 export function steps(visit: Visit, shown: ShownCart, current: Step): Markup {
-  const words = checkoutWords(visit.locale);
+  const words = messages(visit.locale).storefront.checkout;
   const all: [Step, string][] = [
     ['/checkout', words.address],
     ['/checkout/delivery', words.deliveryAndPayment],

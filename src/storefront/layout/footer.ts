@@ -2,14 +2,14 @@ import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { PAGES } from '../../shops/legal/schema.ts';
 import { compactText, memoizeBySettings, type Surroundings } from '../memoize-by-settings.ts';
-import { layoutWords } from './layout-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { legalNames, shopName, to } from '../visit.ts';
 
 /** The same on every page of a language. */
 export const footerText = memoizeBySettings((visit): string => {
   const { locale, settings } = visit;
   if (!settings.publicCatalogue) return '';
-  const words = layoutWords(locale);
+  const words = messages(locale).storefront.layout;
   const names = legalNames(visit);
   const link = (path: string, text: string) => html`<li><a href="${to(visit, path)}">${text}</a></li>`;
   return compactText(
@@ -52,7 +52,7 @@ function contact(visit: Surroundings): Markup {
   const { company, street, zipCode, city, phone } = invoicing;
   const lines = [company ?? shopName(visit), street, [zipCode, city].filter(Boolean).join(' ')];
   return html`<section>
-    <h2>${layoutWords(visit.locale).contact}</h2>
+    <h2>${messages(visit.locale).storefront.layout.contact}</h2>
     <address>
       ${lines.filter(Boolean).map((line) => html`<span>${line}</span>`)}
       ${phone !== undefined && html`<a href="${`tel:${phone.replaceAll(/[^\d+]/g, '')}`}">${phone}</a>`}

@@ -3,11 +3,11 @@ import { textIn } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { CART_ICON, GLOBE_ICON, HEART_ICON, MENU_ICON } from './icons.ts';
 import { compactText, memoizeBySettings, type Surroundings } from '../memoize-by-settings.ts';
-import { layoutWords } from './layout-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
 import { searchForm } from '../listing/search-form.ts';
 import { categoryPath, shopName, to, type Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** The page in one of the shop's languages. */
 export interface Version {
@@ -43,15 +43,15 @@ function badge(count: number | undefined): string {
 export const SLOT = safe('\0');
 
 const keptHeader = memoizeBySettings((visit): string[] => {
-  const words = layoutWords(visit.locale);
+  const words = messages(visit.locale).storefront.layout;
   const markup = html`<header class="top">
     <div class="bar">
       ${brand(visit)}
       <div class="find" role="search">${searchForm(visit)}</div>
       ${choices(visit)}
-      <nav class="own" aria-label="${words.own}">
+      <nav class="own" aria-label="${words.cartAndWishList}">
         <a href="${to(visit, '/wishlist')}"
-          >${HEART_ICON}<span class="label">${words.wishes}</span> ${SLOT}</a
+          >${HEART_ICON}<span class="label">${words.wishList}</span> ${SLOT}</a
         >
         <a href="${to(visit, '/cart')}">${CART_ICON}<span class="label">${words.cart}</span> ${SLOT}</a>
       </nav>
@@ -79,14 +79,14 @@ export function logoAddress({ logoUrl }: Settings): string | undefined {
 /** Languages are links to the same page; currencies are a form, because the cookie remembers them. */
 function choices(visit: Surroundings): Markup {
   const { settings, locale, currency } = visit;
-  const words = layoutWords(locale);
+  const words = messages(locale).storefront.layout;
   const hasLanguages = settings.locales.length > 1;
   const hasCurrencies = settings.currencies.length > 1;
   if (!hasLanguages && !hasCurrencies) return SLOT;
   const chosen = [hasLanguages && locale.slice(0, 2).toUpperCase(), hasCurrencies && currency];
   return html`<details class="switch">
     <summary>
-      ${GLOBE_ICON}<span class="visually-hidden">${words.choices}: </span
+      ${GLOBE_ICON}<span class="visually-hidden">${words.languageAndCurrency}: </span
       ><span class="label">${chosen.filter((part) => part !== false).join(' · ')}</span>
     </summary>
     <div class="sheet">
@@ -153,14 +153,14 @@ const languageNames = memoizeBySettings(({ settings: { locales } }): ReadonlyMap
 function menu(visit: Surroundings): Markup | false {
   const { frame, settings, locale } = visit;
   if (frame.categories.length === 0) return false;
-  const words = layoutWords(locale);
+  const words = messages(locale).storefront.layout;
   const link = ({ alias, name }: { alias: string; name: Readonly<Record<string, string>> }) =>
     html`<a href="${to(visit, categoryPath(alias))}"
       >${textIn(name, locale, settings.defaultLocale) ?? alias}</a
     >`;
   return html`<details class="menu">
-    <summary>${MENU_ICON}<span class="label">${words.menu}</span></summary>
-    <nav aria-label="${words.menu}">
+    <summary>${MENU_ICON}<span class="label">${words.categories}</span></summary>
+    <nav aria-label="${words.categories}">
       <ul>
         ${frame.categories.map(
           (category) =>

@@ -5,12 +5,12 @@ import { pageEvents } from '../scripts/events.ts';
 import { footerText } from './footer.ts';
 import { header, here, logoAddress, SLOT } from './header.ts';
 import { compactText, memoizeBySettings } from '../memoize-by-settings.ts';
-import { layoutWords } from './layout-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { eventsScript, type Page } from '../page.ts';
 import { hasListeners, scriptTags } from '../scripts/scripts.ts';
 import { backgroundOf, letterIcon, themeStyle } from './theme.ts';
 import { addressOf, shopName, to, type Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** The whole document. The part that may be kept is encoded when it is first sent, the rest every time. */
 export function pageBytes(visit: Visit, page: Page): Buffer {
@@ -40,7 +40,7 @@ function around(visit: Visit, page: Page): string {
         ${scriptTags(visit)}
       </head>
       <body>
-        <a class="skip" href="#page.main">${layoutWords(visit.locale).skip}</a>
+        <a class="skip" href="#page.main">${messages(visit.locale).storefront.layout.skip}</a>
         ${header(visit, page, versions)}
         <main id="page.main" tabindex="-1">
           ${session.notice !== undefined && html`<p class="notice" role="status">${session.notice}</p>`}

@@ -48,7 +48,7 @@ describe('a legal page', () => {
     const answer = await read('/legal/contact-information');
     expect(mainOf(answer)).toBe(
       'Contact information We answer within one working day. Address Harbour & Hearth Speicherweg 4 20457 Hamburg ' +
-        'Germany Contact person Ina Feldkamp, Owner Telephone +49 40 5550150 Email hello@harbour-hearth.example ' +
+        'Germany Contact person Ina Feldkamp, Owner Phone +49 40 5550150 Email hello@harbour-hearth.example ' +
         'Harbour & Hearth, owner: Ina Feldkamp. VAT id DE811907980.',
     );
     expect(answer.text).toContain('href="tel:+49405550150"');
@@ -59,7 +59,7 @@ describe('a legal page', () => {
     const answer = await read('/legal/shipping-information?locale=fr_FR');
     expect(answer.status).toBe(200);
     expect(mainOf(answer)).toBe(
-      'Livraison Cette page n’a pas de texte dans cette langue. La lire dans cette langue : anglais',
+      'Livraison Cette page n’a pas de texte dans cette langue. Lire cette page dans cette langue : anglais',
     );
     expect(answer.text).toContain('href="/shop/DemoShop/legal/shipping-information"');
     expect(answer.text).toContain('<meta name="robots" content="noindex" />');

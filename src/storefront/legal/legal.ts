@@ -6,66 +6,8 @@ import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-htm
 import type { Page } from '../page.ts';
 import type { Pages } from '../page-registration.ts';
 import { to, type Visit } from '../visit.ts';
-import { languageTag, spoken } from '../words.ts';
-
-const legalWords = spoken<{
-  names: Record<PageName, string>;
-  person: string;
-  address: string;
-  phone: string;
-  email: string;
-  missing: string;
-  elsewhere: (language: string) => string;
-}>({
-  en: {
-    names: {
-      'contact-information': 'Contact',
-      'privacy-policy': 'Privacy policy',
-      'terms-and-conditions': 'Terms and conditions',
-      'rights-of-withdrawal': 'Right of withdrawal',
-      'shipping-information': 'Delivery',
-      'cookie-policy': 'Cookies',
-    },
-    person: 'Contact person',
-    address: 'Address',
-    phone: 'Telephone',
-    email: 'Email',
-    missing: 'This page has no text in this language.',
-    elsewhere: (language) => `Read it in this language: ${language}`,
-  },
-  de: {
-    names: {
-      'contact-information': 'Kontakt',
-      'privacy-policy': 'Datenschutz',
-      'terms-and-conditions': 'AGB',
-      'rights-of-withdrawal': 'Widerrufsrecht',
-      'shipping-information': 'Versand',
-      'cookie-policy': 'Cookies',
-    },
-    person: 'Ansprechperson',
-    address: 'Anschrift',
-    phone: 'Telefon',
-    email: 'E-Mail',
-    missing: 'Diese Seite hat in dieser Sprache keinen Text.',
-    elsewhere: (language) => `In dieser Sprache lesen: ${language}`,
-  },
-  fr: {
-    names: {
-      'contact-information': 'Contact',
-      'privacy-policy': 'Protection des données',
-      'terms-and-conditions': 'Conditions générales de vente',
-      'rights-of-withdrawal': 'Droit de rétractation',
-      'shipping-information': 'Livraison',
-      'cookie-policy': 'Cookies',
-    },
-    person: 'Votre contact',
-    address: 'Adresse',
-    phone: 'Téléphone',
-    email: 'E-mail',
-    missing: 'Cette page n’a pas de texte dans cette langue.',
-    elsewhere: (language) => `La lire dans cette langue\u00a0: ${language}`,
-  },
-});
+import { messages } from '../../kernel/messages.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** A legal text holds in its own language, so a page that lacks a locale offers another's and does not borrow it. */
 export function legal(pages: Pages): void {
@@ -98,7 +40,8 @@ const LONGEST_ADDRESS = 2_000;
 function textPage(visit: Visit, page: PageName, content: Content): Page {
   const { name, navigationCaption, title, shortDescription = '', description = '' } = content;
   const heading =
-    [name, navigationCaption, title].find((text) => text?.trim()) ?? legalWords(visit.locale).names[page];
+    [name, navigationCaption, title].find((text) => text?.trim()) ??
+    messages(visit.locale).storefront.legal.names[page];
   const summary = plainText(shortDescription, LONGEST_SUMMARY).replaceAll('\n', ' ');
   return {
     title: title?.trim() || heading,
@@ -113,7 +56,7 @@ function textPage(visit: Visit, page: PageName, content: Content): Page {
 }
 
 function contact({ locale, settings }: Visit, content: Content): Markup {
-  const words = legalWords(locale);
+  const words = messages(locale).storefront.legal;
   const text = (key: string) => (content[key] ?? '').trim();
   const person = [text('contactPerson'), text('contactPersonJobTitle')]
     .filter((one) => one !== '')
@@ -154,7 +97,7 @@ function contact({ locale, settings }: Visit, content: Content): Markup {
 
 function missingPage(visit: Visit, page: PageName, isElsewhere: boolean): Page {
   const { locale, settings, frame } = visit;
-  const words = legalWords(locale);
+  const words = messages(locale).storefront.legal;
   const heading = frame.legalNames[locale]?.[page] ?? words.names[page];
   const path = `/legal/${page}`;
   const language = languageTag(settings.defaultLocale);
@@ -169,7 +112,7 @@ function missingPage(visit: Visit, page: PageName, isElsewhere: boolean): Page {
         isElsewhere &&
         html`<p>
           <a href="${to({ ...visit, locale: settings.defaultLocale }, path)}" hreflang="${language}"
-            >${words.elsewhere(named ?? language)}</a
+            >${words.readIn({ language: named ?? language })}</a
           >
         </p>`
       }`,

@@ -177,7 +177,7 @@ describe('a category', () => {
     expect(wrong.main).toMatch(/value="&lt;b&gt;"\s+aria-invalid="true" aria-describedby="list.min.error"/);
     expect(wrong.lines).toContain('Please enter an amount such as 12.50.');
     expect((await read('/Categories/lamps?f=m%3ANobody')).lines).toContain(
-      'No product fits all of these filters.',
+      'No products match all of these filters.',
     );
     expect((await read('/Categories/lamps?f=x&f=c%3Aabc')).text).not.toContain('noindex');
   });

@@ -2,7 +2,7 @@ import type { CategoryCard } from '../../catalogue/categories/queries.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { imagesOf } from '../../platform/media/images.ts';
-import { listingWords } from './listing-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { categoryPath, to, type Visit } from '../visit.ts';
 
 /** Categories with their pictures. */
@@ -44,7 +44,7 @@ export function categoryLinks(
   categories: readonly { alias: string; name: Localised }[],
 ): Markup {
   const { locale, settings } = visit;
-  return html`<nav class="chips" aria-label="${listingWords(locale).subcategories}">
+  return html`<nav class="chips" aria-label="${messages(locale).storefront.listing.subcategories}">
     <ul>
       ${categories.map(
         ({ alias, name }) =>

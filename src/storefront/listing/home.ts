@@ -9,7 +9,7 @@ import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryCards } from './category-cards.ts';
 import { PageCache, viewOf, type Made } from '../page-cache.ts';
-import { listingWords } from './listing-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../page-registration.ts';
@@ -81,7 +81,7 @@ function findFeatured(db: Queries, shopId: string) {
 
 async function makeHome(visit: Visit, db: Queries): Promise<Made<Page>> {
   const { shopId, settings, locale } = visit;
-  const words = listingWords(locale);
+  const words = messages(locale).storefront.listing;
   const { cards, offers, fresh, stamp } = await findHome(visit, db);
   const rows = await findProducts(
     db,
@@ -105,11 +105,11 @@ async function makeHome(visit: Visit, db: Queries): Promise<Made<Page>> {
       ${
         cards.length > 0 &&
         html`<section>
-          <h2>${words.explore}</h2>
+          <h2>${words.range}</h2>
           ${categoryCards(visit, cards)}
         </section>`
       }
-      ${row(visit, words.offers, productsOf(offers))} ${row(visit, words.fresh, productsOf(fresh))}
+      ${row(visit, words.offers, productsOf(offers))} ${row(visit, words.newProducts, productsOf(fresh))}
       ${rendered.length > 0 && priceNote(visit)}`,
   };
   return { stamp, until: rendered.map(({ until }) => until), content, length: content.main.text.length };

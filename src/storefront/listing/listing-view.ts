@@ -3,7 +3,7 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import type { Facet } from '../../catalogue/search/facets.ts';
 import { bound, isFiltered, PER_PAGE, queryOf, type AskedList, type Sort } from './listing-asked.ts';
 import { jsonScript } from '../page.ts';
-import { listingWords } from './listing-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
 import { addressOf, to, type Visit } from '../visit.ts';
 
@@ -23,15 +23,15 @@ export interface ShownList {
 }
 
 export function listView(visit: Visit, list: ShownList): Markup {
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   const filters = filterView(visit, list);
   const { asked, results, products } = list;
   const content = html`<div>
     ${
       results === 0
-        ? html`<p>${isFiltered(asked) ? words.noneLeft : words.nothing}</p>`
+        ? html`<p>${isFiltered(asked) ? words.noMatches : words.empty}</p>`
         : html`<div class="list-head">
-              <p>${words.products(results)}</p>
+              <p>${words.products({ count: results })}</p>
               ${results > 1 && sortForm(visit, list)}
             </div>
             ${productCards(visit, products, { heading: 'h2' })} ${priceNote(visit)} ${pager(visit, list)}`
@@ -58,7 +58,7 @@ function hiddenFields(
 }
 
 function sortForm(visit: Visit, list: ShownList): Markup {
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   return html`<form
     class="sort"
     action="${to({ ...visit, locale: visit.settings.defaultLocale }, list.path)}"
@@ -75,20 +75,20 @@ function sortForm(visit: Visit, list: ShownList): Markup {
         )}
       </select></label
     >
-    <button class="quiet">${words.sortNow}</button>
+    <button class="quiet">${words.applySort}</button>
   </form>`;
 }
 
 function pager(visit: Visit, list: ShownList): Markup | false {
   const pages = Math.ceil(list.results / PER_PAGE);
   if (pages <= 1) return false;
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   const { page } = list.asked;
   const href = (other: number) => address(visit, list, { page: other });
-  return html`<nav class="pager" aria-label="${words.pager}">
+  return html`<nav class="pager" aria-label="${words.pages}">
     <ul>
       ${page > 1 && html`<li><a class="quiet" rel="prev" href="${href(page - 1)}">${words.previous}</a></li>`}
-      <li aria-current="page">${words.page(page, pages)}</li>
+      <li aria-current="page">${words.page({ page, pages })}</li>
       ${page < pages && html`<li><a class="quiet" rel="next" href="${href(page + 1)}">${words.next}</a></li>`}
     </ul>
   </nav>`;
@@ -101,7 +101,7 @@ type FacetValue = Facet['values'][number];
 
 function filterView(visit: Visit, list: ShownList): Markup | false {
   const { asked, facets } = list;
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   if (facets === 'on demand') {
     return html`<aside class="facets" aria-label="${words.filter}">
       <p>
@@ -125,7 +125,7 @@ function filterView(visit: Visit, list: ShownList): Markup | false {
         isFiltered(asked) &&
         html`<p>
           <a class="quiet" href="${address(visit, list, { facets: [], min: '', max: '' })}"
-            >${words.removeAll}</a
+            >${words.removeAllFilters}</a
           >
         </p>`
       }
@@ -143,7 +143,7 @@ function facetKey({ filter }: FacetValue): string {
 }
 
 function facetView(visit: Visit, list: ShownList, facet: Facet): Markup | undefined {
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   const { asked, results, ownFacet } = list;
   const isStandard = facet.attributeType === 'Standard';
   const title = !isStandard
@@ -162,7 +162,7 @@ function facetView(visit: Visit, list: ShownList, facet: Facet): Markup | undefi
       const href = address(visit, list, { facets: asked.facets.filter((one) => one !== key) });
       return html`<li class="chosen">
         <a href="${href}"
-          ><span class="visually-hidden">${words.remove}</span> ${value.name}
+          ><span class="visually-hidden">${words.removeFilter}</span> ${value.name}
           <span aria-hidden="true">×</span></a
         >
       </li>`;
@@ -194,7 +194,7 @@ function priceFilter(visit: Visit, list: ShownList, value: FacetValue): Markup |
   const { min, max } = value.filter.attributeRange!;
   const { asked } = list;
   if (min === max && asked.min === '' && asked.max === '') return undefined;
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   const { defaultCurrency } = visit.settings;
   const field = (name: 'min' | 'max', label: string, limit: string) => {
     const isWrong = bound(asked[name], defaultCurrency) === undefined;
@@ -213,7 +213,7 @@ function priceFilter(visit: Visit, list: ShownList, value: FacetValue): Markup |
     </div>`;
   };
   return html`<section>
-    <h2>${words.price(value.name)}</h2>
+    <h2>${words.price({ currency: value.name })}</h2>
     <form class="range" action="${to({ ...visit, locale: visit.settings.defaultLocale }, list.path)}">
       ${hiddenFields(visit, list, ['min', 'max'])} ${field('min', words.from, min)}
       ${field('max', words.to, max)}
@@ -229,7 +229,7 @@ export interface Place {
 
 /** The same as `crumbs`, for search engines. */
 export function breadcrumbList(visit: Visit, places: readonly Place[]): Markup {
-  const all = [{ name: listingWords(visit.locale).home, path: '' }, ...places];
+  const all = [{ name: messages(visit.locale).storefront.listing.home, path: '' }, ...places];
   return jsonScript(
     'page.breadcrumb',
     {
@@ -248,8 +248,8 @@ export function breadcrumbList(visit: Visit, places: readonly Place[]): Markup {
 
 /** Where a page stands: from the front page down. The last one is the page itself. */
 export function crumbs(visit: Visit, places: readonly Place[]): Markup {
-  const words = listingWords(visit.locale);
-  return html`<nav class="crumbs" aria-label="${words.crumbs}">
+  const words = messages(visit.locale).storefront.listing;
+  return html`<nav class="crumbs" aria-label="${words.breadcrumbs}">
     <ol>
       <li><a href="${to(visit, '')}">${words.home}</a></li>
       ${places.map(({ name, path }, index) =>

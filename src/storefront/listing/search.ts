@@ -11,7 +11,7 @@ import { categoryLinks } from './category-cards.ts';
 import { viewOf } from '../page-cache.ts';
 import { askedList, filtersOf, PER_PAGE, SORTS, type AskedList, type Sort } from './listing-asked.ts';
 import { listView } from './listing-view.ts';
-import { listingWords } from './listing-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../page-registration.ts';
 import { productPath, to, type Visit } from '../visit.ts';
@@ -42,7 +42,7 @@ function typedQuery(text = ''): string {
 
 async function resultsPage(visit: Visit, query: string, asked: AskedList): Promise<Page> {
   const { db, shopId, settings, locale } = visit;
-  const words = listingWords(locale);
+  const words = messages(locale).storefront.listing;
   const found = await findOrFallBack(db, shopId, {
     locale,
     terms: parseQuery(query),
@@ -65,14 +65,14 @@ async function resultsPage(visit: Visit, query: string, asked: AskedList): Promi
     products,
     facets: facetsOf(found, found.filters, categories, settings, locale),
   });
-  const title = isNothing ? words.nothingFor(query) : words.resultsFor(fallbackQuery || query);
+  const title = isNothing ? words.nothingFor({ query }) : words.resultsFor({ query: fallbackQuery || query });
   return {
     title,
     path: '/search',
     query: { q: query },
     isPrivate: true,
     main: html`<h1>${title}</h1>
-      ${fallbackQuery !== '' && html`<p class="notice">${words.fallback(query, fallbackQuery)}</p>`}
+      ${fallbackQuery !== '' && html`<p class="notice">${words.fallback({ query, fallbackQuery })}</p>`}
       ${isNothing ? help(visit, query) : list}`,
     events: [
       {
@@ -84,7 +84,7 @@ async function resultsPage(visit: Visit, query: string, asked: AskedList): Promi
 }
 
 function emptyPage(visit: Visit): Page {
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   return {
     title: words.search,
     path: '/search',
@@ -96,7 +96,7 @@ function emptyPage(visit: Visit): Page {
 
 function searchForm(visit: Visit, query: string): Markup {
   const { locale, settings } = visit;
-  const words = listingWords(locale);
+  const words = messages(locale).storefront.listing;
   return html`<form
     role="search"
     aria-label="${words.searchAgain}"
@@ -120,9 +120,9 @@ function searchForm(visit: Visit, query: string): Markup {
 
 /** Nobody leaves with nothing. */
 function help(visit: Visit, query: string): Markup {
-  const words = listingWords(visit.locale);
+  const words = messages(visit.locale).storefront.listing;
   return html`<ul>
-      ${words.tips.map((tip) => html`<li>${tip}</li>`)}
+      ${Object.values(words.tips).map((tip) => html`<li>${tip}</li>`)}
     </ul>
     ${categoryLinks(visit, visit.frame.categories)} ${searchForm(visit, query)}`;
 }

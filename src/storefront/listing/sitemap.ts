@@ -7,7 +7,7 @@ import { PAGES } from '../../shops/legal/schema.ts';
 import { countListed } from '../../catalogue/products/listing.ts';
 import type { Pages } from '../page-registration.ts';
 import { addressOf, categoryPath, productPath, type Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** What search engines take in one file; each page has an address per language. */
 const MOST_ADDRESSES = 50_000;

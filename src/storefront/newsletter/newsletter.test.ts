@@ -9,7 +9,7 @@ import type { Service } from '../../../test/service.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../../test/visitor.ts';
 import { installationKey } from '../../shops/apps/sealing.ts';
 import { sql } from '../../db/sql.ts';
-import { startMails } from '../../platform/email/worker.ts';
+import { startEmails } from '../../background.ts';
 import { newsletterTokens, type NewsletterTokens } from '../../people/newsletters/links.ts';
 import { requestCleanup } from '../../people/newsletters/queries.ts';
 
@@ -93,7 +93,7 @@ describe('the form', () => {
   test('with a very long name is refused', async () => {
     const answer = await changesNothing(service, () => ask(WREN, { name: 'x'.repeat(101) }));
     expect(answer.status).toBe(400);
-    expect(mainOf(answer)).toContain('100 characters are the most');
+    expect(mainOf(answer)).toContain('at most 100 characters');
   });
 
   test('of a language without a newsletter offers all, and asks to choose', async () => {
@@ -264,7 +264,7 @@ describe('the link in the mail', () => {
   test('stands in the mail, which the worker signs', async () => {
     const token = await asked(WREN, { name: 'Wren' });
     await visitor.post('/newsletter?locale=de_DE', { email: 'uwe@mail.example' });
-    const worker = startMails({
+    const worker = startEmails({
       db: service.db,
       config: service.config,
       log: pino({ level: 'silent' }),
@@ -309,7 +309,7 @@ describe('unsubscribing', () => {
       `Unsubscribe This address will no longer receive our newsletters. ${WREN} Unsubscribe`,
     );
     const done = await visitor.submit('/newsletter/unsubscribe', { token });
-    expect(mainOf(done)).toContain('You are unsubscribed');
+    expect(mainOf(done)).toContain('You have unsubscribed');
     expect(await subscriptions()).toMatchObject([{ identifier: 'TideLetter_EN', subscribed: false }]);
     expect(await requests()).toEqual([]);
   });

@@ -2,7 +2,8 @@ import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { newId } from '../../kernel/ids.ts';
 import { isMailAddress, LONGEST_MAIL_ADDRESS } from '../../platform/email/address.ts';
-import { queueMails } from '../../platform/email/queue.ts';
+import { queueEmails } from '../../platform/email/queue.ts';
+import { newsletterConfirmation } from '../../people/newsletters/confirmation-email.ts';
 import { requestHash, type NewsletterTokens } from '../../people/newsletters/links.ts';
 import {
   confirmRequests,
@@ -12,7 +13,7 @@ import {
   unsubscribe,
 } from '../../people/newsletters/queries.ts';
 import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
-import { newsletterWords } from './newsletter-words.ts';
+import { messages, type Messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages, Sent } from '../page-registration.ts';
 import { legalNames, to, type Visit } from '../visit.ts';
@@ -37,7 +38,7 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
   });
 
   pages.show('/newsletter/sent', async (visit) => {
-    const words = newsletterWords(visit.locale);
+    const words = messages(visit.locale).storefront.newsletter;
     return saying(visit, '/newsletter/sent', words.sentTitle, words.sent);
   });
 
@@ -59,7 +60,7 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
   pages.show('/newsletter/confirmed', async (visit, { query }) => {
     const token = query('token') ?? '';
     if (tokens.unsubscriber(visit.shopId, token) === undefined) throw notFound();
-    const words = newsletterWords(visit.locale);
+    const words = messages(visit.locale).storefront.newsletter;
     const link = html`<a href="${to(visit, '/newsletter/unsubscribe', { token })}"
       >${words.unsubscribeButton}</a
     >`;
@@ -85,7 +86,7 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
   });
 
   pages.show('/newsletter/unsubscribed', async (visit) => {
-    const words = newsletterWords(visit.locale);
+    const words = messages(visit.locale).storefront.newsletter;
     return saying(visit, '/newsletter/unsubscribed', words.unsubscribedTitle, words.unsubscribed);
   });
 }
@@ -141,8 +142,8 @@ async function ask({ db, shopId, locale }: Visit, tokens: NewsletterTokens, type
       }));
       await insertRequests(tx, shopId, typed, requests);
       const newsletters = campaigns.map(({ name }) => name);
-      await queueMails(tx, shopId, [
-        { to: email, locale, template: 'newsletter', facts: { requestId, newsletters } },
+      await queueEmails(tx, shopId, newsletterConfirmation, [
+        { to: email, locale, facts: { requestId, newsletters } },
       ]);
     },
     { isolation: 'serializable' },
@@ -155,7 +156,7 @@ function hashesOf({ settings }: Visit, token: string): Buffer[] {
 }
 
 function formPage(visit: Visit, typed: Typed, problems: Problems = {}): Page {
-  const words = newsletterWords(visit.locale);
+  const words = messages(visit.locale).storefront.newsletter;
   return {
     title: words.title,
     description: words.intro,
@@ -167,7 +168,7 @@ function formPage(visit: Visit, typed: Typed, problems: Problems = {}): Page {
 }
 
 function expiredPage(visit: Visit): Page {
-  const words = newsletterWords(visit.locale);
+  const words = messages(visit.locale).storefront.newsletter;
   return {
     status: 404,
     title: words.invalidTitle,
@@ -180,7 +181,7 @@ function expiredPage(visit: Visit): Page {
 }
 
 function form(visit: Visit, typed: Typed, problems: Problems = {}): Markup {
-  const words = newsletterWords(visit.locale);
+  const words = messages(visit.locale).storefront.newsletter;
   const offered = offeredTo(visit);
   // A shop without newsletters has no such page.
   if (offered.length === 0) throw notFound();
@@ -228,7 +229,7 @@ function about({ name, description }: NewsletterCampaign): Markup {
 
 /** Nothing is chosen beforehand: consent is something that people do. */
 function choice(
-  words: ReturnType<typeof newsletterWords>,
+  words: Messages['storefront']['newsletter'],
   offered: readonly NewsletterCampaign[],
   { campaigns }: Typed,
   problems: Problems,
@@ -260,7 +261,7 @@ function refused(problems: Problems, key: keyof Typed): Markup | false {
 }
 
 function reason(
-  words: ReturnType<typeof newsletterWords>,
+  words: Messages['storefront']['newsletter'],
   problems: Problems,
   key: keyof Typed,
 ): Markup | false {
@@ -273,7 +274,7 @@ function confirmPage(
   token: string,
   requests: readonly { campaignId: string; email: string }[],
 ): Page {
-  const words = newsletterWords(visit.locale);
+  const words = messages(visit.locale).storefront.newsletter;
   const asked = visit.settings.newsletterCampaigns.filter(({ campaignId }) =>
     requests.some((request) => request.campaignId === campaignId.toUpperCase()),
   );
@@ -293,7 +294,7 @@ function confirmPage(
 }
 
 function unsubscribePage(visit: Visit, token: string, email: string): Page {
-  const words = newsletterWords(visit.locale);
+  const words = messages(visit.locale).storefront.newsletter;
   return {
     title: words.unsubscribeTitle,
     path: '/newsletter/unsubscribe',
@@ -322,6 +323,8 @@ function saying(visit: Visit, path: string, title: string, text: string, link?: 
     main: html`<h1>${title}</h1>
       <p>${text}</p>
       ${link && html`<p>${link}</p>`}
-      <p><a class="button" href="${to(visit, '')}">${newsletterWords(visit.locale).home}</a></p>`,
+      <p>
+        <a class="button" href="${to(visit, '')}">${messages(visit.locale).storefront.newsletter.home}</a>
+      </p>`,
   };
 }

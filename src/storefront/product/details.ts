@@ -4,14 +4,14 @@ import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { number } from './product-card.ts';
-import { productWords, type ProductWords } from './product-words.ts';
+import { messages, type Messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** All that is known about a product, as a table. */
 export function detailsView(visit: Visit, row: ProductRow, product: Product): Markup | false {
   const { locale, settings } = visit;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const hidden = new Set(
     typeOf(row, settings).attributes.flatMap(({ key, visible }) => (visible ? [] : [key])),
   );
@@ -47,7 +47,7 @@ export function detailsView(visit: Visit, row: ProductRow, product: Product): Ma
           },
         ]
       : []),
-    ...(deliveryPeriod ? [{ name: words.delivery, value: [words.days(deliveryPeriod)] }] : []),
+    ...(deliveryPeriod ? [{ name: words.delivery, value: [words.days({ period: deliveryPeriod })] }] : []),
   ];
   if (rows.length === 0) return false;
   return html`<section>
@@ -72,7 +72,7 @@ function attributeValue(
   type: string,
   value: string,
   label: string,
-  words: ProductWords,
+  words: Messages['storefront']['product'],
   locale: string,
 ): Markup | string {
   const language = languageTag(locale);
@@ -94,12 +94,13 @@ function attributeValue(
 
 /** Energy label and data sheet, which the law wants next to the price, as links. */
 export function labelLinks({ locale }: Visit, product: Product): Markup | false {
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const { energyLabelsString, energyLabelsMaxEfficiencyString, energyLabelSourceFile } = product;
   const label = webAddress(energyLabelSourceFile);
   const sheet = webAddress(product.productDataSheet);
-  const scale = energyLabelsMaxEfficiencyString && ` (${words.energyScale(energyLabelsMaxEfficiencyString)})`;
-  const energy = energyLabelsString && words.energy(energyLabelsString.split(',').join(' – '));
+  const scale =
+    energyLabelsMaxEfficiencyString && ` (${words.energyScale({ best: energyLabelsMaxEfficiencyString })})`;
+  const energy = energyLabelsString && words.energy({ classes: energyLabelsString.split(',').join(' – ') });
   if (!energy && sheet === undefined) return false;
   return html`<ul class="labels">
     ${
@@ -118,13 +119,15 @@ const PLAYERS: Readonly<Record<string, string>> = {
 /** Links: nobody's visitors are told to others before they click. */
 export function videoLinks({ locale }: Visit, { videos }: Product): Markup | false {
   if (videos.length === 0) return false;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   return html`<section>
     <h2>${words.videos}</h2>
     <ul>
       ${videos.map(({ type, source }, index) => {
         const address = webAddress(source) ?? `${PLAYERS[type]}${encodeURIComponent(source)}`;
-        return html`<li><a href="${address}" rel="noopener">${words.video(type, index + 1)}</a></li>`;
+        return html`<li>
+          <a href="${address}" rel="noopener">${words.video({ provider: type, number: index + 1 })}</a>
+        </li>`;
       })}
     </ul>
   </section>`;
@@ -132,7 +135,7 @@ export function videoLinks({ locale }: Visit, { videos }: Product): Markup | fal
 
 export function bulkPrices({ locale }: Visit, { bulkPriceInfo = [] }: Product): Markup | false {
   if (bulkPriceInfo.length === 0) return false;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const hasBase = bulkPriceInfo.some(({ basePrice }) => basePrice !== null);
   return html`<div class="table">
     <table>

@@ -7,34 +7,7 @@ import { insertWatcher } from '../../catalogue/products/watchers.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../page-registration.ts';
 import { productPath, to, type Visit } from '../visit.ts';
-import { spoken } from '../words.ts';
-
-const notifyWords = spoken({
-  en: {
-    title: 'Tell me when it is back',
-    email: 'Email address',
-    send: 'Tell me',
-    noted: 'We will send you an email as soon as the product is available again.',
-    available: 'This product is available: you can buy it now.',
-    wrongEmail: 'Please enter an email address, such as name@mail.example.',
-  },
-  de: {
-    title: 'Benachrichtigung, wenn wieder verfügbar',
-    email: 'E-Mail-Adresse',
-    send: 'Benachrichtigen Sie mich',
-    noted: 'Wir senden Ihnen eine E-Mail, sobald der Artikel wieder verfügbar ist.',
-    available: 'Dieser Artikel ist verfügbar: Sie können ihn jetzt kaufen.',
-    wrongEmail: 'Bitte geben Sie eine E-Mail-Adresse ein, zum Beispiel name@mail.example.',
-  },
-  fr: {
-    title: 'Être prévenu du retour en stock',
-    email: 'Adresse e-mail',
-    send: 'Prévenez-moi',
-    noted: 'Nous vous enverrons un e-mail dès que l’article sera de nouveau disponible.',
-    available: 'Cet article est disponible\u00a0: vous pouvez l’acheter dès maintenant.',
-    wrongEmail: 'Veuillez saisir une adresse e-mail, par exemple nom@mail.example.',
-  },
-});
+import { messages } from '../../kernel/messages.ts';
 
 const PER_HOUR = 20;
 
@@ -42,7 +15,7 @@ const PER_HOUR = 20;
 export function notify(pages: Pages): void {
   pages.take('/Products/:productNumber/notify', { perHour: PER_HOUR }, async (visit, { params, field }) => {
     const { db, shopId, locale } = visit;
-    const words = notifyWords(locale);
+    const words = messages(locale).storefront.notify;
     const email = field('email');
     const productNumber = params['productNumber']!;
     const [ref] = await findByNumber(db, shopId, productNumber);
@@ -63,7 +36,7 @@ export function notify(pages: Pages): void {
 /** The form alone, with what was typed. */
 async function refusedPage(visit: Visit, productId: string, email: string): Promise<Page> {
   const { db, shopId, settings, locale } = visit;
-  const words = notifyWords(locale);
+  const words = messages(locale).storefront.notify;
   const [row] = await findProducts(db, shopId, [productId]);
   if (!row) throw notFound();
   const name = nameOf(row, settings, locale);

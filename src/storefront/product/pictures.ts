@@ -1,7 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import { CLASSIFIERS, imageUrl, type ImageFile } from '../../platform/media/images.ts';
 import type { Picture } from './queries.ts';
-import { productWords } from './product-words.ts';
+import { messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 
 /** Half of a wide screen, all of a narrow one. */
@@ -37,7 +37,7 @@ export function shownPictures({ shopId }: Visit, pictures: readonly Picture[]): 
 
 /** The first one large, the others as links to their large files; the script shows them in place. */
 export function pictureView({ locale }: Visit, pictures: readonly ShownPicture[], name: string): Markup {
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const [first] = pictures;
   if (!first) return html`<div class="pictures"><span class="no-picture" aria-hidden="true"></span></div>`;
   const { medium } = first;
@@ -67,7 +67,7 @@ export function pictureView({ locale }: Visit, pictures: readonly ShownPicture[]
                   src="${thumbnail.url}"
                   width="${thumbnail.width}"
                   height="${thumbnail.height}"
-                  alt="${words.picture(name, index + 1)}"
+                  alt="${words.picture({ name, number: index + 1 })}"
               /></a>
             </li>`,
         )}

@@ -2,9 +2,9 @@ import { html, type Markup } from '../../http/html.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
-import { productWords, type ProductWords } from './product-words.ts';
+import { messages, type Messages } from '../../kernel/messages.ts';
 import { legalNames, productPath, to, type Visit } from '../visit.ts';
-import { languageTag } from '../words.ts';
+import { languageTag } from '../../http/locale.ts';
 
 /** On wide screens; what is further down is loaded when it comes into sight. */
 const FIRST_ROW = 4;
@@ -26,7 +26,7 @@ export function productCards(visit: Visit, products: readonly Product[], options
 }
 
 function productCard(visit: Visit, product: Product, index: number, options: CardOptions): Markup {
-  const words = productWords(visit.locale);
+  const words = messages(visit.locale).storefront.product;
   const link = html`<a href="${to(visit, productPath(product.productNumber))}">${product.name}</a>`;
   return html`<li class="card" data-product="${product.productId}" data-index="${index}">
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
@@ -48,17 +48,17 @@ function cardPicture({ images }: Product, isLazy: boolean): Markup {
   />`;
 }
 
-export function badges(product: Product, words: ProductWords): Markup | false {
+export function badges(product: Product, words: Messages['storefront']['product']): Markup | false {
   if (!product.isNew && !product.specialOffer) return false;
   return html`<p class="badges">
-    ${product.isNew && html`<span class="badge">${words.isNew}</span>`}
+    ${product.isNew && html`<span class="badge">${words.new}</span>`}
     ${product.specialOffer && html`<span class="badge">${words.offer}</span>`}
   </p>`;
 }
 
 /** Price, what it was before, and what it is per litre or kilogram. */
 export function priceBlock({ locale, settings }: Visit, product: Product): Markup {
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const { priceInfo } = product;
   const { lowestPrice, manufacturerPrice, lowestPrice30Days, quantity } = priceInfo;
   const isFrom = lowestPrice !== null && settings.showFromPrices;
@@ -71,14 +71,14 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
   // Of a master without reference amounts it repeats the price of one.
   const hasBase = base && base !== `1 ${quantity.unit} = ${price.formatted}`;
   return html`<p class="price">
-      ${isFrom && html`${words.from} `}${price.formatted}${!isPiece && html` <small>${words.per(amount + quantity.unit)}</small>`}
+      ${isFrom && html`${words.from} `}${price.formatted}${!isPiece && html` <small>${words.per({ unit: amount + quantity.unit })}</small>`}
     </p>
     ${
       manufacturerPrice &&
       manufacturerPrice.amount > price.amount &&
       html`<p>
-        <span class="visually-hidden">${words.before}</span>
-        ${product.isManufacturerPriceRRP && words.recommended}
+        <span class="visually-hidden">${words.insteadOf}</span>
+        ${product.isManufacturerPriceRRP && words.recommendedPrice}
         <s class="price was">${manufacturerPrice.formatted}</s>
         ${percentOff(manufacturerPrice.amount, price.amount, locale)}
       </p>`
@@ -87,7 +87,7 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
       lowestPrice30Days &&
       html`<p>
         <small
-          >${words.lowest30Days(lowestPrice30Days.formatted)}${
+          >${words.lowest30Days({ price: lowestPrice30Days.formatted })}${
             lowestPrice30Days.amount > price.amount &&
             html` (${percentOff(lowestPrice30Days.amount, price.amount, locale)})`
           }</small
@@ -99,14 +99,14 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
 }
 
 /** What is paid on top of the price. */
-function surcharges({ priceInfo }: Product, words: ProductWords): Markup | false {
+function surcharges({ priceInfo }: Product, words: Messages['storefront']['product']): Markup | false {
   const { depositPrice, ecoParticipationPrice, priceWithDeposits } = priceInfo;
   if (!depositPrice && !ecoParticipationPrice) return false;
   return html`<p>
     <small>
-      ${depositPrice && html`${words.deposit(depositPrice.formatted)}, `}
-      ${ecoParticipationPrice && html`${words.eco(ecoParticipationPrice.formatted)}, `}
-      ${words.together(priceWithDeposits?.formatted ?? '')}
+      ${depositPrice && html`${words.deposit({ price: depositPrice.formatted })}, `}
+      ${ecoParticipationPrice && html`${words.ecoParticipation({ price: ecoParticipationPrice.formatted })}, `}
+      ${words.total({ price: priceWithDeposits?.formatted ?? '' })}
     </small>
   </p>`;
 }
@@ -114,12 +114,12 @@ function surcharges({ priceInfo }: Product, words: ProductWords): Markup | false
 /** Below lists, where not every price says it. */
 export function priceNote(visit: Visit): Markup {
   const { settings, locale } = visit;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const tax = !settings.displayTaxes
     ? settings.noTaxesMessage
     : settings.taxModel === 'GROSS'
-      ? words.allIncluded
-      : words.allExcluded;
+      ? words.pricesIncludeVat
+      : words.pricesExcludeVat;
   return html`<p>
     <small>${tax && `${tax}, `}${shippingLink(visit)}</small>
   </p>`;
@@ -127,7 +127,7 @@ export function priceNote(visit: Visit): Markup {
 
 /** To what the shop says about it, if it does. */
 export function shippingLink(visit: Visit): Markup | string {
-  const { shipping } = productWords(visit.locale);
+  const { shipping } = messages(visit.locale).storefront.product;
   return legalNames(visit)['shipping-information'] === undefined
     ? shipping
     : html`<a href="${to(visit, '/legal/shipping-information')}">${shipping}</a>`;

@@ -111,7 +111,7 @@ describe('a product', () => {
         'Offer',
         '8.95 €',
         'instead of RRP 11.50 € −22%',
-        'Lowest price of the last 30 days: 10.95 € (−18%)',
+        'Lowest price in the last 30 days: 10.95 € (−18%)',
         '100 g = 3.58 €',
         'incl. 7% VAT, plus shipping',
       ]),
@@ -268,7 +268,7 @@ describe('a product', () => {
     expect(soldOut.main).not.toContain('/cart/add');
     expect(soldOut.main).toContain('action="/shop/DemoShop/Products/TE-120/notify"');
     const spoon = await read('ZZ-110');
-    expect(spoon.lines).toContain('This product can’t be ordered at the moment.');
+    expect(spoon.lines).toContain('This product cannot be ordered at the moment.');
     expect(spoon.main).not.toContain('/cart/add');
     const inStock = await read('KN-110');
     const { productId } = await productOf('KN-110');

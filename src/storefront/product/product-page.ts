@@ -41,7 +41,7 @@ import {
 import { hasListeners } from '../scripts/scripts.ts';
 import { structuredProduct } from './structured-data.ts';
 import { chosenVariation, variationForm } from './variations.ts';
-import { productWords } from './product-words.ts';
+import { messages, type Messages } from '../../kernel/messages.ts';
 import { categoryPath, productPath, to, type Visit } from '../visit.ts';
 import { findWished } from '../wishlist/queries.ts';
 
@@ -108,7 +108,7 @@ async function chosenPage(
   selection: Selection,
 ): Promise<Page | Redirect> {
   const { db, shopId, locale } = visit;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const variations = await findShownVariations(db, shopId, product.productId);
   const variation = chosenVariation(variations, selection);
   if (variation) return new Redirect(to(visit, productPath(variation.productNumber)));
@@ -186,7 +186,7 @@ const LONGEST_SUMMARY = 5_000;
 function productPage(visit: Visit, parts: Parts): Page {
   const { locale, settings } = visit;
   const { row, product, pictures, variations, goesWith } = parts;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const { name, shortDescription, description, essentialFeatures } = product;
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
   const path = productPath(product.productNumber);
@@ -230,7 +230,9 @@ function productPage(visit: Visit, parts: Parts): Page {
               ${availability(product)}
               ${
                 product.availability === 'WarnStock' &&
-                html`<p><strong>${words.few(number(product.stocklevel!, locale))}</strong></p>`
+                html`<p>
+                  <strong>${words.fewLeft({ amount: number(product.stocklevel!, locale) })}</strong>
+                </p>`
               }
               ${buyForm(visit, product)} ${wishForm(visit, product)} ${notifyForm(visit, product)}
             </div>
@@ -264,7 +266,7 @@ function productPage(visit: Visit, parts: Parts): Page {
   };
 }
 
-function identity(product: Product, words: ReturnType<typeof productWords>): Markup | false {
+function identity(product: Product, words: Messages['storefront']['product']): Markup | false {
   const { manufacturer, isProductNumberVisible, productNumber } = product;
   if (!manufacturer && !isProductNumberVisible) return false;
   return html`<dl class="identity">
@@ -278,7 +280,7 @@ function identity(product: Product, words: ReturnType<typeof productWords>): Mar
     ${
       isProductNumberVisible &&
       html`<div>
-        <dt>${words.number}</dt>
+        <dt>${words.productNumber}</dt>
         <dd>${productNumber}</dd>
       </div>`
     }
@@ -292,11 +294,14 @@ function taxNote(
   hasVat: boolean,
 ): Markup | false {
   const { settings, locale } = visit;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const percent = percentText(priceInfo.taxClass.percentage, locale);
   const tax = !settings.displayTaxes
     ? settings.noTaxesMessage
-    : hasVat && (settings.taxModel === 'GROSS' ? words.included(percent) : words.excluded(percent));
+    : hasVat &&
+      (settings.taxModel === 'GROSS'
+        ? words.includesVat({ rate: percent })
+        : words.excludesVat({ rate: percent }));
   const shipping = isShippingLinkVisible && shippingLink(visit);
   if (!tax && !shipping) return false;
   return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
@@ -308,7 +313,7 @@ function canBeBought({ settings }: Visit, { forSale, availability }: Product): b
 
 function buyForm(visit: Visit, product: Product): Markup | false {
   const { locale, settings } = visit;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const { minOrder, intervalOrder, productId } = product;
   if (product.productVariationType === 'master') return false;
   if (!product.forSale) return html`<p>${words.notForSale}</p>`;
@@ -337,11 +342,14 @@ function buyForm(visit: Visit, product: Product): Markup | false {
       ${
         !isPlain &&
         html`<p id="quantity.rule" class="hint">
-          ${words.quantityRule(amountText(visit, product, minOrder), amountText(visit, product, intervalOrder))}
+          ${words.quantityRule({
+            least: amountText(visit, product, minOrder),
+            step: amountText(visit, product, intervalOrder),
+          })}
         </p>`
       }
     </div>
-    <button class="button">${words.add}</button>
+    <button class="button">${words.addToCart}</button>
   </form>`;
 }
 
@@ -356,20 +364,20 @@ function wishForm(visit: Visit, { productId, productVariationType }: Product): M
   if (productVariationType === 'master') return false;
   return html`<form method="post" action="${to(visit, '/wishlist/add')}" data-wish-add>
     <input type="hidden" name="productId" value="${productId}" />
-    <button class="quiet">${productWords(visit.locale).wish}</button>
+    <button class="quiet">${messages(visit.locale).storefront.product.addToWishList}</button>
   </form>`;
 }
 
 function notifyForm(visit: Visit, product: Product): Markup | false {
   if (product.availability !== 'OutStock' || canBeBought(visit, product)) return false;
-  const words = productWords(visit.locale);
+  const words = messages(visit.locale).storefront.notify;
   return html`<form
     class="notify"
     method="post"
     action="${to(visit, `${productPath(product.productNumber)}/notify`)}"
   >
-    <h2>${words.notifyTitle}</h2>
-    <p id="notify.text">${words.notifyText}</p>
+    <h2>${words.title}</h2>
+    <p id="notify.text">${words.text}</p>
     <div class="field">
       <label for="notify.email">${words.email}</label>
       <input
@@ -382,6 +390,6 @@ function notifyForm(visit: Visit, product: Product): Markup | false {
         aria-describedby="notify.text"
       />
     </div>
-    <button class="button">${words.notify}</button>
+    <button class="button">${words.send}</button>
   </form>`;
 }

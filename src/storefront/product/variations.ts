@@ -4,7 +4,7 @@ import { shownDimension } from '../../catalogue/products/dimensions.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
 import type { ShownVariation } from './queries.ts';
-import { productWords } from './product-words.ts';
+import { messages, type Messages } from '../../kernel/messages.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 
 export interface Choice {
@@ -31,7 +31,7 @@ export function chosenVariation(
 export function variationForm(visit: Visit, choice: Choice): Markup | false {
   const { masterNumber, row, variations, selection, problem } = choice;
   const { settings, locale } = visit;
-  const words = productWords(locale);
+  const words = messages(locale).storefront.product;
   const facts = row.master?.facts ?? row.facts;
   const dimensions = (facts.variationAttributes ?? []).map((dimension) =>
     shownDimension(dimension, typeOf(row, settings), settings, locale),
@@ -62,7 +62,7 @@ export function variationForm(visit: Visit, choice: Choice): Markup | false {
           </select>
         </div>`;
       })}
-      <button class="quiet">${words.show}</button>
+      <button class="quiet">${words.showVersion}</button>
     </form>`;
 }
 
@@ -71,7 +71,7 @@ function remark(
   { variations, selection }: Choice,
   name: string,
   value: string,
-  words: ReturnType<typeof productWords>,
+  words: Messages['storefront']['product'],
 ): string {
   // Of what is chosen already, the page says it at length.
   if (selectedValue(selection, name) === value) return '';
@@ -79,6 +79,6 @@ function remark(
   const fitting = variations.filter((one) =>
     wanted.every(([key, value]) => selectedValue(one.selection, key) === value),
   );
-  if (fitting.length === 0) return ` (${words.notThere})`;
+  if (fitting.length === 0) return ` (${words.unavailable})`;
   return fitting.some(({ hasStock }) => hasStock) ? '' : ` (${words.soldOut})`;
 }

@@ -54,8 +54,8 @@ describe('the wish list', () => {
     const page = await visitor.get('/wishlist');
     expect(page.status).toBe(200);
     expect(mainOf(page)).toBe(
-      'Wish list There is nothing on your wish list yet. Open a product and put it on the list to find it here again. ' +
-        'To the shop',
+      'Wish list There is nothing on your wish list yet. Open a product and add it to the list to find it here again. ' +
+        'Go to the shop',
     );
     expect(page.headers['set-cookie']).toBeUndefined();
     expect(statements.filter((text) => text.includes('wish'))).toEqual([]);
@@ -170,7 +170,7 @@ describe('the wish list', () => {
       select 'DemoShop', ${hash}, product_id, ${NOW}::timestamptz from product
       where shop_id = 'DemoShop' and product_number like 'MANY-%'`);
     const full = await visitor.submit('/wishlist/add', { productId: ids['KN-100']! }, '/wishlist');
-    expect(full.text).toContain('Your wish list is full: it takes 200 products.');
+    expect(full.text).toContain('Your wish list is full: it holds 200 products.');
     const again = await visitor.submit('/wishlist/add', { productId: ids['TE-100']! }, '/wishlist');
     expect(again.text).toContain('The product is on your wish list.');
     expect(numbersOn(again)).toHaveLength(MOST_WISHES);
@@ -248,7 +248,7 @@ describe('being told when a product is back', () => {
     await changesNothing(service, () =>
       visitor.post('/Products/TE-100/notify', { email: 'ada@mail.example' }),
     );
-    expect(visitor.session()).toMatchObject({ notice: 'This product is available: you can buy it now.' });
+    expect(visitor.session()).toMatchObject({ notice: 'This product is available. You can buy it now.' });
   });
 
   test.each(['', 'ada', 'a@b@c', 'a <b@c>', `${'a'.repeat(250)}@mail.example`])(
@@ -257,7 +257,7 @@ describe('being told when a product is back', () => {
       const path = `/Products/${soldOut}/notify`;
       const answer = await changesNothing(service, () => visitor.post(path, { email }));
       expect(answer.status).toBe(400);
-      expect(mainOf(answer)).toContain('Please enter an email address, such as name@mail.example.');
+      expect(mainOf(answer)).toContain('Please enter an email address, such as name@example.com.');
       expect(answer.text).toContain(`action="/shop/DemoShop${path}"`);
       expect(answer.text).toContain('aria-invalid="true"');
     },

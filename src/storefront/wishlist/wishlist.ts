@@ -11,53 +11,11 @@ import { productCards } from '../product/product-card.ts';
 import { happenedWith } from '../session.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 import { countWishes, deleteWish, findWishes, insertWish, MOST_WISHES } from './queries.ts';
-import { spoken } from '../words.ts';
-
-const wishWords = spoken({
-  en: {
-    title: 'Wish list',
-    empty: 'There is nothing on your wish list yet.',
-    hint: 'Open a product and put it on the list to find it here again.',
-    home: 'To the shop',
-    add: 'Add to cart',
-    choose: 'Choose options',
-    remove: 'Remove',
-    removeOne: (name: string) => `Remove ${name} from the wish list`,
-    added: 'The product is on your wish list.',
-    removed: 'The product is no longer on your wish list.',
-    full: `Your wish list is full: it takes ${MOST_WISHES} products. Please remove one first.`,
-  },
-  de: {
-    title: 'Merkliste',
-    empty: 'Auf Ihrer Merkliste steht noch nichts.',
-    hint: 'Öffnen Sie einen Artikel und setzen Sie ihn auf die Merkliste, um ihn hier wiederzufinden.',
-    home: 'Zum Shop',
-    add: 'In den Warenkorb',
-    choose: 'Ausführung wählen',
-    remove: 'Entfernen',
-    removeOne: (name: string) => `${name} von der Merkliste entfernen`,
-    added: 'Der Artikel steht auf Ihrer Merkliste.',
-    removed: 'Der Artikel steht nicht mehr auf Ihrer Merkliste.',
-    full: `Ihre Merkliste ist voll: Sie fasst ${MOST_WISHES} Artikel. Bitte entfernen Sie zuerst einen.`,
-  },
-  fr: {
-    title: 'Liste d’envies',
-    empty: 'Votre liste d’envies est encore vide.',
-    hint: 'Ouvrez un article et ajoutez-le à la liste pour le retrouver ici.',
-    home: 'Vers la boutique',
-    add: 'Ajouter au panier',
-    choose: 'Choisir une option',
-    remove: 'Retirer',
-    removeOne: (name: string) => `Retirer ${name} de la liste d’envies`,
-    added: 'L’article est dans votre liste d’envies.',
-    removed: 'L’article n’est plus dans votre liste d’envies.',
-    full: `Votre liste d’envies est pleine\u00a0: elle contient ${MOST_WISHES} articles. Veuillez d’abord en retirer un.`,
-  },
-});
+import { messages } from '../../kernel/messages.ts';
 
 export function wishlist(pages: Pages): void {
   pages.show('/wishlist', async (visit) => {
-    const words = wishWords(visit.locale);
+    const words = messages(visit.locale).storefront.wishList;
     const products = await wishedProducts(visit);
     return {
       title: words.title,
@@ -75,7 +33,7 @@ export function wishlist(pages: Pages): void {
 
   pages.take('/wishlist/add', {}, async (visit, { field, cameFrom }) => {
     const { db, shopId, session } = visit;
-    const words = wishWords(visit.locale);
+    const words = messages(visit.locale).storefront.wishList;
     const productId = field('productId').toUpperCase();
     const [ref] = isId(productId) ? await findRefs(db, shopId, [productId]) : [];
     if (!ref?.visible) throw notFound();
@@ -88,7 +46,7 @@ export function wishlist(pages: Pages): void {
       await deleteWish(tx, shopId, visitorHash, productId);
       return undefined;
     });
-    if (wishes === undefined) return new Redirect(cameFrom, words.full);
+    if (wishes === undefined) return new Redirect(cameFrom, words.full({ most: MOST_WISHES }));
     const happened = happenedWith(session, { event: 'wishlist:add', productId });
     visit.remember({ visitor, wishes, happened });
     return new Redirect(cameFrom, words.added);
@@ -104,7 +62,7 @@ export function wishlist(pages: Pages): void {
       return (await countWishes(tx, shopId, visitorHash)).shown;
     });
     visit.remember({ wishes });
-    return new Redirect(cameFrom, wishWords(visit.locale).removed);
+    return new Redirect(cameFrom, messages(visit.locale).storefront.wishList.removed);
   });
 }
 
@@ -119,7 +77,7 @@ async function wishedProducts(visit: Visit): Promise<Product[]> {
 }
 
 function actions(visit: Visit, product: Product): Markup {
-  const words = wishWords(visit.locale);
+  const words = messages(visit.locale).storefront.wishList;
   const { productId, name, availability } = product;
   const isThere = availability !== 'OutStock' || visit.settings.sellBeyondStock;
   return html`<div class="actions">
@@ -127,13 +85,13 @@ function actions(visit: Visit, product: Product): Markup {
     ${product.forSale && isThere && addForm(visit, product)}
     <form method="post" action="${to(visit, '/wishlist/remove')}">
       <input type="hidden" name="productId" value="${productId}" />
-      <button class="quiet" aria-label="${words.removeOne(name)}">${words.remove}</button>
+      <button class="quiet" aria-label="${words.removeOne({ name })}">${words.remove}</button>
     </form>
   </div>`;
 }
 
 function chooseLink(visit: Visit, { productNumber, name }: Product): Markup {
-  const { choose } = wishWords(visit.locale);
+  const { choose } = messages(visit.locale).storefront.wishList;
   return html`<a
     class="button"
     href="${to(visit, productPath(productNumber))}"
@@ -144,7 +102,7 @@ function chooseLink(visit: Visit, { productNumber, name }: Product): Markup {
 
 /** The least that can be ordered of it. */
 function addForm(visit: Visit, { productId, name, minOrder }: Product): Markup {
-  const { add } = wishWords(visit.locale);
+  const { add } = messages(visit.locale).storefront.wishList;
   return html`<form method="post" action="${to(visit, '/cart/add')}">
     <input type="hidden" name="productId" value="${productId}" />
     <input type="hidden" name="quantity" value="${minOrder}" />

@@ -1,0 +1,335 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { EMAIL_KINDS } from './email-kinds.ts';
+import { newsletterTokens, newsletterUrls } from './people/newsletters/links.ts';
+import { placeholderMeanings } from './platform/email/kind.ts';
+import { oneLine } from './platform/email/letter.ts';
+import { renderEmail } from './shops/email/render.ts';
+import type { MailTexts } from './shops/settings/settings.ts';
+
+const context = {
+  shopId: 'Harbour',
+  shopName: 'Harbour & Hearth',
+  storefront: 'https://shop.example/shop/Harbour',
+  to: 'ada@mail.example',
+  locale: undefined,
+  installationKey: Buffer.alloc(32, 'k'),
+};
+const newsletter = newsletterUrls(newsletterTokens(context.installationKey), context);
+const KIND_NAMES = EMAIL_KINDS.map(({ name }) => name);
+const NBSP = '\u00a0';
+
+/** Every fact of it is there. */
+const FACTS: Record<string, object> = {
+  availability: { productName: 'Ginger tea', productNumber: 'TE-120' },
+  order: {
+    orderId: '0197',
+    orderNumber: 'ORD261115/1001',
+    lines: [
+      { text: '2 pcs Ginger tea', amount: '€9.80' },
+      { text: '1 pcs Kettle', amount: '€39.00' },
+    ],
+    subTotal: '€48.80',
+    basketDiscount: '€-1.00',
+    coupon: '€-2.00',
+    extras: '€0.25',
+    shipping: { text: 'Express', amount: '€12.00' },
+    payment: { text: 'Invoice', amount: '€1.50' },
+    grandTotal: '€59.55',
+    totalTax: '€9.50',
+  },
+  shipped: {
+    orderNumber: 'ORD261115/1001',
+    goods: ['2 pcs Ginger tea', '1 pcs Kettle'],
+    isRest: false,
+    carrier: 'Harbour Parcel',
+    trackingCode: '0034',
+  },
+  invoice: {
+    orderNumber: 'ORD261115/1001',
+    documentId: '0198',
+    documentType: 'Invoice',
+    documentNumber: '1001',
+    grandTotal: '€59.55',
+  },
+  refund: { orderNumber: 'ORD261115/1001', amount: '9,80 €' },
+  newsletter: { requestId: '0199', newsletters: ['Tide letter', 'Tea post'] },
+};
+
+const kindOf = (name: string) => EMAIL_KINDS.find((kind) => kind.name === name)!;
+
+function rendered(
+  name: string,
+  locale = 'en_GB',
+  facts: object = {},
+  own = { mailTexts: {}, defaultLocale: '' },
+) {
+  return renderEmail(kindOf(name), { locale, facts: { ...FACTS[name], ...facts } }, context, own);
+}
+
+/** With words of the shop's own, whose default locale is German. */
+const withOwn = (name: string, texts: MailTexts[string], locale = 'en_GB', facts: object = {}) =>
+  rendered(name, locale, facts, { mailTexts: { [name]: texts }, defaultLocale: 'de_DE' });
+
+/** What stands before the link. */
+const bodyOf = ({ text }: { text: string }) => text.split('\n\n').slice(0, -3).join('\n\n');
+
+describe('built-in words', () => {
+  test('are text and HTML', () => {
+    const { subject, language, text, html } = rendered('availability');
+    expect({ subject, language }).toEqual({ subject: 'Available again: Ginger tea', language: 'en' });
+    expect(text).toBe(`Good news!
+
+Ginger tea is available again at Harbour & Hearth.
+
+To the product: https://shop.example/shop/Harbour/Products/TE-120
+
+Harbour & Hearth
+
+-- 
+You receive this one mail because this address asked to be told. You need not do anything to unsubscribe.
+`);
+    expect(html).toContain('<html lang="en">');
+    expect(html).toContain('>Ginger tea is available again at Harbour &amp; Hearth.</p>');
+    expect(html).toMatch(
+      /<a\s+href="https:\/\/shop\.example\/shop\/Harbour\/Products\/TE-120"[^>]*>To the product<\/a\s*>/,
+    );
+  });
+
+  test.each([
+    ['de_DE', 'de', 'Wieder verfügbar: Ginger tea'],
+    ['de_AT', 'de', 'Wieder verfügbar: Ginger tea'],
+    ['fr_FR', 'fr', 'De nouveau disponible : Ginger tea'],
+    ['en_US', 'en', 'Available again: Ginger tea'],
+    ['nl_NL', 'en', 'Available again: Ginger tea'],
+  ])('in %s speak %s', (locale, language, subject) => {
+    expect(rendered('availability', locale)).toMatchObject({ language, subject });
+  });
+
+  test('of an order say what was bought and what it costs', () => {
+    expect(bodyOf(rendered('order'))).toBe(`Thank you!
+
+Harbour & Hearth has received your order ORD261115/1001:
+
+2 pcs Ginger tea: €9.80
+1 pcs Kettle: €39.00
+Goods: €48.80
+Discount: €-1.00
+Coupon: €-2.00
+Deposits and recycling fees: €0.25
+Delivery: Express: €12.00
+Payment: Invoice: €1.50
+Total: €59.55
+of which tax: €9.50`);
+  });
+
+  test('of a parcel say whether more follows, and leave out what nobody knows', () => {
+    expect(bodyOf(rendered('shipped')))
+      .toBe(`Harbour & Hearth has sent these goods of your order ORD261115/1001:
+
+2 pcs Ginger tea
+1 pcs Kettle
+
+The rest of your order follows.
+
+Carrier: Harbour Parcel
+Tracking code: 0034`);
+    const rest = { isRest: true, carrier: null };
+    expect(bodyOf(rendered('shipped', 'de_DE', rest)))
+      .toBe(`Harbour & Hearth hat diese Artikel Ihrer Bestellung ORD261115/1001 versandt:
+
+2 pcs Ginger tea
+1 pcs Kettle
+
+Sendungsnummer: 0034`);
+    expect(bodyOf(rendered('shipped', 'fr_FR', { ...rest, trackingCode: null }))).toBe(
+      `Harbour & Hearth a expédié ces articles de votre commande ORD261115/1001${NBSP}:
+
+2 pcs Ginger tea
+1 pcs Kettle`,
+    );
+  });
+
+  test.each([
+    ['en_GB', 'Invoice', 'Your invoice 1001'],
+    ['de_DE', 'Invoice', 'Ihre Rechnung 1001'],
+    ['fr_FR', 'Invoice', 'Votre facture 1001'],
+    ['en_GB', 'CreditNote', 'Your credit note 1001'],
+    ['de_DE', 'CreditNote', 'Ihre Gutschrift 1001'],
+    ['fr_FR', 'CreditNote', 'Votre note de crédit 1001'],
+  ])('in %s call a document %s "%s"', (locale, documentType, subject) => {
+    expect(rendered('invoice', locale, { documentType }).subject).toBe(subject);
+  });
+
+  test('keep an amount and its currency together', () => {
+    expect(bodyOf(rendered('refund', 'de_DE'))).toBe(
+      `Harbour & Hearth hat Ihnen 9,80${NBSP}€ für Ihre Bestellung ORD261115/1001 erstattet.`,
+    );
+  });
+
+  test.each(KIND_NAMES)('of %s load nothing, and leave no placeholder', (name) => {
+    for (const locale of ['en_GB', 'de_DE', 'fr_FR']) {
+      const { subject, text, html } = rendered(name, locale);
+      expect(`${subject}${text}${html}`).not.toMatch(/[{}]|undefined|null/);
+      expect(html).not.toMatch(/<(?:img|link|script|style|iframe)|src=|url\(|@import/i);
+    }
+  });
+});
+
+describe("a shop's own words", () => {
+  const VALUES: Record<string, Record<string, string>> = {
+    availability: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      productName: 'Ginger tea',
+      productNumber: 'TE-120',
+      productUrl: 'https://shop.example/shop/Harbour/Products/TE-120',
+    },
+    order: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      total: '€59.55',
+      tax: '€9.50',
+      shippingMethod: 'Express',
+      paymentMethod: 'Invoice',
+      lines: 'the table',
+    },
+    shipped: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      carrier: 'Harbour Parcel',
+      trackingCode: '0034',
+      restFollows: 'The rest of your order follows.',
+      lines: 'the table',
+    },
+    invoice: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      documentType: 'invoice',
+      documentNumber: '1001',
+      total: '€59.55',
+    },
+    refund: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      amount: `9,80${NBSP}€`,
+    },
+    newsletter: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      newsletters: 'Tide letter, Tea post',
+      confirmUrl: newsletter.confirm('0199'),
+      unsubscribeUrl: newsletter.unsubscribe,
+    },
+  };
+
+  test.each(KIND_NAMES)('of %s know these placeholders', (name) => {
+    const values = VALUES[name]!;
+    expect(Object.keys(placeholderMeanings(kindOf(name)))).toEqual(Object.keys(values));
+    for (const [placeholder, value] of Object.entries(values).filter(([key]) => key !== 'lines')) {
+      const own = { en_GB: { subject: `a {${placeholder}}`, text: `b {${placeholder}} c` } };
+      const email = withOwn(name, own);
+      expect([placeholder, email.subject, bodyOf(email).split('\n')[0]]).toEqual([
+        placeholder,
+        `a ${value}`,
+        `b ${value} c`,
+      ]);
+    }
+  });
+
+  test.each(KIND_NAMES)('of %s are explained in docs/settings-file.md', (name) => {
+    const page = readFileSync(new URL('../docs/settings-file.md', import.meta.url), 'utf8');
+    const [row] = new RegExp(`^\\| \`${name}\` .*`, 'm').exec(page)!;
+    const named = [...row.matchAll(/`\{(\w+)\}`/g)].map(([, name]) => name);
+    expect(['shopName', 'shopUrl', ...named]).toEqual(Object.keys(placeholderMeanings(kindOf(name))));
+  });
+
+  const own = { de_DE: { subject: 'DE' }, de_CH: { subject: 'CH' }, en_GB: { subject: 'GB' } };
+  test.each([
+    ['the locale', 'de_CH', own, 'CH'],
+    ['the same language', 'en_US', own, 'GB'],
+    ['the same language, the default locale first', 'de_AT', own, 'DE'],
+    ['the default locale', 'fr_FR', own, 'DE'],
+    ['the built-in ones', 'fr_FR', { en_GB: { subject: 'GB' } }, 'Remboursement de votre commande 1'],
+    ['the built-in ones', 'de_AT', {}, 'Erstattung zu Ihrer Bestellung 1'],
+  ])('are those of %s', (_, locale, texts, subject) => {
+    expect(withOwn('refund', texts, locale, { orderNumber: '1' }).subject).toBe(subject);
+  });
+
+  test('leave the rest of the email in their own language', () => {
+    const german = withOwn('order', { de_DE: { subject: 'Danke' } }, 'fr_FR');
+    expect(german).toMatchObject({ subject: 'Danke', language: 'de' });
+    expect(german.text).toContain('Gesamtbetrag: €59.55');
+    const dutch = withOwn('order', { nl_NL: { text: 'Bedankt!' } }, 'nl_NL');
+    expect(dutch).toMatchObject({ subject: 'Your order ORD261115/1001', language: 'nl' });
+    expect(dutch.html).toContain('<html lang="nl">');
+    expect(withOwn('order', { nl_NL: { subject: 'Bedankt' } }, 'nl_NL').language).toBe('en');
+  });
+
+  test('have the table where {lines} stands, else behind them', () => {
+    const goods = '2 pcs Ginger tea\n1 pcs Kettle';
+    const body = (text: string) => bodyOf(withOwn('shipped', { en_GB: { text } }));
+    expect(body('Hello,\n \n\n  {lines}\n\nBye')).toBe(`Hello,\n\n${goods}\n\nBye`);
+    expect(body('Hello:\r\n{lines}\r\nBye\r\nAda')).toBe(`Hello:\n\n${goods}\n\nBye\nAda`);
+    expect(body('Hello')).toBe(`Hello\n\n${goods}`);
+    const { html } = withOwn('shipped', { en_GB: { text: 'One\nTwo {lines} three' } });
+    expect(html).toMatch(/>One<br \/>Two<\/p>[^]+1 pcs Kettle[^]+>three<\/p>/);
+  });
+
+  test('lose the lines that have nothing to say, and fall back to the built-in subject', () => {
+    const nothing = { carrier: null, trackingCode: null, isRest: true };
+    const words = {
+      subject: '{trackingCode}',
+      text: 'By {carrier}\nHello\n\n{trackingCode}\n\n{restFollows}',
+    };
+    const email = withOwn('shipped', { en_GB: words }, 'en_GB', { ...nothing, goods: ['Tea'] });
+    expect(email.subject).toBe('Your order ORD261115/1001 is on its way');
+    expect(bodyOf(email)).toBe('Hello\n\nTea');
+  });
+
+  test('are text, whatever was typed', () => {
+    const { html, text } = withOwn('refund', {
+      en_GB: { text: '<script>alert("{orderNumber}")</script>\n\n<img src=x> & {amount}' },
+    });
+    expect(html).toContain('&lt;script&gt;alert(&quot;ORD261115/1001&quot;)&lt;/script&gt;');
+    expect(html).toContain('&lt;img src=x&gt; &amp; ');
+    expect(html).not.toMatch(/<script|<img/);
+    expect(text).toContain('<img src=x> & ');
+  });
+});
+
+describe('what customers and merchants typed into facts', () => {
+  test('is text', () => {
+    const facts = { productName: '<b>Tea</b>\r\nBcc: all@mail.example', productNumber: 'A/1 "x"' };
+    const { subject, html, text } = rendered('availability', 'en_GB', facts);
+    expect(subject).toBe('Available again: <b>Tea</b> Bcc: all@mail.example');
+    expect(html).not.toContain('<b>');
+    expect(html).toContain('&lt;b&gt;Tea&lt;/b&gt;');
+    expect(text).toContain('https://shop.example/shop/Harbour/Products/A%2F1%20%22x%22\n');
+  });
+
+  test('is neither a placeholder nor a paragraph, nor a line of a table', () => {
+    const facts = {
+      goods: ['{shopName} $& <i>\n\nTotal: free'],
+      carrier: '{orderNumber} $1\n\nNow',
+      trackingCode: '{lines}',
+    };
+    const email = withOwn('shipped', { en_GB: { text: '{carrier}: {trackingCode}' } }, 'en_GB', facts);
+    expect(bodyOf(email)).toBe('{orderNumber} $1 Now: {lines}\n\n{shopName} $& <i> Total: free');
+    expect(email.html).toContain('{shopName} $&amp; &lt;i&gt;');
+  });
+});
+
+test.each([
+  ['a\r\nb', 'a b'],
+  [' a\tb  c ', 'a b c'],
+  ['a\u0000\u0085\u2028b', 'a b'],
+  [`9,80${NBSP}€`, `9,80${NBSP}€`],
+  ['plain', 'plain'],
+])('%j as one line', (text, line) => {
+  expect(oneLine(text)).toBe(line);
+});

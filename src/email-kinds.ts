@@ -1,0 +1,17 @@
+import { availabilityEmail } from './catalogue/products/availability-email.ts';
+import { orderConfirmation } from './orders/confirmation-email.ts';
+import { documentEmail } from './orders/documents/document-email.ts';
+import { refundEmail } from './orders/refund-email.ts';
+import { shipmentEmail } from './orders/shipment-email.ts';
+import { newsletterConfirmation } from './people/newsletters/confirmation-email.ts';
+import type { EmailKind } from './platform/email/kind.ts';
+
+/** Every kind of email, in the order in which a settings file lists them. */
+export const EMAIL_KINDS: readonly EmailKind[] = [
+  orderConfirmation,
+  shipmentEmail,
+  documentEmail,
+  refundEmail,
+  availabilityEmail,
+  newsletterConfirmation,
+];

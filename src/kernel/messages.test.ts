@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { messages } from './messages.ts';
+
+const FOLDER = new URL('./messages/', import.meta.url);
+
+interface Json {
+  readonly [key: string]: string | Json;
+}
+
+const files = new Map(
+  readdirSync(FOLDER).map((file) => [
+    file.replace('.json', ''),
+    JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as Json,
+  ]),
+);
+const english = files.get('en')!;
+
+/** Every text with its path; a plural is one text for each of its forms. */
+function* textsOf(
+  json: Json,
+  path: readonly string[] = [],
+): Generator<[path: readonly string[], text: string]> {
+  for (const [key, value] of Object.entries(json)) {
+    if (typeof value === 'string') yield [[...path, key], value];
+    else yield* textsOf(value, [...path, key]);
+  }
+}
+
+/** Without the form of a plural, of which each language has its own. */
+const keyOf = (path: readonly string[]) => (path.at(-2)?.endsWith(')') ? path.slice(0, -1) : path).join('.');
+
+const keysOf = (json: Json) => [...new Set([...textsOf(json)].map(([path]) => keyOf(path)))].toSorted();
+
+const placeholdersIn = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).toSorted();
+
+describe.each([...files])('the messages in %s', (language, json) => {
+  test('have the sections of the English ones, each as a whole', () => {
+    for (const [section, texts] of Object.entries(json)) {
+      expect(keysOf(texts as Json)).toEqual(keysOf(english[section] as Json));
+    }
+  });
+
+  test('are not empty, and have no blanks around them', () => {
+    const wrong = [...textsOf(json)].filter(([, text]) => text === '' || text !== text.trim());
+    expect(wrong).toEqual([]);
+  });
+
+  test('name the placeholders of their keys', () => {
+    for (const [path, text] of textsOf(json)) {
+      const key = keyOf(path);
+      const [, list = ''] = /\((.*)\)$/.exec(key) ?? [];
+      const named = list === '' ? [] : list.split(', ').toSorted();
+      expect([key, [...new Set(placeholdersIn(text))]]).toEqual([key, named]);
+      expect(text.replaceAll(/\{\w+\}/g, '')).not.toMatch(/[{}]/);
+    }
+  });
+
+  test('have the plural forms of the language', () => {
+    const categories = new Intl.PluralRules(language).resolvedOptions().pluralCategories.toSorted();
+    const plurals = new Map<string, string[]>();
+    for (const [path] of textsOf(json)) {
+      if (keyOf(path) === path.join('.')) continue;
+      plurals.set(keyOf(path), [...(plurals.get(keyOf(path)) ?? []), path.at(-1)!]);
+    }
+    for (const [key, forms] of plurals) expect([key, forms.toSorted()]).toEqual([key, categories]);
+  });
+});
+
+test('German and French are complete', () => {
+  for (const language of ['de', 'fr']) {
+    expect(Object.keys(files.get(language)!).toSorted()).toEqual(Object.keys(english).toSorted());
+  }
+});
+
+describe('a text', () => {
+  test('is in the language of the locale', () => {
+    expect(messages('de_AT').storefront.cart.title).toBe('Ihr Warenkorb');
+    expect(messages('DE_DE').storefront.cart.title).toBe('Ihr Warenkorb');
+  });
+
+  test('is English where the language has no file, or leaves it out', () => {
+    expect(messages('fi_FI').storefront.cart.title).toBe('Your cart');
+    expect(messages('nl_NL').storefront.cart.title).toBe('Your cart');
+    expect(messages('nl_NL').products.inStock).toBe('Op voorraad');
+  });
+
+  test('knows its language by section', () => {
+    const { products, documents } = messages('nl_NL');
+    expect([products.language, documents.language]).toEqual(['nl', 'en']);
+    expect(messages('fr_FR').documents.language).toBe('fr');
+  });
+
+  test('takes values, which are not searched for placeholders', () => {
+    expect(messages('en_GB').storefront.cart.per({ price: '{amount}', amount: '$& 2' })).toBe(
+      '{amount} per $& 2',
+    );
+  });
+
+  test('comes in pieces around what is no text', () => {
+    const link = { href: '/terms' };
+    expect(messages('de_DE').storefront.checkout.terms.pieces({ link })).toEqual([
+      'Mit Ihrer Bestellung akzeptieren Sie: ',
+      link,
+      '.',
+    ]);
+  });
+
+  test('has the plural form of its language', () => {
+    const inLanguage = (locale: string) =>
+      [0, 1, 2].map((count) => messages(locale).storefront.listing.products({ count }));
+    expect(inLanguage('en_GB')).toEqual(['0 products', '1 product', '2 products']);
+    expect(inLanguage('fr_FR')).toEqual(['0 article', '1 article', '2 articles']);
+  });
+});

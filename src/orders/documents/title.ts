@@ -1,0 +1,20 @@
+import { messages } from '../../kernel/messages.ts';
+import type { DocumentKind } from './facts.ts';
+import type { DocumentRow } from './queries.ts';
+
+/** `Rechnung 1001` */
+export function documentTitle(kind: DocumentKind, number: number, locale: string): string {
+  return `${messages(locale).documents[kind]} ${number}`;
+}
+
+/** What its file is called: `Rechnung-1001`. */
+export function documentName({
+  kind,
+  number,
+  terms,
+}: Pick<DocumentRow, 'kind' | 'number' | 'terms'>): string {
+  return documentTitle(kind, number, terms.locale)
+    .normalize('NFD')
+    .replaceAll(/[^\w ]/g, '')
+    .replaceAll(' ', '-');
+}

@@ -1,0 +1,61 @@
+import type { CartProduct } from '../catalogue/products/cart-product.ts';
+import type { Entry } from '../http/audit-entry.ts';
+import type { Content } from '../pricing/content.ts';
+import type { OrderMail } from './confirmation-email.ts';
+
+export interface NewOrder {
+  orderId: string;
+  createdAt: Date;
+  /** `ORD261115/`; the counter follows. */
+  numberPrefix: string;
+  cartId: string;
+  /** Of the cart that this order was made from. */
+  cartVersion: number;
+  cartTokenHash: Buffer;
+  locale: string;
+  taxModel: 'GROSS' | 'NET';
+  billingAddress: string;
+  shippingAddress: string | null;
+  content: Content;
+  /** Of the billing address; by it the customer is found, unless one is named. */
+  email: string;
+  customerId: string | null;
+  /** For a customer who is new. */
+  newCustomerId: string;
+  /** Who placed it; null: the shop itself. */
+  appId: string | null;
+  /** Its use is counted; null: none, or one that takes nothing off. */
+  couponCodeKey: string | null;
+  /** Sell what is not in stock. */
+  beyondStock: boolean;
+  /** When it is cancelled unless something was paid; null: never. */
+  releaseAt: Date | null;
+}
+
+/** What became of an order. Without a number it was not placed, and nothing has changed. */
+export interface Placing {
+  orderNumber: string | null;
+  customerId: string | null;
+  customerNumber: string | null;
+  /** false: the cart, or something else that the order was computed from, has changed in the meantime. */
+  isCurrent: boolean;
+  /** Products of which there is not enough. */
+  shortIds: string[];
+  /** What is left of the others: `<id> <stock>`. */
+  left: string[];
+}
+
+export interface PlacingOptions {
+  mailId: string;
+  /** To the customer, once the order has its number. */
+  mail: OrderMail & { shopId: string };
+  /** For the audit log. */
+  entry?: Entry | undefined;
+  /** What the order was computed from, if it came from a cache: the order is only placed if it is still the same. */
+  expected?: { settingsVersion: number; products: readonly CartProduct[] } | undefined;
+}
+
+export interface OrderRequest {
+  order: NewOrder;
+  options: PlacingOptions;
+}

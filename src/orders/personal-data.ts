@@ -1,0 +1,224 @@
+import type { Queries, Transaction } from '../db/database.ts';
+import { sql, type Sql } from '../db/sql.ts';
+import { toMilliseconds } from '../http/dates.ts';
+import { conflict } from '../http/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import { toDecimal } from '../kernel/money.ts';
+import { batchedSection, ERASED_EMAIL, type Person, type PersonalData } from '../platform/personal-data.ts';
+import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
+import { shopSettings, type Settings } from '../shops/settings/settings.ts';
+import { orderColumns, ordersWithCustomers, type OrderRow } from './queries.ts';
+import { orderText } from './render.ts';
+
+/**
+ * Orders with all that belongs to them. An erasure leaves their numbers, lines and sums; of addresses it leaves the
+ * country and the beginning of the postcode. Invoices and credit notes stay as they are, because the law demands it.
+ */
+export const orderPersonalData: PersonalData = {
+  sections: {
+    orders: batchedSection(
+      'Orders as everywhere else, oldest first, and of each its documents (without the files), payments, shipments, returns and history.',
+      findOrderRecords,
+      async (db, shopId, origin) => {
+        const settings = await shopSettings(db, shopId);
+        return (order) => toExport(order, origin, settings);
+      },
+    ),
+  },
+  counts: {
+    ordersAnonymised: 'Orders that have lost their addresses, comments and notes.',
+    documentsKept: 'Invoices and credit notes, which stay as they are.',
+  },
+  lock: async (tx, shopId, person, { force }) => {
+    const orders = await lockOrdersOf(tx, shopId, person);
+    const open = orders.filter(({ isFinished }) => !isFinished).map(({ orderNumber }) => orderNumber);
+    if (open.length > 0 && !force) throw conflict(unfinishedText(open));
+  },
+  erase: async (tx, shopId, person, { appId }) => {
+    const orderIds = await anonymiseOrdersOf(tx, shopId, person);
+    if (orderIds.length > 0) {
+      await eraseRemarks(tx, shopId, orderIds);
+      await recordErasures(tx, shopId, orderIds, appId);
+    }
+    const documentsKept = await countDocumentsOf(tx, shopId, person);
+    return { counts: { ordersAnonymised: orderIds.length, documentsKept } };
+  },
+};
+
+/** An order with the rows of its other tables; amounts in minor units, moments as JSON has them. */
+interface OrderRecords extends OrderRow {
+  cancelledAt: Date | null;
+  erasedAt: Date | null;
+  documents: {
+    documentId: string;
+    type: string;
+    number: number;
+    issuedOn: string;
+    address: object;
+    total: number;
+  }[];
+  payments: {
+    paymentId: string;
+    at: string;
+    kind: string;
+    amount: number;
+    reference: string;
+    note: string;
+  }[];
+  shipments: { shipmentId: string; at: string; lines: object[]; carrier: string; trackingCode: string }[];
+  returns: { returnId: string; at: string; lines: object[]; restocked: boolean; note: string }[];
+  history: { eventId: string; at: string; kind: string; details: object }[];
+}
+
+const BATCH = 100;
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
+/** The rows as a list of JSON. */
+const listOf = (rows: Sql) => sql`coalesce((select json_agg(found) from (${rows}) found), '[]')`;
+
+const ofOrder = sql`shop_id = customer_order.shop_id and order_id = customer_order.order_id`;
+
+/** Oldest first, after the last one that was read. */
+function findOrderRecords(
+  db: Queries,
+  shopId: string,
+  { customerId }: Person,
+  last: OrderRecords | undefined,
+) {
+  return db.many<OrderRecords>(sql`
+    select ${orderColumns}, cancelled_at as "cancelledAt", erased_at as "erasedAt",
+      ${listOf(sql`
+        select upper(document_id::text) as "documentId", kind as type, number, issued_at as "issuedOn", address,
+          (content ->> 'grandTotal')::bigint as total
+        from order_document where ${ofOrder} order by created_at, document_id`)} as documents,
+      ${listOf(sql`
+        select upper(payment_id::text) as "paymentId", at, kind, amount, reference, note
+        from order_payment where ${ofOrder} order by at, payment_id`)} as payments,
+      ${listOf(sql`
+        select upper(shipment_id::text) as "shipmentId", at, lines, carrier, tracking_code as "trackingCode"
+        from order_shipment where ${ofOrder} order by at, shipment_id`)} as shipments,
+      ${listOf(sql`
+        select upper(return_id::text) as "returnId", at, lines, restocked, note
+        from order_return where ${ofOrder} order by at, return_id`)} as returns,
+      ${listOf(sql`
+        select upper(event_id::text) as "eventId", at, kind, details
+        from order_event where ${ofOrder} order by at, event_id`)} as history
+    from ${ordersWithCustomers}
+    where customer_order.shop_id = ${shopId} and customer_order.customer_id = ${customerId}
+      and (customer_order.created_at, customer_order.order_id)
+        > (${last?.createdAt ?? new Date(0)}, ${last?.orderId ?? NO_ID}::uuid)
+    order by customer_order.created_at, customer_order.order_id limit ${BATCH}`);
+}
+
+/** The order as everywhere else, in its own language, and then what only its merchant sees. */
+function toExport(order: OrderRecords, origin: string, settings: Settings): object {
+  const { currency, locale, cancelledAt, erasedAt } = order;
+  return {
+    ...(JSON.parse(orderText(order, { locale, origin, settings })) as object),
+    cancelledOn: cancelledAt && toMilliseconds(cancelledAt),
+    erasedOn: erasedAt && toMilliseconds(erasedAt),
+    documents: order.documents.map(({ issuedOn, total, ...document }) => ({
+      ...document,
+      issuedOn: toMilliseconds(new Date(issuedOn)),
+      grandTotal: toDecimal(total, currency),
+    })),
+    payments: order.payments
+      .map((payment) => ({ ...payment, amount: toDecimal(payment.amount, currency) }))
+      .map(dated),
+    shipments: order.shipments.map(dated),
+    returns: order.returns.map(dated),
+    history: order.history.map(dated),
+  };
+}
+
+const dated = <Dated extends { at: string }>(row: Dated) => ({
+  ...row,
+  at: toMilliseconds(new Date(row.at)),
+});
+
+/** Locks the orders that are not erased yet. An order that is being edited is not finished. */
+function lockOrdersOf(tx: Transaction, shopId: string, { customerId }: Person) {
+  return tx.many<{ orderNumber: string; isFinished: boolean }>(sql`
+    select order_number as "orderNumber",
+      editing_since is null and (
+        closed_at is not null or archived_at is not null or rejected_at is not null or cancelled_at is not null
+        or paid_at is not null and (delivered_at is not null or content -> 'shipping' = 'null')) as "isFinished"
+    from customer_order
+    where shop_id = ${shopId} and customer_id = ${customerId} and erased_at is null
+    order by created_at, order_id
+    for no key update`);
+}
+
+const MOST_NAMED = 5;
+
+/** An order that is under way can't be delivered, invoiced or refunded without an address. */
+function unfinishedText(orderNumbers: readonly string[]): string {
+  const named = orderNumbers.slice(0, MOST_NAMED).join(', ');
+  const more = orderNumbers.length > MOST_NAMED ? ` and ${orderNumbers.length - MOST_NAMED} more` : '';
+  return (
+    `The customer has orders that are not finished: ${named}${more}. ` +
+    'Close or cancel them first, or erase with force'
+  );
+}
+
+/** The country stays, because tax depends on it, and the first two characters of the postcode. */
+const BLANK = JSON.stringify(
+  Object.fromEntries(
+    ADDRESS_FIELDS.map((field) => [field, field === 'country' || field === 'zipCode' ? `@${field}` : null]),
+  ),
+);
+const BLANK_WITH_EMAIL = BLANK.replace('"emailAddress":null', `"emailAddress":"${ERASED_EMAIL}"`);
+
+const anonymised = (address: Sql, blank: string) => sql`
+  replace(replace(${blank}, '"@zipCode"', coalesce(to_json(left(${address} ->> 'zipCode', 2))::text, 'null')),
+    '"@country"', coalesce(to_json(${address} ->> 'country')::text, 'null'))::json`;
+
+/**
+ * Changes all orders in one statement, past `changeOrder`: nothing that it changes is counted by days or lines.
+ * Returns the ids of the orders.
+ */
+async function anonymiseOrdersOf(tx: Transaction, shopId: string, { customerId }: Person): Promise<string[]> {
+  const orders = await tx.many<{ orderId: string }>(sql`
+    update customer_order set billing_address = ${anonymised(sql`billing_address`, BLANK_WITH_EMAIL)},
+      shipping_address = case when shipping_address is null then null
+        else ${anonymised(sql`shipping_address`, BLANK)} end,
+      customer_comment = null, internal_note = null, erased_at = ${tx.now}, updated_at = ${tx.now},
+      version = version + 1
+    where shop_id = ${shopId} and customer_id = ${customerId} and erased_at is null
+    returning upper(order_id::text) as "orderId"`);
+  return orders.map(({ orderId }) => orderId);
+}
+
+/** Erases what people have written beside the facts that the books need. */
+async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly string[]): Promise<void> {
+  const ofOrders = sql`shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])`;
+  await tx.run(sql`update order_payment set note = null where ${ofOrders} and note is not null`);
+  await tx.run(sql`update order_return set note = null where ${ofOrders} and note is not null`);
+  await tx.run(sql`
+    update order_shipment set tracking_code = null where ${ofOrders} and tracking_code is not null`);
+  // The history stays, but not the reason of a cancellation, which is free text.
+  await tx.run(
+    sql`update order_event set details = details - 'reason' where ${ofOrders} and details ? 'reason'`,
+  );
+}
+
+async function recordErasures(
+  tx: Transaction,
+  shopId: string,
+  orderIds: readonly string[],
+  appId: string | null,
+): Promise<void> {
+  await tx.run(sql`
+    insert into order_event (shop_id, order_id, event_id, at, app_id, kind, details)
+    select ${shopId}, order_id, event_id, ${tx.now}::timestamptz, ${appId}::uuid, 'erased', '{}'
+    from unnest(${orderIds}::uuid[], ${orderIds.map(() => newId(tx.now))}::uuid[]) as erased (order_id, event_id)`);
+}
+
+async function countDocumentsOf(db: Queries, shopId: string, { customerId }: Person): Promise<number> {
+  const row = await db.one<{ count: number }>(sql`
+    select count(*) as count from order_document document
+    join customer_order on customer_order.shop_id = document.shop_id
+      and customer_order.order_id = document.order_id
+    where document.shop_id = ${shopId} and customer_order.customer_id = ${customerId}`);
+  return row!.count;
+}

@@ -1,0 +1,107 @@
+import { divideRounded, parseDecimal } from '../kernel/money.ts';
+import type { NewOrder } from './new-order.ts';
+
+/** What orders depend on, as it is while their rows are locked. */
+export interface PlacingState {
+  /** By the id of the cart. */
+  cartVersions: ReadonlyMap<string, number>;
+  /** As decimal texts, by the id of the product. A product whose stock is not counted is missing. */
+  stock: ReadonlyMap<string, string>;
+  coupons: readonly { codeKey: string; campaignId: string; used: number }[];
+  /** A limit of null: any number of uses. */
+  campaigns: readonly {
+    campaignId: string;
+    used: number;
+    usageLimit: number | null;
+    campaignUsageLimit: number | null;
+  }[];
+  settingsVersion: number;
+  /** Of the products of the orders; without their stock, which is checked by itself. */
+  productVersions: ReadonlySet<string>;
+}
+
+/** What an order was computed from, where that may be older than the stored cart. */
+export interface ExpectedVersions {
+  settingsVersion: number;
+  productVersions: readonly string[];
+}
+
+export interface Verdict {
+  isPlaced: boolean;
+  /** false: the cart, or something that the order was computed from, has changed in the meantime. */
+  isCurrent: boolean;
+  /** Products of which there is not enough. */
+  shortIds: string[];
+}
+
+type DecidedOrder = Pick<NewOrder, 'cartId' | 'cartVersion' | 'beyondStock' | 'couponCodeKey'> & {
+  content: { lines: readonly { productId: string; quantity: string }[] };
+};
+
+export interface OrderToDecide {
+  order: DecidedOrder;
+  expected?: ExpectedVersions | undefined;
+}
+
+/**
+ * Decides which of these orders are placed, one after the other: what an order takes is not there for the next one, and
+ * an order that is refused takes nothing.
+ */
+export function decideOrders(orders: readonly OrderToDecide[], state: PlacingState): Verdict[] {
+  const cartVersions = new Map(state.cartVersions);
+  const stock = new Map([...state.stock].map(([productId, quantity]) => [productId, millionths(quantity)]));
+  const campaigns = new Map(state.campaigns.map((campaign) => [campaign.campaignId, { ...campaign }]));
+  const coupons = new Map(state.coupons.map((coupon) => [coupon.codeKey, { ...coupon }]));
+
+  return orders.map(({ order, expected }) => {
+    if (cartVersions.get(order.cartId) !== order.cartVersion || !isAsExpected(expected, state)) {
+      return { isPlaced: false, isCurrent: false, shortIds: [] };
+    }
+    const quantities = new Map<string, bigint>();
+    for (const { productId, quantity } of order.content.lines) {
+      quantities.set(productId, (quantities.get(productId) ?? 0n) + millionths(quantity));
+    }
+    const counted = [...quantities].filter(([productId]) => stock.has(productId));
+    const shortIds = order.beyondStock
+      ? []
+      : counted.filter(([productId, quantity]) => stock.get(productId)! < quantity).map(([id]) => id);
+    const coupon = order.couponCodeKey === null ? undefined : coupons.get(order.couponCodeKey);
+    const campaign = coupon && campaigns.get(coupon.campaignId);
+    const isCouponLeft =
+      order.couponCodeKey === null ||
+      (coupon !== undefined &&
+        campaign !== undefined &&
+        isLeft(coupon.used, campaign.usageLimit) &&
+        isLeft(campaign.used, campaign.campaignUsageLimit));
+    const isPlaced = shortIds.length === 0 && isCouponLeft;
+    if (isPlaced) {
+      // A cart becomes one order.
+      cartVersions.delete(order.cartId);
+      for (const [productId, quantity] of counted) stock.set(productId, stock.get(productId)! - quantity);
+      if (coupon) coupon.used++;
+      if (campaign) campaign.used++;
+    }
+    return { isPlaced, isCurrent: true, shortIds };
+  });
+}
+
+function isAsExpected(
+  expected: ExpectedVersions | undefined,
+  { settingsVersion, productVersions }: PlacingState,
+): boolean {
+  return (
+    expected === undefined ||
+    (expected.settingsVersion === settingsVersion &&
+      expected.productVersions.every((version) => productVersions.has(version)))
+  );
+}
+
+const isLeft = (used: number, limit: number | null) => limit === null || used < limit;
+
+const MILLION = 1_000_000n;
+
+/** Quantities have up to six decimals; in millionths they are whole numbers that can be counted with. */
+function millionths(quantity: string): bigint {
+  const { units, scale } = parseDecimal(quantity)!;
+  return divideRounded(units * MILLION, 10n ** BigInt(scale));
+}

@@ -1,0 +1,273 @@
+import { productVersions } from '../catalogue/products/cart-product-cache.ts';
+import type { Transaction } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import type { NewOrder } from './new-order.ts';
+import { netRevenue } from './revenue.ts';
+
+/**
+ * The statements that place orders, several of one shop at once. Those that lock come first, in the order in which they
+ * are sent; the reason for this order is told at `placeOrders`.
+ *
+ * Where a statement joins a list that was sent, it names the ids once more in an array: PostgreSQL expects many rows in
+ * a list that it does not know, and might read all that the shop has; the array says how few they are.
+ */
+
+/** Milliseconds until a statement of this transaction gives up waiting for a lock; 0: as long as it may run. */
+export function setLockTimeout(tx: Transaction, milliseconds: number) {
+  return tx.run(sql`select set_config('lock_timeout', ${String(milliseconds)}, true)`);
+}
+
+/** What a statement does about a row that somebody else has locked. */
+export const WAIT = sql``;
+export const SKIP_LOCKED = sql`skip locked`;
+
+/** In the order of their ids, so that two transactions cannot deadlock. So do the next ones. */
+export function lockCarts(tx: Transaction, shopId: string, cartIds: readonly string[], ifLocked = WAIT) {
+  return tx.many<{ cartId: string; version: number }>(sql`
+    select upper(cart_id::text) as "cartId", version from cart
+    where shop_id = ${shopId} and cart_id = any (${cartIds}::uuid[])
+    order by cart_id for update ${ifLocked}`);
+}
+
+/** Locks the products whose stock is counted. */
+export function lockStock(tx: Transaction, shopId: string, productIds: readonly string[], ifLocked = WAIT) {
+  return tx.many<{ productId: string; stock: string }>(sql`
+    select upper(product_id::text) as "productId", stock from product
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and stock is not null
+    order by product_id for no key update ${ifLocked}`);
+}
+
+/** The products whose stock is counted, locked or not. */
+export function findCountedProducts(tx: Transaction, shopId: string, productIds: readonly string[]) {
+  return tx.many<{ productId: string }>(sql`
+    select upper(product_id::text) as "productId" from product
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and stock is not null`);
+}
+
+export async function lockCoupons(
+  tx: Transaction,
+  shopId: string,
+  codeKeys: readonly string[],
+  ifLocked = WAIT,
+) {
+  if (codeKeys.length === 0) return [];
+  return tx.many<{ codeKey: string; campaignId: string; used: number }>(sql`
+    select code_key as "codeKey", campaign_id as "campaignId", used from coupon
+    where shop_id = ${shopId} and code_key = any (${codeKeys})
+    order by code_key for no key update ${ifLocked}`);
+}
+
+interface LockedCampaign {
+  campaignId: string;
+  used: number;
+  usageLimit: number | null;
+  campaignUsageLimit: number | null;
+}
+
+/** Locks the campaigns of these coupons. */
+export async function lockCampaigns(
+  tx: Transaction,
+  shopId: string,
+  codeKeys: readonly string[],
+  ifLocked = WAIT,
+) {
+  if (codeKeys.length === 0) return [];
+  return tx.many<LockedCampaign>(sql`
+    select campaign_id as "campaignId", used, usage_limit as "usageLimit",
+      campaign_usage_limit as "campaignUsageLimit"
+    from coupon_campaign
+    where shop_id = ${shopId} and campaign_id = any (array(
+      select campaign_id from coupon where shop_id = ${shopId} and code_key = any (${codeKeys})))
+    order by campaign_id for no key update ${ifLocked}`);
+}
+
+/** Locks the counter of orders and returns the number of the last one. */
+export async function lockOrderCounter(tx: Transaction, shopId: string): Promise<number> {
+  const row = await tx.one<{ value: number }>(sql`
+    select value from counter where shop_id = ${shopId} and name = 'order' for no key update`);
+  return row!.value;
+}
+
+export interface Buyer {
+  orderId: string;
+  /** The email address as customers are found by it. */
+  emailKey: string;
+  /** null: nobody is known by this address. */
+  customerId: string | null;
+  customerNumber: string | null;
+}
+
+/** Finds the customer of each order: the one that is named, or else the oldest one with its email address. */
+export function findBuyers(
+  tx: Transaction,
+  shopId: string,
+  orders: readonly Pick<NewOrder, 'orderId' | 'customerId' | 'email'>[],
+) {
+  return tx.many<Buyer>(sql`
+    select upper(given.order_id::text) as "orderId", lower(given.email) as "emailKey",
+      upper(coalesce(named.customer_id, found.customer_id)::text) as "customerId",
+      coalesce(named.customer_number, found.customer_number) as "customerNumber"
+    from unnest(${orders.map(({ orderId }) => orderId)}::uuid[],
+      ${orders.map(({ customerId }) => customerId)}::uuid[], ${orders.map(({ email }) => email)}::text[])
+      as given (order_id, customer_id, email)
+    left join lateral (
+      select customer_id, customer_number from customer
+      where shop_id = ${shopId} and customer_id = given.customer_id
+    ) named on true
+    left join lateral (
+      select customer_id, customer_number from customer
+      where shop_id = ${shopId} and email_key = lower(given.email)
+      order by created_at, customer_id limit 1
+    ) found on named.customer_id is null`);
+}
+
+/** The versions of the settings and of these products at this moment. */
+export async function findVersions(tx: Transaction, shopId: string, productIds: readonly string[]) {
+  const row = await tx.one<{ settingsVersion: number; productVersions: string[] }>(sql`
+    select settings_version as "settingsVersion", ${productVersions(shopId, productIds)} as "productVersions"
+    from shop where shop_id = ${shopId}`);
+  return row!;
+}
+
+/** Takes what these orders hold from the stock of the products that are locked; returns what is left of each. */
+export async function takeStock(
+  tx: Transaction,
+  shopId: string,
+  orders: readonly NewOrder[],
+  lockedIds: readonly string[],
+) {
+  if (lockedIds.length === 0) return [];
+  const lines = orders.flatMap(({ createdAt, content }) =>
+    content.lines.map(({ productId, quantity }) => ({ product_id: productId, quantity, at: createdAt })),
+  );
+  return tx.many<{ productId: string; stock: string }>(sql`
+    update product set stock = product.stock - sold.quantity, stock_changed_at = sold.at
+    from (
+      select product_id, sum(quantity) as quantity, max(at) as at
+      from jsonb_to_recordset(${JSON.stringify(lines)}) as line (product_id uuid, quantity numeric, at timestamptz)
+      group by product_id
+    ) sold
+    where product.shop_id = ${shopId} and product.product_id = any (${lockedIds}::uuid[])
+      and product.product_id = sold.product_id
+    returning upper(product.product_id::text) as "productId", product.stock`);
+}
+
+/** Counts a use of these coupons, and of one as often as it is named. */
+export async function redeemCoupons(tx: Transaction, shopId: string, codeKeys: readonly string[]) {
+  if (codeKeys.length === 0) return;
+  await tx.run(sql`
+    update coupon set used = used + cardinality(array_positions(${codeKeys}::text[], code_key))
+    where shop_id = ${shopId} and code_key = any (${codeKeys}::text[])`);
+}
+
+/** Counts a use of these campaigns, and of one as often as it is named. */
+export async function countRedemptions(tx: Transaction, shopId: string, campaignIds: readonly string[]) {
+  if (campaignIds.length === 0) return;
+  await tx.run(sql`
+    update coupon_campaign set used = used + cardinality(array_positions(${campaignIds}::uuid[], campaign_id))
+    where shop_id = ${shopId} and campaign_id = any (${campaignIds}::uuid[])`);
+}
+
+export function advanceOrderCounter(tx: Transaction, shopId: string, count: number) {
+  return tx.run(sql`
+    update counter set value = value + ${count} where shop_id = ${shopId} and name = 'order'`);
+}
+
+export interface NewCustomer {
+  customerId: string;
+  emailKey: string;
+  createdAt: Date;
+  /** As JSON text. */
+  billingAddress: string;
+}
+
+/**
+ * Makes the customers who order for the first time, each with the next number that no merchant has given by hand. Two
+ * orders cannot make the same customer twice, because whoever places an order holds the counter of orders.
+ *
+ * The free numbers are found by counting, because `not exists` becomes a join that may read all customers of the shop.
+ */
+export async function insertCustomers(tx: Transaction, shopId: string, customers: readonly NewCustomer[]) {
+  if (customers.length === 0) return [];
+  const customerIds = customers.map(({ customerId }) => customerId);
+  const rows = customers.map(({ customerId, emailKey, createdAt, billingAddress }, index) => ({
+    customer_id: customerId,
+    place: index + 1,
+    created_at: createdAt,
+    billing_address: billingAddress,
+    email_key: emailKey,
+  }));
+  const [, , inserted] = await Promise.all([
+    tx.run(sql`select from counter where shop_id = ${shopId} and name = 'customer' for no key update`),
+    // A customer who has changed the email address since is not matched again.
+    tx.run(sql`
+      update customer set ordered_as = null
+      where shop_id = ${shopId} and ordered_as = any (${rows.map(({ email_key }) => email_key)}::text[])`),
+    tx.many<{ customerId: string; customerNumber: string }>(sql`
+      insert into customer (shop_id, customer_id, customer_number, created_at, billing_address, ordered_as)
+      select ${shopId}, given.customer_id, free.number::text, given.created_at, given.billing_address::json,
+        given.email_key
+      from jsonb_to_recordset(${JSON.stringify(rows)}) as given (customer_id uuid, place bigint,
+        created_at timestamptz, billing_address text, email_key text)
+      join (
+        select number, row_number() over (order by number) as place
+        from (
+          select counter.value + step as number
+          from counter cross join generate_series(1, ${1000 + rows.length}::int) step
+          where counter.shop_id = ${shopId} and counter.name = 'customer' and (
+            select count(*) from customer
+            where customer.shop_id = ${shopId} and customer.customer_number = (counter.value + step)::text) = 0
+          limit ${rows.length}
+        ) unused
+      ) free on free.place = given.place
+      returning upper(customer_id::text) as "customerId", customer_number as "customerNumber"`),
+    tx.run(sql`
+      update counter
+      set value = coalesce((
+        select max(customer_number::bigint) from customer
+        where customer.shop_id = ${shopId} and customer.customer_id = any (${customerIds}::uuid[])), value)
+      where shop_id = ${shopId} and name = 'customer'`),
+  ]);
+  return inserted;
+}
+
+export type NumberedOrder = NewOrder & { orderNumber: string; buyerId: string };
+
+export function insertOrders(tx: Transaction, shopId: string, orders: readonly NumberedOrder[]) {
+  const rows = orders.map((order) => ({
+    order_id: order.orderId,
+    order_number: order.orderNumber,
+    cart_id: order.cartId,
+    cart_token_hash: `\\x${order.cartTokenHash.toString('hex')}`,
+    created_at: order.createdAt,
+    customer_id: order.buyerId,
+    app_id: order.appId,
+    locale: order.locale,
+    currency: order.content.currency,
+    tax_model: order.taxModel,
+    grand_total: order.content.grandTotal,
+    total_before_tax: order.content.totalBeforeTax,
+    total_tax: order.content.totalTax,
+    net_revenue: netRevenue(order.content),
+    // As text, because jsonb would sort the fields of an address.
+    billing_address: order.billingAddress,
+    shipping_address: order.shippingAddress,
+    content: order.content,
+    release_at: order.releaseAt,
+  }));
+  return tx.run(sql`
+    insert into customer_order (shop_id, order_id, order_number, cart_id, cart_token_hash, created_at, customer_id,
+      app_id, locale, currency, tax_model, grand_total, total_before_tax, total_tax, net_revenue, billing_address,
+      shipping_address, content, release_at)
+    select ${shopId}, order_id, order_number, cart_id, cart_token_hash, created_at, customer_id,
+      app_id, locale, currency, tax_model, grand_total, total_before_tax, total_tax, net_revenue,
+      billing_address::json, shipping_address::json, content, release_at
+    from jsonb_to_recordset(${JSON.stringify(rows)}) as placed (order_id uuid, order_number text, cart_id uuid,
+      cart_token_hash bytea, created_at timestamptz, customer_id uuid, app_id uuid, locale text, currency text,
+      tax_model text, grand_total bigint, total_before_tax bigint, total_tax bigint, net_revenue numeric,
+      billing_address text, shipping_address text, content jsonb, release_at timestamptz)`);
+}
+
+export function deleteCarts(tx: Transaction, shopId: string, cartIds: readonly string[]) {
+  return tx.run(sql`delete from cart where shop_id = ${shopId} and cart_id = any (${cartIds}::uuid[])`);
+}

@@ -1,0 +1,17 @@
+import { cartPersonalData } from './carts/personal-data.ts';
+import { availabilityPersonalData } from './catalogue/products/availability-personal-data.ts';
+import { orderPersonalData } from './orders/personal-data.ts';
+import { newsletterPersonalData } from './people/newsletters/personal-data.ts';
+import { emailPersonalData } from './platform/email/personal-data.ts';
+import type { PersonalData } from './platform/personal-data.ts';
+import { auditPersonalData } from './shops/audit-log/personal-data.ts';
+
+/** Every source of data about a person beside the customer itself, in the order of an export. */
+export const PERSONAL_DATA: readonly PersonalData[] = [
+  newsletterPersonalData,
+  availabilityPersonalData,
+  cartPersonalData,
+  emailPersonalData,
+  orderPersonalData,
+  auditPersonalData,
+];

@@ -1,0 +1,85 @@
+import type { Queries } from '../../db/database.ts';
+import type { Attachment } from './delivery.ts';
+import type { Row } from './letter.ts';
+import { LINES } from './placeholders.ts';
+
+/** The languages that have built-in words; the others get English. */
+export type InLanguages<Words> = Readonly<Record<'en' | 'de' | 'fr', Words>>;
+
+/** The built-in words of a kind of email in one language. */
+export interface EmailWords {
+  subject: string;
+  /** Blank lines separate paragraphs. A line whose placeholder has no value is left out. */
+  text: string;
+  /** The label of the link. */
+  link: string;
+  /** Why the recipient gets this email. */
+  footer: string;
+}
+
+/** What every email knows beside its own facts: the shop that sends it, and who receives it. */
+export interface EmailContext {
+  shopId: string;
+  /** The name of the shop in the recipient's locale. */
+  shopName: string;
+  /** Where its storefront begins: `https://shop.example/shop/DemoShop`. */
+  storefront: string;
+  to: string;
+  /** The locale that links must name; undefined: it is the shop's default. */
+  locale: string | undefined;
+  /** Links that prove something are signed with a key that is derived from it. */
+  installationKey: Buffer;
+}
+
+export interface Placeholder<Facts extends object, Words extends EmailWords> {
+  /** Explains it to whoever writes the shop's own words. */
+  meaning: string;
+  /** null: there is no value, for example no tracking code. */
+  value(facts: Facts, context: EmailContext, words: Words): string | null;
+}
+
+/**
+ * A kind of email, defined by the module that sends it. `src/email-kinds.ts` lists them all: the worker, the schema of
+ * the settings file and its checks get that list.
+ */
+export interface EmailKind<Facts extends object = object, Words extends EmailWords = EmailWords> {
+  /** Stands in the queue and in settings files, so it must not change. */
+  name: string;
+  /** When it is sent. */
+  occasion: string;
+  /** An example of a shop's own words, for the schema of the settings file. */
+  example: object;
+  placeholders: Readonly<Record<string, Placeholder<Facts, Words>>>;
+  /** The table that `{lines}` stands for. */
+  lines?: { meaning: string; rows(facts: Facts, words: Words): Row[] };
+  words: InLanguages<Words>;
+  link(facts: Facts, context: EmailContext): string;
+  /**
+   * Whether anybody can cause this email to any address, by ordering with it or by typing it into a form: those count
+   * against the daily limit of the recipient. What a merchant causes (an invoice, a shipment, a refund) is always sent,
+   * because strangers could otherwise use up the limit of a customer beforehand.
+   */
+  isLimited: boolean;
+  /** undefined: what the email is about no longer exists, and nothing is sent. */
+  attachments?(db: Queries, shopId: string, facts: Facts): Promise<Attachment[] | undefined>;
+  /** Records that the email was not sent because of the daily limit. It may be called twice for one email. */
+  onLimited?(db: Queries, shopId: string, emailId: string, facts: Facts): Promise<void>;
+}
+
+/** The placeholders that every kind has. */
+export const SHOP_PLACEHOLDERS = {
+  shopName: { meaning: 'Name of the shop.', value: (_: object, { shopName }: EmailContext) => shopName },
+  shopUrl: {
+    meaning: "Address of the shop's storefront.",
+    value: (_: object, { storefront }: EmailContext) => storefront,
+  },
+};
+
+/** The meaning of each placeholder of a kind, `{lines}` included. */
+export function placeholderMeanings({ placeholders, lines }: EmailKind): Record<string, string> {
+  const meanings = Object.entries(placeholders).map(([name, { meaning }]) => [name, meaning]);
+  return Object.fromEntries(lines ? [...meanings, [LINES, lines.meaning]] : meanings) as Record<
+    string,
+    string
+  >;
+}

@@ -1,0 +1,57 @@
+import { htmlLetter, plainLetter, type Letter } from '../../platform/email/letter.ts';
+import type { EmailContext, EmailKind, InLanguages } from '../../platform/email/kind.ts';
+import { fillBody, fillSubject } from '../../platform/email/placeholders.ts';
+import type { Email } from '../../platform/email/queue.ts';
+import type { MailTexts, Settings } from '../settings/settings.ts';
+
+export interface RenderedEmail {
+  subject: string;
+  language: string;
+  text: string;
+  html: string;
+}
+
+/** Renders an email with the shop's own words, else with the built-in ones. */
+export function renderEmail(
+  kind: EmailKind,
+  { locale, facts }: Pick<Email, 'locale' | 'facts'>,
+  context: EmailContext,
+  { mailTexts, defaultLocale }: Pick<Settings, 'mailTexts' | 'defaultLocale'>,
+): RenderedEmail {
+  const own = ownWords(mailTexts[kind.name] ?? {}, locale, defaultLocale);
+  const ownLanguage = languageOf(own?.locale ?? locale);
+  const language = ownLanguage in kind.words ? (ownLanguage as keyof InLanguages<unknown>) : 'en';
+  const words = kind.words[language];
+  const values = new Map(
+    Object.entries(kind.placeholders).map(([name, one]) => [name, one.value(facts, context, words)]),
+  );
+  const letter: Letter = {
+    subject: fillSubject(own?.subject ?? '', values) || fillSubject(words.subject, values),
+    body: fillBody(own?.text ?? words.text, values, kind.lines?.rows(facts, words)),
+    link: { label: words.link, href: kind.link(facts, context) },
+    footer: words.footer,
+  };
+  const textLanguage = own?.text === undefined ? language : ownLanguage;
+  return {
+    subject: letter.subject,
+    language: textLanguage,
+    text: plainLetter(letter, context.shopName),
+    html: String(htmlLetter(letter, context.shopName, textLanguage)),
+  };
+}
+
+/**
+ * The shop's own words for the locale, else for another locale of its language, else for the default locale. Subject
+ * and text come from the same locale, so that one email does not mix two languages.
+ */
+function ownWords(texts: MailTexts[string], locale: string, defaultLocale: string) {
+  const related = [defaultLocale, ...Object.keys(texts).toSorted()].filter(
+    (other) => languageOf(other) === languageOf(locale),
+  );
+  const chosen = [locale, ...related, defaultLocale].find((one) => texts[one] !== undefined);
+  return chosen === undefined ? undefined : { ...texts[chosen], locale: chosen };
+}
+
+function languageOf(locale: string): string {
+  return locale.slice(0, 2).toLowerCase();
+}

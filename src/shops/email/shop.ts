@@ -1,0 +1,49 @@
+import type { Config } from '../../config.ts';
+import type { Database } from '../../db/database.ts';
+import { storefrontUrl } from '../../http/links.ts';
+import { textIn } from '../../http/locale.ts';
+import { oneLine } from '../../platform/email/letter.ts';
+import type { EmailShop } from '../../platform/email/worker.ts';
+import { installationKey } from '../apps/sealing.ts';
+import { findSettings } from '../settings/settings.ts';
+import { renderEmail } from './render.ts';
+
+/** Loads the shops that send emails; `origin` is the scheme and host of the links in them. */
+export function createEmailShopLoader({
+  db,
+  config,
+  origin,
+}: {
+  db: Database;
+  config: Config;
+  origin: string;
+}): (shopId: string) => Promise<EmailShop | undefined> {
+  const host = new URL(origin).hostname;
+  let key: Buffer | undefined;
+  return async (shopId) => {
+    const settings = await findSettings(db, shopId);
+    if (!settings) return undefined;
+    const signingKey = (key ??= await installationKey(config));
+    const { email: shopAddress, defaultLocale, dailyEmailsPerRecipient } = settings;
+    return {
+      dailyEmailsPerRecipient,
+      render: (kind, email) => {
+        const shopName = oneLine(textIn(settings.name, email.locale, defaultLocale) ?? shopId);
+        const context = {
+          shopId,
+          shopName,
+          storefront: storefrontUrl(origin, settings),
+          to: email.to,
+          locale: email.locale === defaultLocale ? undefined : email.locale,
+          installationKey: signingKey,
+        };
+        return {
+          ...renderEmail(kind, email, context, settings),
+          from: { name: shopName, address: config.MAIL_FROM ?? shopAddress },
+          replyTo: config.MAIL_FROM === undefined ? undefined : shopAddress,
+          host,
+        };
+      },
+    };
+  };
+}

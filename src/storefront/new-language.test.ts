@@ -1,0 +1,38 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { givenShop } from '../../test/builders.ts';
+import { startService, type Service } from '../../test/service.ts';
+import { givenVisitor, mainOf } from '../../test/visitor.ts';
+import { loadMessages } from '../kernel/messages.ts';
+
+let service: Service;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'messages-'));
+  service = await startService();
+});
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+test('a language is added with one file', async () => {
+  const english = await readFile(new URL('../kernel/messages/en.json', import.meta.url), 'utf8');
+  const madeUp = JSON.parse(english, (_key, value: unknown) =>
+    typeof value === 'string' ? `‹${value}›` : value,
+  ) as object;
+  await writeFile(join(folder, 'eo.json'), JSON.stringify(madeUp));
+  loadMessages(pathToFileURL(`${folder}/`));
+  await givenShop(service, 'Butiko', { locale: 'eo_DE' });
+
+  const page = await givenVisitor(service, 'Butiko').get('/cart');
+  expect(page.text).toContain('<html lang="eo-DE">');
+  expect(mainOf(page)).toBe('‹Your cart› ‹Your cart is empty.› ‹Continue shopping›');
+
+  const search = await givenVisitor(service, 'Butiko').get('/search?q=lanterno');
+  expect(search.text).toContain('<h1>‹Nothing was found for “lanterno”›</h1>');
+});
