@@ -1,7 +1,7 @@
 import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
 import { safe, type Markup } from '../http/html.ts';
-import type { View } from '../catalogue/products/render.ts';
+import type { RenderOptions } from '../catalogue/products/render.ts';
 import type { Visit } from './visit.ts';
 
 /** A page as it is kept: nothing in it belongs to a visitor. */
@@ -62,7 +62,10 @@ export class PageCache<Content> {
 }
 
 /** Products as visitors see them. */
-export function viewOf({ locale, currency, origin }: Visit, variant: View['variant']): View {
+export function viewOf(
+  { locale, currency, origin }: Visit,
+  variant: RenderOptions['variant'],
+): RenderOptions {
   return { locale, currency, origin, canWrite: false, variant };
 }
 
