@@ -10,7 +10,7 @@ import Fastify, {
 import { apps } from './shops/apps/routes.ts';
 import { audit } from './shops/audit-log/routes.ts';
 import { addresses } from './carts/addresses.ts';
-import { openCart } from './carts/change.ts';
+import { createCartStore, type CartStoreOptions } from './carts/cart-store.ts';
 import { coupon } from './carts/coupon.ts';
 import { lineItems } from './carts/line-items.ts';
 import { order } from './carts/order.ts';
@@ -28,12 +28,12 @@ import { docsRoutes } from './storefront/api-reference/routes.ts';
 import { documents } from './orders/documents/routes.ts';
 import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from './http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
-import { callerDirectory } from './http/callers.ts';
+import { createCallerDirectory } from './http/callers.ts';
 import { demoTokenCheck } from './http/demo-tokens.ts';
 import { errorBody, unavailable } from './http/errors.ts';
 import { answerFailure } from './http/failures.ts';
 import { proxyWarning } from './http/forwarded.ts';
-import { openGate } from './http/gate.ts';
+import { createAuthentication } from './http/authentication.ts';
 import { operations } from './http/operation.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { requestHostReader } from './http/request-host.ts';
@@ -82,6 +82,8 @@ export interface AppDeps {
   log: FastifyBaseLogger;
   /** false while the schema is still being brought up to date. */
   isMigrated?: () => boolean;
+  /** What makes carts fast; without it they are the same. */
+  cartStoreOptions?: CartStoreOptions;
 }
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -92,6 +94,7 @@ export async function buildApp({
   db,
   log,
   isMigrated = () => true,
+  cartStoreOptions = { cache: true, batch: true },
 }: AppDeps): Promise<FastifyInstance> {
   const logRequest = requestLog(log);
   const hosts = createShopHosts({ db, config, log, isMigrated, port: () => portOf(app) });
@@ -132,11 +135,11 @@ export async function buildApp({
     clientErrorHandler: answerBrokenRequest,
   });
 
-  const callers = callerDirectory(db);
+  const callers = createCallerDirectory(db);
   const limiter = rateLimiter(db, (error) => log.warn({ err: error }, 'rate limits could not be shared'));
   const isRefusedDemoToken = demoTokenCheck(config);
   const warnOfProxy = proxyWarning();
-  const gate = openGate({ config, callers, limiter, isRefusedDemoToken });
+  const authentication = createAuthentication({ config, callers, limiter, isRefusedDemoToken });
 
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
     httpPart === 'body' ? compileBody(schema) : compileParameters(schema),
@@ -157,7 +160,7 @@ export async function buildApp({
     setHeaders(request, reply);
     warnOfProxy(request);
     // A path that leads nowhere ends here, before its body is read.
-    if (request.is404) gate.rejectUnknownRoute(request, reply).catch(done);
+    if (request.is404) authentication.rejectUnknownRoute(request, reply).catch(done);
     else if (!isMigrated() && isApi(request.url)) done(unavailable());
     else done();
   });
@@ -174,24 +177,25 @@ export async function buildApp({
   registerHealth(app, db, isMigrated);
   await registerOpenapi(app);
 
+  const cartStore = createCartStore(db, cartStoreOptions);
   const api = operations(app, {
     config,
     db,
     callers,
-    gate,
+    authentication,
     limiter,
     isRefusedDemoToken,
-    checkCart: openCart,
+    checkCart: (request) => cartStore.open(request),
   });
   shop(api);
   countries(api);
   couponCampaigns(api);
-  carts(api);
-  lineItems(api);
-  coupon(api);
-  addresses(api);
-  paymentAndShipping(api);
-  order(api);
+  carts(api, cartStore);
+  lineItems(api, cartStore);
+  coupon(api, cartStore);
+  addresses(api, cartStore);
+  paymentAndShipping(api, cartStore);
+  order(api, cartStore);
   orders(api);
   sales(api);
   managedOrders(api);
@@ -228,7 +232,7 @@ export async function buildApp({
   await docsRoutes(app);
   mediaRoutes(app, { config });
   startPageRoutes(app, { db, config, hosts, isMigrated });
-  await storefrontRoutes(app, { db, config, limiter, hosts, isMigrated });
+  await storefrontRoutes(app, { db, carts: cartStore, config, limiter, hosts, isMigrated });
 
   app.addHook('onClose', async () => {
     await hosts.close();

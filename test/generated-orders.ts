@@ -55,7 +55,7 @@ function contentFrom(cart: CartFacts, shop: ShopRules): Content {
         validTo: cart.coupon.isInTime ? null : NOW.toISOString(),
       },
       couponLineItemId: cart.coupon && 'COUPON',
-      billingAddress: cart.country && JSON.stringify({ country: cart.country }),
+      billingAddress: cart.country === null ? null : { country: cart.country },
       shippingAddress: null,
       shippingMethodId: cart.shipping.methodId,
       shippingPrice: cart.shipping.price,

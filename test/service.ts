@@ -7,8 +7,10 @@ import pg from 'pg';
 import pino from 'pino';
 import { inject } from 'vitest';
 import { buildApp } from '../src/app.ts';
+import type { CartStoreOptions } from '../src/carts/cart-store.ts';
 import { readConfig, type Config } from '../src/config.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
+import { checkAnswer } from './answer-schema.ts';
 import { TEMPLATE } from './global-setup.ts';
 
 /** A whole service on a database of its own, cloned from the migrated template: built as production builds it. */
@@ -46,6 +48,9 @@ export interface Answer {
   body: any;
 }
 
+/** How the services of this test file hold their carts; a file may switch off what is there for speed alone. */
+export const cartStoreOptions: CartStoreOptions = { cache: true, batch: true };
+
 /** With `beside`, another process on the database of that service, which must be closed last. */
 export async function startService(
   environment: Record<string, string> = {},
@@ -58,7 +63,8 @@ export async function startService(
   const folder =
     beside?.config.KONTOR_DATA ?? (await mkdtemp(path.join(tmpdir(), `kontor-test-${process.pid}-`)));
   const config = readConfig({ LOG_LEVEL: 'silent', KONTOR_DATA: folder, ...environment });
-  const app = await buildApp({ config, db, log: pino({ level: config.LOG_LEVEL }) });
+  const app = await buildApp({ config, db, log: pino({ level: config.LOG_LEVEL }), cartStoreOptions });
+  checkAnswers(app);
   return {
     app,
     db,
@@ -84,6 +90,16 @@ export async function startService(
       if (!beside) await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Every JSON answer is checked against the schema of its operation, also where a test does not look at it. */
+function checkAnswers(app: FastifyInstance): void {
+  const inject = app.inject.bind(app) as (request: InjectOptions | string) => Promise<LightMyRequestResponse>;
+  app.inject = (async (request: InjectOptions | string) => {
+    const response = await inject(request);
+    checkAnswer(response);
+    return response;
+  }) as FastifyInstance['inject'];
 }
 
 /** The address of a path: those of the contract are short, `/manage/shops/...` is said in full. */

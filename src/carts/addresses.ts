@@ -1,21 +1,21 @@
-import { Type, type Static } from 'typebox';
-import { AddressRequest, toAddress } from '../shops/countries/address.ts';
+import { Type } from 'typebox';
+import { AddressRequest } from '../shops/countries/address.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
-import type { Settings } from '../shops/settings/settings.ts';
-import { changedCart, type Change } from './change.ts';
+import type { CartStore } from './cart-store.ts';
+import { removeAddress, setAddress } from './changes.ts';
+import { toCart } from './render.ts';
 import { Cart } from './schema.ts';
 
-const facts = {
+const cartOperation = {
   tag: 'carts',
   labels: ['Base', 'Now'],
   action: 'Update cart',
   access: 'cart token',
   params: Type.Object({ cartId: Id }),
   answer: Cart,
+  keepsKeyOrder: true,
 } as const;
-
-type AddressKey = (typeof ADDRESSES)[number]['key'];
 
 const ADDRESSES = [
   {
@@ -35,11 +35,11 @@ const ADDRESSES = [
   },
 ] as const;
 
-export function addresses(api: Operations): void {
+export function addresses(api: Operations, carts: CartStore): void {
   for (const { path, key, noun, name, description } of ADDRESSES) {
-    api.change(
+    api.writeWithStore(
       {
-        ...facts,
+        ...cartOperation,
         method: 'PUT',
         path: `/carts/:cartId/${path}`,
         name: `update${name}`,
@@ -47,33 +47,24 @@ export function addresses(api: Operations): void {
         description,
         body: AddressRequest,
       },
-      async (call) => changedCart(call, settingAddress(key, call.body)),
+      async (call) => {
+        const changed = await carts.update(call, (_cart, context) => setAddress(key, call.body, context));
+        return toCart(changed, { origin: call.origin, hasPickup: true });
+      },
     );
 
-    api.change(
+    api.writeWithStore(
       {
-        ...facts,
+        ...cartOperation,
         method: 'DELETE',
         path: `/carts/:cartId/${path}`,
         name: `delete${name}`,
         summary: `Delete ${noun}`,
       },
-      async (call) => changedCart(call, withoutAddress(key)),
+      async (call) => {
+        const changed = await carts.update(call, () => removeAddress(key));
+        return toCart(changed, { origin: call.origin, hasPickup: true });
+      },
     );
   }
-}
-
-/** What must not be empty in this address of a cart. */
-export function requiredFields(key: AddressKey, { mandatoryAddressFields }: Settings): string[] {
-  return key === 'billingAddress' ? ['country', 'emailAddress', ...mandatoryAddressFields] : ['country'];
-}
-
-export function settingAddress(key: AddressKey, sent: Static<typeof AddressRequest>): Change {
-  return ({ settings }) => ({
-    changed: { [key]: JSON.stringify(toAddress(sent, '', requiredFields(key, settings))) },
-  });
-}
-
-export function withoutAddress(key: AddressKey): Change {
-  return () => ({ changed: { [key]: null } });
 }

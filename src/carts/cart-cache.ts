@@ -1,7 +1,8 @@
 import { cachedCartProducts } from '../catalogue/products/cart-product-cache.ts';
 import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
-import type { CartRow, Wanted } from './queries.ts';
+import type { Address } from '../shops/countries/address.ts';
+import type { CartRow, Prefetch } from './cart.ts';
 
 /**
  * Carts as this process last saw them: whoever changes a cart usually changes it again. A change that is made from a
@@ -11,17 +12,22 @@ const cartCache: CacheKind<CartRow> = { name: 'carts', limit: { entries: 5_000 }
 
 /** Larger carts are not cached, so that one client cannot fill the cache. */
 const MOST_LINES_CACHED = 50;
-const LONGEST_ADDRESSES_CACHED = 8_000;
+/** Characters of both addresses. */
+const LONGEST_ADDRESSES_CACHED = 6_000;
 
 const keyOf = (shopId: string, cartId: string) => `${shopId} ${cartId}`;
 
+/** With the connection of a transaction it drops the cached cart instead, because the change may be rolled back. */
 export function cacheCart({ caches }: Queries, shopId: string, cart: CartRow): void {
   const cache = caches.of(cartCache);
   if (isCacheable(cart)) cache.set(keyOf(shopId, cart.cartId), cart);
   else cache.delete(keyOf(shopId, cart.cartId));
 }
 
-/** A coupon may be used up and a customer change the group without a trace in the cart: such carts are always read. */
+/**
+ * A coupon may be used up and a customer may change the group without a trace in the cart, so such carts are always
+ * read.
+ */
 function isCacheable({
   couponCodeKey,
   customerId,
@@ -29,25 +35,31 @@ function isCacheable({
   billingAddress,
   shippingAddress,
 }: CartRow): boolean {
-  const addresses = (billingAddress?.length ?? 0) + (shippingAddress?.length ?? 0);
   return (
     couponCodeKey === null &&
     customerId === null &&
     lines.length <= MOST_LINES_CACHED &&
-    addresses <= LONGEST_ADDRESSES_CACHED
+    lengthOf(billingAddress) + lengthOf(shippingAddress) <= LONGEST_ADDRESSES_CACHED
   );
+}
+
+function lengthOf(address: Address | null): number {
+  return Object.values(address ?? {}).reduce((length, text) => length + (text?.length ?? 0), 0);
 }
 
 export function dropCachedCart({ caches }: Queries, shopId: string, cartId: string): void {
   caches.of(cartCache).delete(keyOf(shopId, cartId));
 }
 
-/** The cached cart, with the products of its lines and those that are wanted; undefined when something is missing. */
+/**
+ * The cached cart, with the products of its lines and those that are prefetched; undefined when something is missing.
+ * Coupons are never cached, so a change that brings a code begins with the stored cart.
+ */
 export function cachedCart(
   db: Queries,
   shopId: string,
   cartId: string,
-  { productIds = [], codeKey }: Wanted,
+  { productIds = [], codeKey }: Prefetch,
 ): CartRow | undefined {
   const cart = db.caches.of(cartCache).get(keyOf(shopId, cartId));
   if (!cart || codeKey !== undefined) return undefined;

@@ -1,25 +1,26 @@
 import { Type } from 'typebox';
 import { couponKey } from './coupon-campaigns/campaign.ts';
-import { notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
-import { newId } from '../kernel/ids.ts';
-import { changedCart, type Change } from './change.ts';
-import { couponLimit, UnknownCoupon } from './coupon-limit.ts';
+import type { CartStore } from './cart-store.ts';
+import { addCoupon, removeCoupon } from './changes.ts';
+import { couponLimit } from './coupon-limit.ts';
+import { toCart } from './render.ts';
 import { Cart, CouponForm } from './schema.ts';
 
-const facts = {
+const cartOperation = {
   tag: 'carts',
   labels: ['Base'],
   action: 'Update cart',
   access: 'cart token',
   answer: Cart,
+  keepsKeyOrder: true,
 } as const;
 
-export function coupon(api: Operations): void {
-  api.change(
+export function coupon(api: Operations, carts: CartStore): void {
+  api.writeWithStore(
     {
-      ...facts,
+      ...cartOperation,
       method: 'POST',
       path: '/carts/:cartId/coupon',
       name: 'addCoupon',
@@ -34,33 +35,25 @@ export function coupon(api: Operations): void {
     },
     async (call) => {
       const codeKey = couponKey(call.body.code);
-      return changedCart(call, addingCoupon(codeKey, call.db.now), { codeKey });
+      const changed = await carts.update(call, (cart, context) => addCoupon(cart, codeKey, context), {
+        codeKey,
+      });
+      return toCart(changed, { origin: call.origin, hasPickup: true });
     },
   );
 
-  api.change(
+  api.writeWithStore(
     {
-      ...facts,
+      ...cartOperation,
       method: 'DELETE',
       path: '/carts/:cartId/coupon/:couponLineItemId',
       name: 'deleteCoupon',
       summary: 'Delete coupon',
       params: Type.Object({ cartId: Id, couponLineItemId: Id }),
     },
-    async (call) =>
-      changedCart(call, (open) => {
-        if (open.cart.couponLineItemId !== call.params.couponLineItemId) throw notFound();
-        return withoutCoupon(open);
-      }),
+    async (call) => {
+      const changed = await carts.update(call, (cart) => removeCoupon(cart, call.params.couponLineItemId));
+      return toCart(changed, { origin: call.origin, hasPickup: true });
+    },
   );
 }
-
-/** The code must be wanted beside the cart. */
-export function addingCoupon(codeKey: string, now: Date): Change {
-  return ({ cart }) => {
-    if (cart.coupon?.codeKey !== codeKey) throw new UnknownCoupon();
-    return { changed: { couponLineItemId: newId(now), couponCodeKey: codeKey } };
-  };
-}
-
-export const withoutCoupon: Change = () => ({ changed: { couponLineItemId: null, couponCodeKey: null } });

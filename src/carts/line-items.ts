@@ -1,29 +1,29 @@
 import { Type } from 'typebox';
-import type { Caller } from '../http/callers.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
-import { newId } from '../kernel/ids.ts';
-import { amountOf } from '../catalogue/products/requests.ts';
-import { changedCart, type Change, type OpenCart } from './change.ts';
-import { lineOf, namedProducts, replaced, withAll, withMore, withQuantity, type Shelf } from './lines.ts';
+import type { CartChange } from './cart.ts';
+import type { CartStore } from './cart-store.ts';
+import { addLine, addLines, namedProducts, removeLine, setLinePrice, setQuantity } from './lines.ts';
+import { toCart } from './render.ts';
 import { Cart, LinePrice, LineUpdate, ManyNewLines, NewLine } from './schema.ts';
 
-const facts = {
+const cartOperation = {
   tag: 'carts',
   labels: ['Base', 'Now'],
   action: 'Update cart',
   access: 'cart token',
   answer: Cart,
+  keepsKeyOrder: true,
 } as const;
 const params = Type.Object({ cartId: Id });
 const lineParams = Type.Object({ cartId: Id, lineItemId: Id });
 const CORRECTED =
   'The quantity is raised to the least order and the next step, and lowered to what is in stock and to what one order may hold (maxOrder of the product): compare it with what was sent.';
 
-export function lineItems(api: Operations): void {
-  api.change(
+export function lineItems(api: Operations, carts: CartStore): void {
+  api.writeWithStore(
     {
-      ...facts,
+      ...cartOperation,
       method: 'POST',
       path: '/carts/:cartId/line-items',
       name: 'createLineItem',
@@ -34,14 +34,18 @@ export function lineItems(api: Operations): void {
       status: 201,
     },
     async (call) => {
-      const { db, body, caller } = call;
-      return changedCart(call, adding(body, db.now, caller), { productIds: namedProducts([body]) });
+      const { body, origin } = call;
+      const productIds = namedProducts([body]);
+      const changed = await carts.update(call, (cart, context) => addLine(cart, body, context), {
+        productIds,
+      });
+      return toCart(changed, { origin, hasPickup: true });
     },
   );
 
-  api.change(
+  api.writeWithStore(
     {
-      ...facts,
+      ...cartOperation,
       method: 'POST',
       path: '/carts/:cartId/multi-line-items',
       name: 'createLineItems',
@@ -52,20 +56,22 @@ export function lineItems(api: Operations): void {
       status: 201,
     },
     async (call) => {
-      const { db, body, caller } = call;
-      const change = ({ cart, settings }: OpenCart) => {
-        const shelf = shelfOf({ cart, settings }, db.now, caller);
-        const { lines, refusals } = withAll(cart.lines, body, shelf, () => newId(db.now), { mayFail: true });
-        const status = refusals.length === 0 ? ('Complete' as const) : ('PartiallyComplete' as const);
-        return { changed: { lines }, status };
+      const { body, origin } = call;
+      let isComplete = true;
+      const change: CartChange = (cart, context) => {
+        const { lines, refusals } = addLines(cart, body, context, { mayFail: true });
+        isComplete = refusals.length === 0;
+        return { lines };
       };
-      return changedCart(call, change, { productIds: namedProducts(body) });
+      const changed = await carts.update(call, change, { productIds: namedProducts(body) });
+      const status = isComplete ? 'Complete' : 'PartiallyComplete';
+      return toCart(changed, { origin, status, hasPickup: true });
     },
   );
 
-  api.change(
+  api.writeWithStore(
     {
-      ...facts,
+      ...cartOperation,
       method: 'PUT',
       path: '/carts/:cartId/line-items/:lineItemId',
       name: 'updateLineItem',
@@ -75,26 +81,32 @@ export function lineItems(api: Operations): void {
       body: LineUpdate,
     },
     async (call) => {
-      const { db, params, body } = call;
-      return changedCart(call, changingQuantity(params.lineItemId, body.quantity, db.now));
+      const { params, body, origin } = call;
+      const changed = await carts.update(call, (cart, context) =>
+        setQuantity(cart, params.lineItemId, body.quantity, context),
+      );
+      return toCart(changed, { origin, hasPickup: true });
     },
   );
 
-  api.change(
+  api.writeWithStore(
     {
-      ...facts,
+      ...cartOperation,
       method: 'DELETE',
       path: '/carts/:cartId/line-items/:lineItemId',
       name: 'deleteLineItem',
       summary: 'Delete line item',
       params: lineParams,
     },
-    async (call) => changedCart(call, takingOut(call.params.lineItemId)),
+    async (call) => {
+      const changed = await carts.update(call, (cart) => removeLine(cart, call.params.lineItemId));
+      return toCart(changed, { origin: call.origin, hasPickup: true });
+    },
   );
 
-  api.change(
+  api.writeWithStore(
     {
-      ...facts,
+      ...cartOperation,
       method: 'PUT',
       path: '/carts/:cartId/line-items/:lineItemId/product-price',
       name: 'updateLineItemPrice',
@@ -105,39 +117,11 @@ export function lineItems(api: Operations): void {
       body: LinePrice,
     },
     async (call) => {
-      const { params, body } = call;
-      return changedCart(call, ({ cart }) => {
-        const line = lineOf(cart, params.lineItemId);
-        const price = amountOf(body.singleItemPrice, cart.currency, 'singleItemPrice');
-        return { changed: { lines: replaced(cart.lines, { ...line, price }) } };
-      });
+      const { params, body, origin } = call;
+      const changed = await carts.update(call, (cart) =>
+        setLinePrice(cart, params.lineItemId, body.singleItemPrice),
+      );
+      return toCart(changed, { origin, hasPickup: true });
     },
   );
-}
-
-/** The product must be wanted beside the cart. Without a caller it is a visitor of the storefront. */
-export function adding(line: NewLine, now: Date, caller?: Caller): Change {
-  return (open) => ({
-    changed: { lines: withMore(open.cart.lines, line, shelfOf(open, now, caller), () => newId(now)) },
-  });
-}
-
-export function changingQuantity(lineItemId: string, quantity: number | string, now: Date): Change {
-  return (open) => {
-    const { cart } = open;
-    const line = lineOf(cart, lineItemId);
-    return { changed: { lines: withQuantity(cart.lines, line, quantity, shelfOf(open, now)) } };
-  };
-}
-
-export function takingOut(lineItemId: string): Change {
-  return ({ cart }) => {
-    const line = lineOf(cart, lineItemId);
-    return { changed: { lines: cart.lines.filter((one) => one !== line) } };
-  };
-}
-
-function shelfOf({ cart, settings }: OpenCart, now: Date, caller?: Caller): Shelf {
-  const { currency, products, appId } = cart;
-  return { currency, products, settings, now, caller, isOfApp: appId !== null };
 }

@@ -1,4 +1,4 @@
-import { hasScope, type Caller } from '../http/callers.ts';
+import { hasScope } from '../http/callers.ts';
 import {
   badRequest,
   HttpError,
@@ -9,31 +9,18 @@ import {
   unauthorised,
 } from '../http/errors.ts';
 import { check, compileBody } from '../http/validation.ts';
-import { isId } from '../kernel/ids.ts';
+import { isId, newId } from '../kernel/ids.ts';
 import { priceIn } from '../catalogue/products/prices.ts';
 import { isForSale, maxOrderOf } from '../catalogue/products/render.ts';
-import { decimalOf } from '../catalogue/products/requests.ts';
-import type { Settings } from '../shops/settings/settings.ts';
 import { productLabel, type CartProduct } from '../catalogue/products/cart-product.ts';
 import type { StoredLine } from '../pricing/input.ts';
-import type { CartRow } from './queries.ts';
+import { amountOf, decimalOf } from '../catalogue/products/requests.ts';
+import type { CartContext, CartPatch, CartRow } from './cart.ts';
 import { allowedQuantity } from '../pricing/quantity.ts';
 import { MOST_LINES } from '../orders/line-item-schema.ts';
 import { NewLine } from './schema.ts';
 
-/** What decides whether a product can go into a cart. */
-export interface Shelf {
-  currency: string;
-  products: readonly CartProduct[];
-  settings: Settings;
-  now: Date;
-  /** undefined: a visitor of the storefront, who may do what anybody may. */
-  caller: Caller | undefined;
-  /** The cart was made by an app, which could read the products. */
-  isOfApp: boolean;
-}
-
-/** Nothing of it can be had at the moment. */
+/** The product is for sale, and there is none of it in stock. */
 export class SoldOut extends HttpError {
   constructor(label: string) {
     super(400, `${label} is out of stock`);
@@ -42,7 +29,7 @@ export class SoldOut extends HttpError {
 
 const isNewLine = compileBody(NewLine);
 
-/** The products that these entries name, as far as they can be read. */
+/** The products that these entries name: entries of another form name none. */
 export function namedProducts(entries: readonly unknown[]): string[] {
   return entries.flatMap((entry) => {
     const { productId } = (entry ?? {}) as { productId?: unknown };
@@ -50,98 +37,110 @@ export function namedProducts(entries: readonly unknown[]): string[] {
   });
 }
 
+const QUANTITY = { least: 0.000_001, most: 1_000_000 };
+
 /**
- * The lines with all of these entries; where some may fail, with all that can go in, and why the others can not.
+ * Adds a product to a cart. More of a product that is already there goes into its line. The quantity is raised to the
+ * smallest order and the next step, and lowered to what is in stock: clients compare the answer with what they sent.
  */
-export function withAll(
-  lines: readonly StoredLine[],
+export function addLine(
+  cart: CartRow,
+  { productId, quantity }: { productId: string; quantity: number | string },
+  context: CartContext,
+  field = 'quantity',
+): CartPatch & { lines: StoredLine[] } {
+  requireCatalogue(cart, context);
+  const more = decimalOf(quantity, field, QUANTITY);
+  const product = cart.products.find((one) => one.productId === productId.toUpperCase());
+  if (!product || !(product.visible || seesHidden(context))) throw notFound();
+  requireForSale(product, cart, context);
+  const { lines } = cart;
+  const line = lines.find((one) => one.productId === product.productId);
+  if (!line) {
+    if (lines.length >= MOST_LINES) throw badRequest(`A cart has at most ${MOST_LINES} lines`);
+    const allowed = quantityOf(product, more, context, field);
+    const lineItemId = newId(context.now);
+    return { lines: [...lines, { lineItemId, productId: product.productId, quantity: allowed }] };
+  }
+  const sum = Math.min(Number((Number(line.quantity) + more).toFixed(6)), QUANTITY.most);
+  return replaceLine(cart, { ...line, quantity: quantityOf(product, sum, context, field) });
+}
+
+/** Adds all entries; where some may fail, those that can be added, and says why the others can not. */
+export function addLines(
+  cart: CartRow,
   entries: readonly unknown[],
-  shelf: Shelf,
-  newLineId: () => string,
+  context: CartContext,
   { mayFail }: { mayFail: boolean },
 ): { lines: StoredLine[]; refusals: Error[] } {
-  if (entries.length > 0) requireCatalogue(shelf);
-  let all = [...lines];
+  if (entries.length > 0) requireCatalogue(cart, context);
+  let { lines } = cart;
   const refusals: Error[] = [];
   for (const [index, entry] of entries.entries()) {
     const at = `lineItems.${index}`;
     try {
       check(isNewLine, entry, at);
-      all = withMore(all, entry as NewLine, shelf, newLineId, `${at}.quantity`);
+      ({ lines } = addLine({ ...cart, lines }, entry as NewLine, context, `${at}.quantity`));
     } catch (error) {
       if (!isRefusal(error) || !mayFail) throw error;
       refusals.push(error);
     }
   }
-  return { lines: all, refusals };
+  return { lines, refusals };
 }
 
-const QUANTITY = { least: 0.000_001, most: 1_000_000 };
+/** Sets the quantity of a line, corrected as in `addLine`; 0 removes it. */
+export function setQuantity(
+  cart: CartRow,
+  lineItemId: string,
+  quantity: number | string,
+  context: CartContext,
+): CartPatch {
+  const line = lineOf(cart, lineItemId);
+  if (Number(quantity) === 0) return removeLine(cart, lineItemId);
+  const asked = decimalOf(quantity, 'quantity', QUANTITY);
+  const product = cart.products.find((one) => one.productId === line.productId);
+  if (!product) throw notFound();
+  return replaceLine(cart, { ...line, quantity: quantityOf(product, asked, context, 'quantity') });
+}
 
-/** The lines with this much more of a product: an equal one gets more, else there is a new one. */
-export function withMore(
-  lines: readonly StoredLine[],
-  { productId, quantity }: { productId: string; quantity: number | string },
-  shelf: Shelf,
-  newLineId: () => string,
-  field = 'quantity',
-): StoredLine[] {
-  requireCatalogue(shelf);
-  const more = decimalOf(quantity, field, QUANTITY);
-  const product = shelf.products.find((one) => one.productId === productId.toUpperCase());
-  if (!product || !(product.visible || seesHidden(shelf))) throw notFound();
-  checkForSale(product, shelf);
-  const line = lines.find((one) => one.productId === product.productId);
-  if (!line) {
-    if (lines.length >= MOST_LINES) throw badRequest(`A cart has at most ${MOST_LINES} lines`);
-    const allowed = quantityOf(product, more, shelf, field);
-    return [...lines, { lineItemId: newLineId(), productId: product.productId, quantity: allowed }];
-  }
-  const wanted = Math.min(Number((Number(line.quantity) + more).toFixed(6)), QUANTITY.most);
-  return replaced(lines, { ...line, quantity: quantityOf(product, wanted, shelf, field) });
+export function removeLine(cart: CartRow, lineItemId: string): CartPatch {
+  const line = lineOf(cart, lineItemId);
+  return { lines: cart.lines.filter((one) => one !== line) };
+}
+
+/** Sets the price of one unit for this line, whatever the product costs. */
+export function setLinePrice(cart: CartRow, lineItemId: string, singleItemPrice: number | string): CartPatch {
+  const line = lineOf(cart, lineItemId);
+  return replaceLine(cart, { ...line, price: amountOf(singleItemPrice, cart.currency, 'singleItemPrice') });
+}
+
+function lineOf({ lines }: CartRow, lineItemId: string): StoredLine {
+  const line = lines.find((one) => one.lineItemId === lineItemId);
+  if (!line) throw notFound();
+  return line;
+}
+
+function replaceLine({ lines }: CartRow, changed: StoredLine): { lines: StoredLine[] } {
+  return { lines: lines.map((line) => (line.lineItemId === changed.lineItemId ? changed : line)) };
 }
 
 /**
  * A line says what a product is called and costs, so it is given to those who could read the product itself: in a shop
  * that shows its catalogue to nobody without a token, to apps that may read products and to the carts that apps made.
  */
-function requireCatalogue({ caller, isOfApp, settings }: Shelf): void {
+function requireCatalogue({ appId }: CartRow, { caller, settings }: CartContext): void {
   if (settings.publicCatalogue || (caller && hasScope(caller, 'products_read'))) return;
   if (caller?.app) throw missingScope('products_read');
-  if (!isOfApp) throw unauthorised('A token is needed');
+  if (appId === null) throw unauthorised('A token is needed');
 }
 
 /** As where products are read: others learn neither the name of a hidden product nor that there is one. */
-function seesHidden({ caller }: Shelf): boolean {
+function seesHidden({ caller }: CartContext): boolean {
   return caller !== undefined && hasScope(caller, 'products_write');
 }
 
-/** The lines with this quantity of one of them; 0 takes it away. */
-export function withQuantity(
-  lines: readonly StoredLine[],
-  line: StoredLine,
-  quantity: number | string,
-  shelf: Shelf,
-): StoredLine[] {
-  if (Number(quantity) === 0) return lines.filter((one) => one !== line);
-  const wanted = decimalOf(quantity, 'quantity', QUANTITY);
-  const product = shelf.products.find((one) => one.productId === line.productId);
-  if (!product) throw notFound();
-  return replaced(lines, { ...line, quantity: quantityOf(product, wanted, shelf, 'quantity') });
-}
-
-/** The line of this id, which may come in any case. */
-export function lineOf({ lines }: CartRow, lineItemId: string): StoredLine {
-  const line = lines.find((one) => one.lineItemId === lineItemId);
-  if (!line) throw notFound();
-  return line;
-}
-
-export function replaced(lines: readonly StoredLine[], changed: StoredLine): StoredLine[] {
-  return lines.map((line) => (line.lineItemId === changed.lineItemId ? changed : line));
-}
-
-function checkForSale(product: CartProduct, { currency, settings, now }: Shelf): void {
+function requireForSale(product: CartProduct, { currency }: CartRow, { settings, now }: CartContext): void {
   if (isForSale(product, product.facts, priceIn(product.prices, currency, settings), now)) return;
   const name = productLabel(product, settings);
   throw badRequest(
@@ -151,9 +150,9 @@ function checkForSale(product: CartProduct, { currency, settings, now }: Shelf):
   );
 }
 
-function quantityOf(product: CartProduct, wanted: number, { settings }: Shelf, field: string): string {
+function quantityOf(product: CartProduct, asked: number, { settings }: CartContext, field: string): string {
   const allowed = allowedQuantity(
-    wanted,
+    asked,
     product.orderUnit,
     settings.sellBeyondStock ? null : product.stock,
     maxOrderOf(product.facts, settings),

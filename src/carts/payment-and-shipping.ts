@@ -1,13 +1,12 @@
-import { Type, type Static } from 'typebox';
-import { badRequest, invalid } from '../http/errors.ts';
+import { Type } from 'typebox';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
-import { amountOf, MOST_MINOR } from '../catalogue/products/requests.ts';
-import { changedCart, type Change } from './change.ts';
-import { contentOf } from '../pricing/content.ts';
+import type { CartStore } from './cart-store.ts';
+import { choosePayment, chooseShipping, setPayment } from './changes.ts';
+import { toCart } from './render.ts';
 import { Cart, PaymentUpdate, ShippingUpdate } from './schema.ts';
 
-const facts = {
+const cartOperation = {
   method: 'PUT',
   tag: 'carts',
   labels: ['Base', 'Now'],
@@ -15,12 +14,13 @@ const facts = {
   access: { cartTokenAnd: 'carts_price_write' },
   params: Type.Object({ cartId: Id }),
   answer: Cart,
+  keepsKeyOrder: true,
 } as const;
 
-export function paymentAndShipping(api: Operations): void {
-  api.change(
+export function paymentAndShipping(api: Operations, carts: CartStore): void {
+  api.writeWithStore(
     {
-      ...facts,
+      ...cartOperation,
       path: '/carts/:cartId/payment-data',
       name: 'updatePaymentData',
       summary: 'Update payment data',
@@ -29,28 +29,17 @@ export function paymentAndShipping(api: Operations): void {
       body: PaymentUpdate,
     },
     async (call) => {
-      const { name, priceAmount, id } = call.body;
-      if (id) return changedCart(call, choosingPayment(id, call.body));
-      return changedCart(call, ({ cart }) => {
-        if (!name?.trim()) throw invalid(name === undefined ? 'MISSING' : 'STRING_EMPTY', 'name');
-        // It may be a discount.
-        const paymentPrice = amountOf(priceAmount ?? 0, cart.currency, 'priceAmount', { least: -MOST_MINOR });
-        return {
-          changed: {
-            paymentMethodId: null,
-            paymentTransactionId: null,
-            paymentStatus: null,
-            paymentName: name,
-            paymentPrice,
-          },
-        };
-      });
+      const { body, origin } = call;
+      const changed = await carts.update(call, (cart, context) =>
+        body.id ? choosePayment(body.id, body, context) : setPayment(cart, body),
+      );
+      return toCart(changed, { origin, hasPickup: true });
     },
   );
 
-  api.change(
+  api.writeWithStore(
     {
-      ...facts,
+      ...cartOperation,
       path: '/carts/:cartId/shipping-data',
       name: 'updateShippingData',
       summary: 'Update shipping data',
@@ -59,45 +48,8 @@ export function paymentAndShipping(api: Operations): void {
       body: ShippingUpdate,
     },
     async (call) => {
-      return changedCart(call, choosingShipping(call.body, call.db.now));
+      const changed = await carts.update(call, (cart, context) => chooseShipping(cart, call.body, context));
+      return toCart(changed, { origin: call.origin, hasPickup: true });
     },
   );
-}
-
-/** One of the methods of the shop. */
-export function choosingPayment(
-  id: string,
-  { transactionId, status }: Pick<Static<typeof PaymentUpdate>, 'transactionId' | 'status'> = {},
-): Change {
-  const wanted = id.toUpperCase();
-  return ({ settings }) => {
-    const isKnown = settings.paymentMethods.some((method) => method.paymentMethodId === wanted);
-    if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
-    return {
-      changed: {
-        paymentMethodId: wanted,
-        paymentTransactionId: transactionId ?? null,
-        paymentStatus: status ?? null,
-        paymentName: null,
-        paymentPrice: null,
-      },
-    };
-  };
-}
-
-export function choosingShipping({ id, priceAmount }: Static<typeof ShippingUpdate>, now: Date): Change {
-  const wanted = id.toUpperCase();
-  return ({ cart, settings }) => {
-    const isKnown = settings.shippingMethods.some((method) => method.shippingMethodId === wanted);
-    if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
-    const { isNeeded, possible } = contentOf(cart, settings, now).totals.delivery;
-    if (isNeeded && !possible.some((method) => method.shippingMethodId === wanted)) {
-      throw badRequest('Not all goods of the cart can be delivered by this shipping method');
-    }
-    const shippingPrice =
-      priceAmount === null || priceAmount === undefined
-        ? null
-        : amountOf(priceAmount, cart.currency, 'priceAmount');
-    return { changed: { shippingMethodId: wanted, shippingPrice } };
-  };
 }

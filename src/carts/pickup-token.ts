@@ -2,9 +2,6 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const DAY = 86_400;
 
-/** A cart that is kept in memory gives out the same token all day: it is signed once. */
-const signed = new WeakMap<Buffer, { seconds: number; token: string }>();
-
 /**
  * With this token the storefront takes over a cart that was made through the API. It is signed with the hash of the
  * cart token, which nobody outside of the database has, and ends with the day on which the cart ends:
@@ -12,11 +9,7 @@ const signed = new WeakMap<Buffer, { seconds: number; token: string }>();
  */
 export function pickupToken(cart: { cartId: string; tokenHash: Buffer }, endsAt: Date): string {
   const seconds = Math.ceil(endsAt.getTime() / 1000 / DAY) * DAY;
-  const known = signed.get(cart.tokenHash);
-  if (known?.seconds === seconds) return known.token;
-  const token = Buffer.from(`${signatureOf(cart, seconds)}_${seconds}`).toString('base64');
-  signed.set(cart.tokenHash, { seconds, token });
-  return token;
+  return Buffer.from(`${signatureOf(cart, seconds)}_${seconds}`).toString('base64');
 }
 
 /** Whether the token was given out for this cart and has not expired. */

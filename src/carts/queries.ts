@@ -1,63 +1,20 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import type { TaxType } from '../http/price.ts';
-import type { CartCoupon, PaymentStatus, StoredLine } from '../pricing/input.ts';
+import { changeWithEntry, type Entry } from '../http/audit-entry.ts';
+import type { CartCoupon } from '../pricing/input.ts';
 import { upper, type CartProduct } from '../catalogue/products/cart-product.ts';
 import { findCartProducts, versionStamps } from '../catalogue/products/cart-product-cache.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
+import { LIFETIME, productIdsOf, type CartRow, type Prefetch, type StoredCart } from './cart.ts';
 
-/** A cart as its row holds it: what was chosen. Addresses are JSON text. */
-export interface StoredCart {
-  cartId: string;
-  tokenHash: Buffer;
-  /** The app whose token made it; null: anybody, or the storefront. */
-  appId: string | null;
-  /** Set: a visitor has got a copy of it, and its token has ended. */
-  pickedUpAt: Date | null;
-  createdAt: Date;
-  changedAt: Date;
-  version: number;
-  currency: string;
-  locale: string;
-  taxType: TaxType;
-  customerId: string | null;
-  lines: StoredLine[];
-  couponLineItemId: string | null;
-  couponCodeKey: string | null;
-  billingAddress: string | null;
-  shippingAddress: string | null;
-  shippingMethodId: string | null;
-  shippingPrice: number | null;
-  paymentMethodId: string | null;
-  paymentTransactionId: string | null;
-  paymentStatus: PaymentStatus | null;
-  paymentName: string | null;
-  paymentPrice: number | null;
-}
-
-/** A cart with everything that its answer is made of. */
-export interface CartRow extends StoredCart {
-  settingsVersion: number;
-  customerGroupId: string | null;
-  coupon: CartCoupon | null;
-  /** Those of its lines that exist, and those that were wanted beside them. */
-  products: CartProduct[];
-}
-
-/** What a change is about to put into the cart: it is read along with the cart. */
-export interface Wanted {
-  productIds?: readonly string[];
-  codeKey?: string;
-}
-
-/** What validates the copies in memory: of the settings, and of the products of the cart and those wanted beside. */
+/** The versions of the settings and of the products, prefetched ones included: they validate what is cached. */
 interface Validators {
   settingsVersion: number;
   stamps: string[];
 }
 
-/** What few carts have. */
-interface Terms {
+/** What has to be read for carts with a coupon or a known customer only. */
+interface CartTerms {
   customerGroupId: string | null;
   coupon: CartCoupon | null;
 }
@@ -67,15 +24,15 @@ const cartColumns = (productIds: readonly string[] = []) => sql`
   cart.picked_up_at as "pickedUpAt", cart.created_at as "createdAt",
   cart.changed_at as "changedAt", cart.version, cart.currency, cart.locale, cart.tax_type as "taxType",
   cart.customer_id as "customerId", cart.lines, cart.coupon_line_item_id as "couponLineItemId",
-  cart.coupon_code_key as "couponCodeKey", cart.billing_address::text as "billingAddress",
-  cart.shipping_address::text as "shippingAddress", cart.shipping_method_id as "shippingMethodId",
+  cart.coupon_code_key as "couponCodeKey", cart.billing_address as "billingAddress",
+  cart.shipping_address as "shippingAddress", cart.shipping_method_id as "shippingMethodId",
   cart.shipping_price as "shippingPrice", cart.payment_method_id as "paymentMethodId",
   cart.payment_transaction_id as "paymentTransactionId", cart.payment_status as "paymentStatus",
   cart.payment_name as "paymentName", cart.payment_price as "paymentPrice",
   shop.settings_version as "settingsVersion",
   ${versionStamps(sql`cart.shop_id`, sql`cart.product_ids || ${productIds}::uuid[]`)} as stamps`;
 
-/** As `Terms`; the shop, the code and the customer are expressions. */
+/** The columns of `CartTerms`; the shop, the code and the customer are expressions. */
 const termColumns = (shopId: Sql, codeKey: Sql, customerId: Sql) => sql`
   (
     select customer_group_id from customer
@@ -97,14 +54,14 @@ const termColumns = (shopId: Sql, codeKey: Sql, customerId: Sql) => sql`
   ) as coupon`;
 
 /**
- * The cart with all it needs: one cheap statement for almost every call, because the products come from memory, and
- * coupons and known customers are looked up for carts that have them.
+ * Finds the cart with everything its prices depend on: one cheap statement for almost every call, because the products
+ * are cached, and coupons and known customers are read for carts that have them.
  */
 export async function findCart(
   db: Queries,
   shopId: string,
   cartId: string,
-  { productIds, codeKey }: Wanted = {},
+  { productIds, codeKey }: Prefetch,
 ): Promise<CartRow | undefined> {
   const row = await db.one<StoredCart & Validators>(sql`
     select ${cartColumns(productIds)} from cart join shop on shop.shop_id = cart.shop_id
@@ -116,24 +73,27 @@ export async function findCart(
   return cartOf({ ...row, ...terms }, await findCartProducts(db, shopId, row.stamps));
 }
 
-const NO_TERMS: Terms = { customerGroupId: null, coupon: null };
+const NO_TERMS: CartTerms = { customerGroupId: null, coupon: null };
 
 async function findTerms(db: Queries, shopId: string, codeKey: string | null, customerId: string | null) {
-  const row = await db.one<Terms>(
+  const row = await db.one<CartTerms>(
     sql`select ${termColumns(sql`${shopId}`, sql`${codeKey}`, sql`${customerId}`)}`,
   );
   return row!;
 }
 
-/** Nobody else changes it until the transaction ends. Everything in one statement, because a lock is held. */
+/**
+ * Finds and locks the cart: nobody else changes it until the transaction ends. Everything is in one statement, because
+ * others wait for the lock.
+ */
 export async function lockCart(
-  tx: Queries,
+  tx: Transaction,
   shopId: string,
   cartId: string,
-  { productIds, codeKey }: Wanted = {},
+  { productIds, codeKey }: Prefetch,
 ): Promise<CartRow | undefined> {
   const code = sql`coalesce(${codeKey ?? null}, cart.coupon_code_key)`;
-  const row = await tx.one<StoredCart & Validators & Terms>(sql`
+  const row = await tx.one<StoredCart & Validators & CartTerms>(sql`
     select ${cartColumns(productIds)}, ${termColumns(sql`cart.shop_id`, code, sql`cart.customer_id`)}
     from cart join shop on shop.shop_id = cart.shop_id
     where cart.shop_id = ${shopId} and cart.cart_id = ${cartId} for update of cart`);
@@ -152,7 +112,7 @@ const matches = (
   shopId: string,
   { createdAfter, createdBefore, hasAddress }: CartFilter,
 ) => sql`
-  cart.shop_id = ${shopId} and cart.changed_at >= ${endedBefore(now)} and cart.picked_up_at is null
+  cart.shop_id = ${shopId} and cart.changed_at >= ${expiredBefore(now)} and cart.picked_up_at is null
   and cart.created_at > coalesce(${createdAfter}::timestamptz, '-infinity')
   and cart.created_at < coalesce(${createdBefore}::timestamptz, 'infinity')
   and (${hasAddress}::boolean is null
@@ -165,18 +125,18 @@ export async function findCarts(
   filter: CartFilter,
   { limit, offset }: { limit: number; offset: number },
 ): Promise<CartRow[]> {
-  const rows = await db.many<StoredCart & Validators & Terms>(sql`
+  const rows = await db.many<StoredCart & Validators & CartTerms>(sql`
     select ${cartColumns()},
       ${termColumns(sql`cart.shop_id`, sql`cart.coupon_code_key`, sql`cart.customer_id`)}
     from cart join shop on shop.shop_id = cart.shop_id
     where ${matches(db, shopId, filter)}
     order by cart.created_at desc, cart.cart_id desc limit ${limit} offset ${offset}`);
-  const goods = await findCartProducts(
+  const products = await findCartProducts(
     db,
     shopId,
     rows.flatMap(({ stamps }) => stamps),
   );
-  return rows.map((row) => cartOf(row, goods));
+  return rows.map((row) => cartOf(row, products));
 }
 
 export async function countCarts(db: Queries, shopId: string, filter: CartFilter): Promise<number> {
@@ -186,7 +146,7 @@ export async function countCarts(db: Queries, shopId: string, filter: CartFilter
   return row!.count;
 }
 
-/** What a new cart is made of: the products that are wanted, the customer, the version of the settings. */
+/** Finds what a new cart is made of: its products, its customer, the version of the settings. */
 export async function findIngredients(
   db: Queries,
   shopId: string,
@@ -214,7 +174,7 @@ export function insertCart(db: Queries, shopId: string, cart: StoredCart) {
 }
 
 /**
- * Ends the token of a cart, for good; its version moves, so that a change which was made from a copy in memory is not
+ * Ends the token of a cart for good. The version moves, so that a change which was computed from a cached copy is not
  * written any more. 0: there is no such cart, or an app made it.
  */
 export function endCartToken(tx: Transaction, shopId: string, cartId: string) {
@@ -223,7 +183,7 @@ export function endCartToken(tx: Transaction, shopId: string, cartId: string) {
     where shop_id = ${shopId} and cart_id = ${cartId} and app_id is null`);
 }
 
-/** Everything that was chosen, under another id and token. It is a new cart: it lives as long as one. */
+/** Copies everything that was chosen under another id and token. The copy is a new cart and lives as long as one. */
 export function copyCart(
   tx: Transaction,
   shopId: string,
@@ -242,73 +202,45 @@ export function copyCart(
     from cart where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
 
-/** What may change in a cart. */
-export type Choices = Pick<
-  StoredCart,
-  | 'locale'
-  | 'lines'
-  | 'couponLineItemId'
-  | 'couponCodeKey'
-  | 'billingAddress'
-  | 'shippingAddress'
-  | 'shippingMethodId'
-  | 'shippingPrice'
-  | 'paymentMethodId'
-  | 'paymentTransactionId'
-  | 'paymentStatus'
-  | 'paymentName'
-  | 'paymentPrice'
->;
-
-/** The cart as it was read, or with its changes; `version` is the one that they were made from. */
-export interface CartChange {
-  cart: StoredCart;
-  changed: Partial<Choices>;
-}
-
 /**
- * Writes every column that may change, so that the statement is the same whatever has changed: the version says that
- * nobody else has written the others. 0: somebody else has changed the cart since it was read, or it is gone.
+ * Saves a cart that was changed; `version` is still the one that it was read with. Every column that may change is
+ * written, so that the statement is always the same: the version says that nobody else has written the others. 0:
+ * somebody else has changed the cart since, or it is gone; then there is no audit entry either.
  */
-export function updateCart(db: Queries, shopId: string, { cart, changed }: CartChange) {
-  const next: StoredCart = { ...cart, ...changed };
-  return db.run(sql`
+export function updateCart(db: Queries, shopId: string, cart: StoredCart, entry?: Entry) {
+  const update = sql`
     update cart
-    set version = version + 1, changed_at = ${db.now}, locale = ${next.locale}, lines = ${JSON.stringify(next.lines)},
-      product_ids = ${productIdsOf(next)}, coupon_line_item_id = ${next.couponLineItemId},
-      coupon_code_key = ${next.couponCodeKey}, billing_address = ${next.billingAddress},
-      shipping_address = ${next.shippingAddress}, shipping_method_id = ${next.shippingMethodId},
-      shipping_price = ${next.shippingPrice}, payment_method_id = ${next.paymentMethodId},
-      payment_transaction_id = ${next.paymentTransactionId}, payment_status = ${next.paymentStatus},
-      payment_name = ${next.paymentName}, payment_price = ${next.paymentPrice}
-    where shop_id = ${shopId} and cart_id = ${cart.cartId} and version = ${cart.version}`);
+    set version = version + 1, changed_at = ${cart.changedAt}, locale = ${cart.locale},
+      lines = ${JSON.stringify(cart.lines)}, product_ids = ${productIdsOf(cart)},
+      coupon_line_item_id = ${cart.couponLineItemId}, coupon_code_key = ${cart.couponCodeKey},
+      billing_address = ${cart.billingAddress}, shipping_address = ${cart.shippingAddress},
+      shipping_method_id = ${cart.shippingMethodId}, shipping_price = ${cart.shippingPrice},
+      payment_method_id = ${cart.paymentMethodId}, payment_transaction_id = ${cart.paymentTransactionId},
+      payment_status = ${cart.paymentStatus}, payment_name = ${cart.paymentName}, payment_price = ${cart.paymentPrice}
+    where shop_id = ${shopId} and cart_id = ${cart.cartId} and version = ${cart.version}`;
+  return db.run(entry ? changeWithEntry(update, entry) : update);
 }
 
-export const productIdsOf = ({ lines }: Pick<StoredCart, 'lines'>) => lines.map(({ productId }) => productId);
+const expiredBefore = (now: Date) => new Date(now.getTime() - LIFETIME);
 
-/** How long a cart is kept after its last change. */
-export const LIFETIME = 30 * 86_400_000;
-
-const endedBefore = (now: Date) => new Date(now.getTime() - LIFETIME);
-
-/** Deletes carts that have ended. What has ended was made before, and that has an index. */
+/** Deletes expired carts. They were made even earlier than they were changed, and that has an index. */
 export const cartCleanup: CleanupStep = {
   name: 'carts',
   run: async (db, limit) => {
-    const end = endedBefore(db.now);
-    const ended = await db.many<{ shopId: string; cartId: string }>(sql`
+    const end = expiredBefore(db.now);
+    const expired = await db.many<{ shopId: string; cartId: string }>(sql`
       select shop_id as "shopId", cart_id as "cartId" from cart
       where created_at < ${end} and changed_at < ${end} order by created_at limit ${limit}`);
     await db.run(sql`
       delete from cart
-      using unnest(${ended.map(({ shopId }) => shopId)}::text[], ${ended.map(({ cartId }) => cartId)}::uuid[])
-        as ended (shop_id, cart_id)
-      where cart.shop_id = ended.shop_id and cart.cart_id = ended.cart_id and cart.changed_at < ${end}`);
-    return ended.length;
+      using unnest(${expired.map(({ shopId }) => shopId)}::text[], ${expired.map(({ cartId }) => cartId)}::uuid[])
+        as expired (shop_id, cart_id)
+      where cart.shop_id = expired.shop_id and cart.cart_id = expired.cart_id and cart.changed_at < ${end}`);
+    return expired.length;
   },
 };
 
-function cartOf(row: StoredCart & Validators & Terms, products: CartProduct[]): CartRow {
+function cartOf(row: StoredCart & Validators & CartTerms, products: CartProduct[]): CartRow {
   const { coupon } = row;
   return {
     ...row,

@@ -11,38 +11,43 @@ import {
   shippingLink,
   type RenderContext,
 } from '../orders/line-item-view.ts';
-import type { Content, PricedContent } from '../pricing/content.ts';
+import type { Content } from '../pricing/content.ts';
+import { LIFETIME, type PricedCart, type StoredCart } from './cart.ts';
 import { pickupToken } from './pickup-token.ts';
-import { LIFETIME, type StoredCart } from './queries.ts';
+
 import type { Cart } from './schema.ts';
 
-export interface CartTextOptions {
+export interface CartAnswer {
+  origin: string;
+  /** In which names and prices are written; that of the cart when not said. */
+  locale?: string;
   status?: Cart['status'];
   /**
-   * With the token that opens the cart in the shop, and so lets read and change it: only for callers who have shown
-   * the token of the cart, and for the app that made it.
+   * With the token that opens the cart in the shop, and so gives access to it: only for callers who have shown the
+   * token of the cart, and for the app that made it.
    */
   hasPickup: boolean;
 }
 
-/** The answer's text, key by key as in `Cart`: the addresses are JSON already. */
-export function cartText(
-  cart: StoredCart,
-  { content, totals }: PricedContent,
-  look: RenderContext,
-  { status, hasPickup }: CartTextOptions,
-): string {
-  const { locale, settings } = look;
+/** The cart as answers show it; the keys stand in the order of `Cart`. */
+export function toCart(
+  { cart, settings, priced: { content, totals } }: PricedCart,
+  { origin, locale = cart.locale, status, hasPickup }: CartAnswer,
+): Cart {
+  const context = { locale, origin, settings };
   const token = hasPickup ? pickupToken(cart, new Date(cart.changedAt.getTime() + LIFETIME)) : '';
   const pickup = hasPickup ? `?cart=${cart.cartId}&PickupToken=${encodeURIComponent(token)}` : '';
-  const storefront = storefrontUrl(look.origin, settings);
-  // Limits are compared in the shop's tax model, so that is what they are said in.
+  const storefront = storefrontUrl(origin, settings);
+  // Limits are compared in the shop's tax model, so they are shown in it.
   const { currency, taxType, shopTaxModel = taxType } = content;
   const price = (minor: number) => priceOf(minor, currency, shopTaxModel, locale);
-  const rest: Omit<Cart, 'cartId' | 'billingAddress' | 'shippingAddress'> = {
-    lineItemContainer: lineItemContainer(content, look),
-    shippingData: shippingData(content, look),
-    paymentData: paymentData(content, look),
+  return {
+    cartId: cart.cartId,
+    billingAddress: cart.billingAddress,
+    shippingAddress: cart.shippingAddress,
+    lineItemContainer: lineItemContainer(content, context),
+    shippingData: shippingData(content, context),
+    paymentData: paymentData(content, context),
     minimumCart: {
       status: totals.minimum.isReached,
       code: settings.minimumCartCode,
@@ -63,16 +68,12 @@ export function cartText(
       minimumAmount: price(minimumAmount),
       percent: percent === undefined ? null : { percentage: percent / 100, formatted: `${percent / 100} %` },
     })),
-    links: cartLinks(cart, content, look),
+    links: cartLinks(cart, content, context),
   };
-  return (
-    `{"cartId":"${cart.cartId}","billingAddress":${cart.billingAddress},` +
-    `"shippingAddress":${cart.shippingAddress},${JSON.stringify(rest).slice(1)}`
-  );
 }
 
-function cartLinks({ cartId }: StoredCart, { shipping, coupon }: Content, look: RenderContext): Link[] {
-  const base = apiOf(look);
+function cartLinks({ cartId }: StoredCart, { shipping, coupon }: Content, context: RenderContext): Link[] {
+  const base = apiOf(context);
   const self = `${base}/carts/${cartId}`;
   return [
     { rel: 'self', href: self },

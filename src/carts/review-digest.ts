@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Content } from '../pricing/content.ts';
-import type { StoredCart } from './queries.ts';
+import { HttpError } from '../http/errors.ts';
+import type { StoredCart } from './cart.ts';
+
+/** The cart is not what the shopper has reviewed. */
+export class NotAsReviewed extends HttpError {
+  constructor() {
+    super(409, 'The cart has changed since it was reviewed');
+  }
+}
 
 /**
  * A fingerprint of everything that a shopper reviews before the order: the lines, where they go, how they are delivered

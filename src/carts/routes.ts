@@ -5,28 +5,27 @@ import { parseMoment } from '../http/dates.ts';
 import { badRequest, conflict, invalid, missingScope } from '../http/errors.ts';
 import { readingLocale } from '../http/locale.ts';
 import type { Operations } from '../http/operation.ts';
-import { pagedText, paging } from '../http/paging.ts';
-import { Rendered } from '../http/rendered.ts';
+import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId, isSecretOf } from '../kernel/ids.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
-import { openCart } from './change.ts';
 import { contentOf } from '../pricing/content.ts';
-import { createCart } from './create.ts';
-import { countCarts, findCarts, type CartRow } from './queries.ts';
-import { cartText } from './render.ts';
+import type { CartRow } from './cart.ts';
+import type { CartStore } from './cart-store.ts';
+import { countCarts, findCarts } from './queries.ts';
+import { toCart } from './render.ts';
 import { Cart, NewCart } from './schema.ts';
 
 const { parameters, pageOf } = paging();
-const facts = { tag: 'carts', labels: ['Base', 'Now'] } as const;
+const cartOperation = { tag: 'carts', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
 const moment = (description: string) =>
   Type.Optional(Type.String({ description, examples: ['2026-11-01T00:00:00Z'] }));
 const LONGEST_WINDOW = 30 * 86_400_000;
 
-export function carts(api: Operations): void {
+export function carts(api: Operations, store: CartStore): void {
   api.read(
     {
-      ...facts,
+      ...cartOperation,
       method: 'GET',
       path: '/carts',
       name: 'listCarts',
@@ -68,27 +67,21 @@ export function carts(api: Operations): void {
         countCarts(db, shopId, filter),
         findCarts(db, shopId, filter, { limit: page.resultsPerPage, offset: page.offset }),
       ]);
-      return pagedText(
-        page,
-        results,
-        rows.map((row) =>
-          cartText(
-            row,
-            contentOf(row, settings, db.now),
-            { locale, origin, settings },
-            {
-              hasPickup:
-                isMaker(caller, row) || (cartToken !== undefined && isSecretOf(cartToken, row.tokenHash)),
-            },
-          ),
-        ),
-      );
+      const items = rows.map((cart) => {
+        const hasToken = cartToken !== undefined && isSecretOf(cartToken, cart.tokenHash);
+        const priced = contentOf(cart, settings, db.now);
+        return toCart(
+          { cart, settings, priced },
+          { locale, origin, hasPickup: hasToken || isMaker(caller, cart) },
+        );
+      });
+      return paged(page, results, items);
     },
   );
 
-  api.change(
+  api.writeWithStore(
     {
-      ...facts,
+      ...cartOperation,
       method: 'POST',
       path: '/carts',
       name: 'createCart',
@@ -111,15 +104,15 @@ export function carts(api: Operations): void {
       const isPriced = customerId !== null || body.taxType === 'NONE';
       if (isPriced && !hasScope(caller, 'carts_price_write')) throw missingScope('carts_price_write');
       if (customerId !== null && !isId(customerId)) throw invalid('UNKNOWN_VALUE', 'customerId');
-      const { token, text } = await createCart(call);
-      call.header(CART_TOKEN_HEADER, token);
-      return new Rendered(text);
+      const made = await store.create(call);
+      call.header(CART_TOKEN_HEADER, made.token);
+      return toCart(made, { origin: call.origin, status: made.status, hasPickup: true });
     },
   );
 
   api.read(
     {
-      ...facts,
+      ...cartOperation,
       method: 'GET',
       path: '/carts/:cartId',
       name: 'getCart',
@@ -129,9 +122,7 @@ export function carts(api: Operations): void {
       answer: Cart,
     },
     async (call) => {
-      const { cart, settings } = await openCart(call);
-      const look = { locale: cart.locale, origin: call.origin, settings };
-      return new Rendered(cartText(cart, contentOf(cart, settings, call.db.now), look, { hasPickup: true }));
+      return toCart(await store.open(call), { origin: call.origin, hasPickup: true });
     },
   );
 }

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { BUSY, createBatcher, type BatchLimits } from './batcher.ts';
-import type { Queries } from './database.ts';
+import type { Database } from './database.ts';
 import { LockWaitTooLong } from './failure.ts';
 
-const database = () => ({ caches: {} }) as Queries;
+const database = () => ({}) as Database;
 const withCode = (code: string) => Object.assign(new Error(code), { code });
 
 /** Doubles its items, notes what was in one batch, and waits until it is released. */
@@ -26,7 +26,8 @@ function doubling(limits?: Partial<BatchLimits>) {
       for (const resolve of held.splice(0)) resolve();
     }
   };
-  const add = createBatcher<number, number, Queries>(
+  const add = createBatcher<number, number>(
+    database(),
     {
       runMany: (_db, _shopId, items) => double(items),
       runOne: async (_db, _shopId, item) => (await double([item]))[0]!,
@@ -38,8 +39,7 @@ function doubling(limits?: Partial<BatchLimits>) {
 
 test('items that come at the same time are one batch, and each gets its own result', async () => {
   const { add, batches, release } = doubling();
-  const db = database();
-  const results = [1, 2, 3].map((item) => add(db, 'Harbour', item));
+  const results = [1, 2, 3].map((item) => add('Harbour', item));
   await release();
   expect(await Promise.all(results)).toEqual([2, 4, 6]);
   expect(batches).toEqual([[1, 2, 3]]);
@@ -47,10 +47,9 @@ test('items that come at the same time are one batch, and each gets its own resu
 
 test('items that come while enough batches run wait for the next one, in the order they came', async () => {
   const { add, batches, release } = doubling({ size: 2, running: 1 });
-  const db = database();
-  const results = [add(db, 'Harbour', 1)];
+  const results = [add('Harbour', 1)];
   await turn();
-  for (const item of [2, 3, 4]) results.push(add(db, 'Harbour', item));
+  for (const item of [2, 3, 4]) results.push(add('Harbour', item));
   await turn();
   expect(batches).toEqual([[1]]);
   await release();
@@ -58,37 +57,34 @@ test('items that come while enough batches run wait for the next one, in the ord
   expect(batches).toEqual([[1], [2, 3], [4]]);
 });
 
-test('shops and databases do not wait for each other', async () => {
+test('shops do not wait for each other', async () => {
   const { add, batches, release } = doubling({ size: 5, running: 1 });
-  const [db, other] = [database(), database()];
-  const results = [add(db, 'Harbour', 1), add(db, 'Quay', 2), add(other, 'Harbour', 3)];
+  const results = [add('Harbour', 1), add('Quay', 2)];
   await turn();
-  expect(batches).toEqual([[1], [2], [3]]);
+  expect(batches).toEqual([[1], [2]]);
   await release();
-  expect(await Promise.all(results)).toEqual([2, 4, 6]);
+  expect(await Promise.all(results)).toEqual([2, 4]);
 });
 
-test('what belongs to a transaction runs in it, and is never in the batch of others', async () => {
-  const seen: [Queries, number[]][] = [];
-  const add = createBatcher<number, number, Queries>({
-    runMany: async (db, _shopId, items) => {
-      seen.push([db, [...items]]);
+test('the work runs on the database that the batcher was made with', async () => {
+  const db = database();
+  const seen: [Database, number[]][] = [];
+  const add = createBatcher<number, number>(db, {
+    runMany: async (given, _shopId, items) => {
+      seen.push([given, [...items]]);
       return items;
     },
-    runOne: async (db, _shopId, item) => {
-      seen.push([db, [item]]);
+    runOne: async (given, _shopId, item) => {
+      seen.push([given, [item]]);
       return item;
     },
   });
-  const db = database();
-  const tx = { ...db, inTransaction: true } as Queries;
-  // The transaction comes first: nothing of it may be used for those who come later.
-  await Promise.all([add(tx, 'Harbour', 1), add(db, 'Harbour', 2), add(db, 'Harbour', 3)]);
+  await Promise.all([add('Harbour', 1), add('Harbour', 2), add('Quay', 3)]);
   expect(seen).toEqual([
-    [tx, [1]],
-    [db, [2, 3]],
+    [db, [1, 2]],
+    [db, [3]],
   ]);
-  expect(seen[1]![0]).toBe(db);
+  expect(seen.every(([given]) => given === db)).toBe(true);
 });
 
 test.each([
@@ -96,8 +92,7 @@ test.each([
   [57, '57014'],
 ])('what is wrong with one item fails this one alone: %s', async (item, message) => {
   const { add, batches, release } = doubling();
-  const db = database();
-  const settled = Promise.allSettled([1, item, 3].map((one) => add(db, 'Harbour', one)));
+  const settled = Promise.allSettled([1, item, 3].map((one) => add('Harbour', one)));
   await release();
   expect(await settled).toMatchObject([
     { status: 'fulfilled', value: 2 },
@@ -109,8 +104,7 @@ test.each([
 
 test('when the database goes away, nothing is tried again: it may have been done', async () => {
   const { add, batches, release } = doubling();
-  const db = database();
-  const settled = Promise.allSettled([1, 99, 3].map((item) => add(db, 'Harbour', item)));
+  const settled = Promise.allSettled([1, 99, 3].map((item) => add('Harbour', item)));
   await release();
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(batches).toEqual([[1, 99, 3]]);
@@ -119,8 +113,7 @@ test('when the database goes away, nothing is tried again: it may have been done
 test('shops that have nothing to do are forgotten', async () => {
   const set = vi.spyOn(Map.prototype, 'set');
   const { add, release } = doubling();
-  const db = database();
-  const results = Array.from({ length: 50 }, (_, shop) => add(db, `Shop${shop}`, 1));
+  const results = Array.from({ length: 50 }, (_, shop) => add(`Shop${shop}`, 1));
   const queues = set.mock.contexts.find((map) => (map as Map<string, unknown>).has('Shop0')) as Map<
     string,
     unknown
@@ -136,7 +129,8 @@ test('shops that have nothing to do are forgotten', async () => {
 test('an item that runs by itself for long lets the next batch begin', async () => {
   let releaseSlow = () => {};
   const slow = new Promise<void>((resolve) => (releaseSlow = resolve));
-  const add = createBatcher<string, string, Queries>(
+  const add = createBatcher<string, string>(
+    database(),
     {
       runMany: async (_db, _shopId, items) => items,
       runOne: async (_db, _shopId, item) => {
@@ -146,16 +140,15 @@ test('an item that runs by itself for long lets the next batch begin', async () 
     },
     { running: 1 },
   );
-  const db = database();
-  const first = add(db, 'Harbour', 'locked');
+  const first = add('Harbour', 'locked');
   // This comes through only because the first one does not count any more.
   await turn();
-  expect(await Promise.all([add(db, 'Harbour', 'other'), add(db, 'Harbour', 'another')])).toEqual([
+  expect(await Promise.all([add('Harbour', 'other'), add('Harbour', 'another')])).toEqual([
     'other',
     'another',
   ]);
   // While one waits, a single item takes the way that does not wait.
-  expect(await add(db, 'Harbour', 'single')).toBe('single');
+  expect(await add('Harbour', 'single')).toBe('single');
   releaseSlow();
   expect(await first).toBe('locked');
 });
@@ -171,7 +164,8 @@ function lockable(limits: Partial<BatchLimits>) {
     seen.running--;
     return items.map((item) => (locked.has(item) ? BUSY : item));
   };
-  const add = createBatcher<string, string, Queries>(
+  const add = createBatcher<string, string>(
+    database(),
     {
       runMany: (_db, _shopId, items) => tryAll(items),
       runOne: async (_db, _shopId, item) => item,
@@ -183,10 +177,9 @@ function lockable(limits: Partial<BatchLimits>) {
 
 test('items whose rows are locked wait a few at a time, and hold up nobody', async () => {
   const { add, locked, seen } = lockable({});
-  const db = database();
   for (let row = 0; row < 10; row++) locked.add(`row ${row}`);
-  const waiting = [...locked].map((row) => add(db, 'Harbour', row));
-  expect(await Promise.all([add(db, 'Harbour', 'free'), add(db, 'Harbour', 'also free')])).toEqual([
+  const waiting = [...locked].map((row) => add('Harbour', row));
+  expect(await Promise.all([add('Harbour', 'free'), add('Harbour', 'also free')])).toEqual([
     'free',
     'also free',
   ]);
@@ -201,10 +194,9 @@ test('items whose rows are locked wait a few at a time, and hold up nobody', asy
 
 test('an item whose row stays locked is refused in the end, and no other', async () => {
   const { add, locked } = lockable({ patience: 30 });
-  const db = database();
   locked.add('locked');
   const [refused, ...others] = await Promise.allSettled(
-    ['locked', 'one', 'two'].map((row) => add(db, 'Harbour', row)),
+    ['locked', 'one', 'two'].map((row) => add('Harbour', row)),
   );
   expect(refused).toEqual({ status: 'rejected', reason: new LockWaitTooLong() });
   expect(others).toMatchObject([{ value: 'one' }, { value: 'two' }]);

@@ -1,17 +1,17 @@
-import type { Queries } from './database.ts';
+import type { Database } from './database.ts';
 import { isDatabaseAway, LockWaitTooLong } from './failure.ts';
 
 /** In place of a result: a row that this item needs is locked by somebody else, so it has to wait by itself. */
 export const BUSY = Symbol('busy');
 
-export interface BatchWork<Item, Result, Source extends Queries> {
+export interface BatchWork<Item, Result> {
   /**
    * Does all items at once and answers with one result for each, in their order. It must not wait long for a row that
    * only some of them need: it answers BUSY for these, and they are tried again by themselves.
    */
-  runMany(db: Source, shopId: string, items: readonly Item[]): Promise<readonly (Result | typeof BUSY)[]>;
+  runMany(db: Database, shopId: string, items: readonly Item[]): Promise<readonly (Result | typeof BUSY)[]>;
   /** Does one item in the cheapest way. It may wait for a lock as long as a statement may run. */
-  runOne(db: Source, shopId: string, item: Item): Promise<Result>;
+  runOne(db: Database, shopId: string, item: Item): Promise<Result>;
 }
 
 export interface BatchLimits {
@@ -44,22 +44,16 @@ const SINGLES_AT_ONCE = 3;
  * A batch that fails is repeated item by item, so that each request hears of its own problem only. The exception is a
  * lost connection: nobody knows whether the commit happened, so nothing is repeated.
  */
-export function createBatcher<Item, Result, Source extends Queries>(
-  work: BatchWork<Item, Result, Source>,
+export function createBatcher<Item, Result>(
+  db: Database,
+  work: BatchWork<Item, Result>,
   limits: Partial<BatchLimits> = {},
-): (db: Source, shopId: string, item: Item) => Promise<Result> {
-  const byDatabase = new WeakMap<object, Batches<Item, Result, Source>>();
-  return (db, shopId, item) => {
-    // What a transaction writes commits with it, so it can not share a statement with others.
-    if ('inTransaction' in db) return work.runOne(db, shopId, item);
-    let batches = byDatabase.get(db.caches);
-    if (!batches) byDatabase.set(db.caches, (batches = new Batches(work, { ...DEFAULT_LIMITS, ...limits })));
-    return batches.add(db, shopId, item);
-  };
+): (shopId: string, item: Item) => Promise<Result> {
+  const batches = new Batches(db, work, { ...DEFAULT_LIMITS, ...limits });
+  return (shopId, item) => batches.add(shopId, item);
 }
 
-interface Entry<Item, Result, Source> {
-  db: Source;
+interface Entry<Item, Result> {
   shopId: string;
   item: Item;
   resolve: (result: Result) => void;
@@ -67,36 +61,38 @@ interface Entry<Item, Result, Source> {
 }
 
 /** Of one shop; it exists while something waits or runs. */
-interface Queue<Item, Result, Source> {
-  waiting: Entry<Item, Result, Source>[];
+interface Queue<Item, Result> {
+  waiting: Entry<Item, Result>[];
   running: number;
   isScheduled: boolean;
 }
 
-class Batches<Item, Result, Source extends Queries> {
-  readonly #work: BatchWork<Item, Result, Source>;
+class Batches<Item, Result> {
+  readonly #db: Database;
+  readonly #work: BatchWork<Item, Result>;
   readonly #limits: BatchLimits;
-  readonly #queues = new Map<string, Queue<Item, Result, Source>>();
+  readonly #queues = new Map<string, Queue<Item, Result>>();
   /** Items that wait for a lock, on a connection. */
   #slow = 0;
   /** Items that found a locked row, in the order of their next try. */
-  readonly #busy: { entry: Entry<Item, Result, Source>; since: number }[] = [];
+  readonly #busy: { entry: Entry<Item, Result>; since: number }[] = [];
 
-  constructor(work: BatchWork<Item, Result, Source>, limits: BatchLimits) {
+  constructor(db: Database, work: BatchWork<Item, Result>, limits: BatchLimits) {
+    this.#db = db;
     this.#work = work;
     this.#limits = limits;
   }
 
-  add(db: Source, shopId: string, item: Item): Promise<Result> {
+  add(shopId: string, item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       let queue = this.#queues.get(shopId);
       if (!queue) this.#queues.set(shopId, (queue = { waiting: [], running: 0, isScheduled: false }));
-      queue.waiting.push({ db, shopId, item, resolve, reject });
+      queue.waiting.push({ shopId, item, resolve, reject });
       this.#schedule(shopId, queue);
     });
   }
 
-  #schedule(shopId: string, queue: Queue<Item, Result, Source>): void {
+  #schedule(shopId: string, queue: Queue<Item, Result>): void {
     if (queue.isScheduled || queue.running >= this.#limits.running) return;
     if (queue.waiting.length === 0) {
       if (queue.running === 0) this.#queues.delete(shopId);
@@ -117,7 +113,7 @@ class Batches<Item, Result, Source extends Queries> {
   }
 
   /** Ends when the next batch may begin: all items have their result, or wait for a lock by themselves. */
-  async #runBatch(batch: readonly Entry<Item, Result, Source>[]): Promise<void> {
+  async #runBatch(batch: readonly Entry<Item, Result>[]): Promise<void> {
     if (batch.length === 1) return this.#runSingle(batch[0]!);
     try {
       await this.#runMany(batch);
@@ -134,10 +130,10 @@ class Batches<Item, Result, Source extends Queries> {
     }
   }
 
-  async #runMany(batch: readonly Entry<Item, Result, Source>[]): Promise<void> {
-    const { db, shopId } = batch[0]!;
+  async #runMany(batch: readonly Entry<Item, Result>[]): Promise<void> {
+    const { shopId } = batch[0]!;
     const results = await this.#work.runMany(
-      db,
+      this.#db,
       shopId,
       batch.map(({ item }) => item),
     );
@@ -149,14 +145,14 @@ class Batches<Item, Result, Source extends Queries> {
     }
   }
 
-  async #runSingle(entry: Entry<Item, Result, Source>): Promise<void> {
-    const { db, shopId, item, resolve, reject } = entry;
+  async #runSingle(entry: Entry<Item, Result>): Promise<void> {
+    const { shopId, item, resolve, reject } = entry;
     // While others wait for locks it takes the way that does not wait, so that connections are left for the rest.
     if (this.#slow > 0) return this.#runMany([entry]).catch(reject);
     let timer: NodeJS.Timeout | undefined;
     let isSlow = false;
     const ended = this.#work
-      .runOne(db, shopId, item)
+      .runOne(this.#db, shopId, item)
       .then(resolve, reject)
       .finally(() => {
         clearTimeout(timer);
@@ -172,7 +168,7 @@ class Batches<Item, Result, Source extends Queries> {
     await Promise.race([ended, slow]);
   }
 
-  #queueBusy(entry: Entry<Item, Result, Source>, since: number): void {
+  #queueBusy(entry: Entry<Item, Result>, since: number): void {
     if (this.#busy.length >= MOST_QUEUED) {
       entry.reject(new LockWaitTooLong());
       return;
@@ -196,7 +192,7 @@ class Batches<Item, Result, Source extends Queries> {
       }
       this.#slow++;
       void this.#work
-        .runMany(entry.db, entry.shopId, [entry.item])
+        .runMany(this.#db, entry.shopId, [entry.item])
         .then(([result]) => {
           if (result === BUSY) this.#busy.push(next);
           else entry.resolve(result!);

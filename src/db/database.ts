@@ -39,11 +39,6 @@ export interface Database extends Queries {
   close(): Promise<void>;
 }
 
-/** Not a transaction of it. */
-export function isDatabase(queries: Queries): queries is Database {
-  return 'transaction' in queries;
-}
-
 export interface DatabaseOptions {
   connection: pg.PoolConfig;
   poolSize?: number;

@@ -4,12 +4,12 @@ import { sql } from '../db/sql.ts';
 import { badRequest, conflict } from './errors.ts';
 
 /**
- * `Idempotency-Key`: the first answer to a write is kept in the write's own transaction and replayed for 24
- * hours. A refused write keeps nothing, because it changed nothing. Of two at once, the second waits on the
+ * `Idempotency-Key`: the first answer to a write is stored in the write's own transaction and replayed for 24
+ * hours. A refused write stores nothing, because it changed nothing. Of two at once, the second waits on the
  * unique key of the first until that has committed.
  */
 
-const KEPT_FOR = 24 * 3_600_000;
+const STORED_FOR = 24 * 3_600_000;
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 export interface Answer {
@@ -63,7 +63,7 @@ function claimKey(tx: Transaction, { shopId, key }: KeyedRequest, caller: Buffer
     values (${shopId}, ${caller}, ${key}, ${requestHash}, ${tx.now})
     on conflict (shop_id, caller, key) do update
     set request_hash = excluded.request_hash, created_at = excluded.created_at
-    where idempotent_answer.created_at < ${new Date(tx.now.getTime() - KEPT_FOR)}`);
+    where idempotent_answer.created_at < ${new Date(tx.now.getTime() - STORED_FOR)}`);
 }
 
 function selectAnswer(tx: Transaction, { shopId, key }: KeyedRequest, caller: Buffer) {
@@ -83,7 +83,7 @@ function updateAnswer(tx: Transaction, { shopId, key }: KeyedRequest, caller: Bu
 export const answerCleanup = {
   name: 'idempotent answers',
   run: async (db: Database, limit: number): Promise<number> => {
-    const oldest = new Date(db.now.getTime() - KEPT_FOR);
+    const oldest = new Date(db.now.getTime() - STORED_FOR);
     const old = await db.many<{ shopId: string; caller: Buffer; key: string }>(sql`
       select shop_id as "shopId", caller, key from idempotent_answer
       where created_at < ${oldest} order by created_at limit ${limit}`);

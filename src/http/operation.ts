@@ -8,9 +8,9 @@ import type {
   RouteOptions,
 } from 'fastify';
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
-import { recordEntry, recording, type Entry } from './audit-entry.ts';
+import { recordEntry, type Entry } from './audit-entry.ts';
 import type { Config } from '../config.ts';
-import { isTransient, type Database, type Queries, type Transaction } from '../db/database.ts';
+import type { Database, Queries, Transaction } from '../db/database.ts';
 import { isDatabaseAway } from '../db/failure.ts';
 import { isId, newId } from '../kernel/ids.ts';
 import { ACCEPTED_TYPES, JSON_TYPES, type BodyKind } from './body.ts';
@@ -19,7 +19,7 @@ import { CART_TOKEN_HEADER } from './cart-token.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
 import { methodNotAllowed, notFound, type HttpError } from './errors.ts';
 import { answerFailure, refusalOf } from './failures.ts';
-import type { Gate, Produces } from './gate.ts';
+import type { Authentication, Produces } from './authentication.ts';
 import { checkKey, onceOnly, type Answer } from './idempotency.ts';
 import { originOf, shopUrl } from './links.ts';
 import { addressCaller, limitFailures, type FailureLimit, type RateLimiter } from './rate-limit.ts';
@@ -46,7 +46,7 @@ export interface OperationFacts {
   /** What that message begins with instead: "Update cart failed: ...". */
   action?: string;
   description?: string;
-  /** The room. */
+  /** The resource that it belongs to in the reference. */
   tag: string;
   labels: readonly Label[];
   access: Access;
@@ -59,9 +59,7 @@ export interface OperationFacts {
    * because keeping the answer for a replay would do just that.
    */
   secretAnswer?: boolean;
-  /** The handler writes the entry of the audit log itself, in the statement that does everything. */
-  recordsItself?: boolean;
-  /** Of an operation that can be used for guessing: how often a caller may fail. Of `change` only. */
+  /** Of an operation that can be used for guessing: how often a caller may fail. Of `writeWithStore` only. */
   failureLimit?: (guess: {
     shopId: string;
     params: Record<string, string>;
@@ -70,6 +68,8 @@ export interface OperationFacts {
   }) => FailureLimit;
   /** It only reads, but what it gives away is worth an entry in the audit log. */
   isReadAudited?: boolean;
+  /** Keys are answered in the order of the handler; the schema's serialiser would put optional ones last. */
+  keepsKeyOrder?: boolean;
   /** Headers of the answer beside those that all have: what they say, by name. */
   answerHeaders?: Readonly<Record<string, string>>;
 }
@@ -107,40 +107,32 @@ export interface Call<Params, Query, Body> {
   cartToken: string | undefined;
   /** Sets a header of the answer. */
   header: (name: string, value: string) => void;
-  /** For the audit log; undefined where a call is none of its business. */
-  entry: Entry | undefined;
 }
 
 export type ReadCall<Params, Query, Body> = Call<Params, Query, Body> & { db: Queries };
 export type WriteCall<Params, Query, Body> = Call<Params, Query, Body> & {
   tx: Transaction;
+  /** Names what was created, for the audit log: `created({ productId })`. */
+  created: (ids: Readonly<Record<string, string>>) => void;
   /**
-   * For effects outside of the database (memory, files): runs once, after the commit and before the answer, and
+   * For effects outside of the database (caches, files): runs once, after the commit and before the answer, and
    * not at all when nothing was committed or an old answer is replayed. If it fails, the write stays done.
    */
   afterCommit: (effect: () => void | Promise<void>) => void;
+};
+
+/** What a store needs to write for a request. */
+export type StoreCall<Params, Query, Body> = Call<Params, Query, Body> & {
+  /** Set with an Idempotency-Key: the write belongs into the transaction that stores the answer. */
+  transaction: Transaction | undefined;
+  /** Is written together with the change; undefined: the operation needs no scope and leaves no entry. */
+  entry: Entry | undefined;
 };
 
 export type PrepareCall<Params, Query, Body> = ReadCall<Params, Query, Body> & {
   /** With an Idempotency-Key: it may have been answered before, so only the transaction can refuse it. */
   isKeyed: boolean;
 };
-
-/** What a handler of `change` throws when it must begin anew, and this time in a transaction. */
-export class NeedsTransaction extends Error {
-  override name = 'NeedsTransaction';
-}
-
-/** Runs what is one statement by itself, and in a transaction when it turns out to need one. */
-export function inStatementOrTransaction<Result>(
-  db: Database,
-  work: (queries: Queries) => Promise<Result>,
-): Promise<Result> {
-  return work(db).catch((error: unknown) => {
-    if (error instanceof NeedsTransaction || isTransient(error)) return db.transaction(work);
-    throw error;
-  });
-}
 
 /** What was made before the transaction, and how to undo it when nothing was committed. */
 export interface Preparation<Prepared> {
@@ -152,27 +144,25 @@ export interface Deps {
   config: Config;
   db: Database;
   callers: CallerDirectory;
-  gate: Gate;
+  authentication: Authentication;
   limiter: RateLimiter;
   isRefusedDemoToken: DemoTokenCheck;
   /** Throws unless there is such an open cart and the token is its own: 404, 403 or 410. */
-  checkCart: (call: CartCheck) => Promise<unknown>;
+  checkCart: (request: CartCheck) => Promise<unknown>;
 }
 
-/** What the carts need to know to say whether a request may use one. */
+/** What decides whether a request has access to a cart. */
 export interface CartCheck {
-  db: Queries;
   shopId: string;
   params: { cartId: string };
   cartToken: string | undefined;
-  origin: string;
 }
 
 const METHODS = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** What rooms register their operations with. */
+/** What modules register their operations with. */
 export function operations(app: FastifyInstance, deps: Deps) {
-  const { config, db, gate, limiter, isRefusedDemoToken, checkCart } = deps;
+  const { config, db, authentication, limiter, isRefusedDemoToken, checkCart } = deps;
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   const methodsOf = new Map<string, Set<string>>();
 
@@ -197,7 +187,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
   const checkCartOf = async (request: FastifyRequest): Promise<void> => {
     const { shopId, cartId } = request.params as { shopId: string; cartId: string };
     if (!isId(cartId)) throw notFound();
-    await checkCart({ db, shopId, params: { cartId }, cartToken: cartTokenOf(request), origin: '' });
+    await checkCart({ shopId, params: { cartId }, cartToken: cartTokenOf(request) });
   };
 
   const callOf = (request: FastifyRequest, idNames: readonly string[]) => {
@@ -219,7 +209,6 @@ export function operations(app: FastifyInstance, deps: Deps) {
       link: (path) => base + path,
       origin,
       cartToken: cartTokenOf(request),
-      entry: undefined,
       header: (name, value) => {
         headers[name] = value;
       },
@@ -253,7 +242,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       method,
       url,
       config: { operation: { ...facts, writes } },
-      onRequest: gate.guard(operation.access, operation.produces ?? 'json'),
+      onRequest: authentication.hookFor(operation.access, operation.produces ?? 'json'),
       schema: {
         operationId: operation.name,
         summary: operation.summary,
@@ -310,9 +299,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
           return reply.type('application/json').send(answer.bytes);
         }
         if (answer instanceof Readable) {
-          reply.type(operation.produces === 'csv' ? 'text/csv' : 'application/json');
+          return reply.type(operation.produces === 'csv' ? 'text/csv' : 'application/json').send(answer);
         }
-        return reply.send(answer);
+        return reply.type('application/json').send(textOf(answer, operation, reply));
       });
     },
 
@@ -336,8 +325,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       const isAudited = scopesOf(operation.access).length > 0;
       register(operation, true, async (request, reply) => {
         reply.code(status);
-        const key = operation.secretAnswer ? undefined : request.headers['idempotency-key'];
-        if (key !== undefined) checkKey(key as string);
+        const key = keyOf(request, operation);
         const preparing = async () =>
           prepare?.({ ...callOf(request, idNames).call, db, isKeyed: key !== undefined });
         const preparation = await (operation.accepts === 'multipart'
@@ -346,15 +334,18 @@ export function operations(app: FastifyInstance, deps: Deps) {
         let effects: (() => void | Promise<void>)[] = [];
         const work = async (tx: Transaction): Promise<Answer> => {
           const { call, headers } = callOf(request, idNames);
+          let createdIds: Readonly<Record<string, string>> = {};
           const answer = await handler({
             ...call,
             tx,
+            created: (ids) => {
+              createdIds = ids;
+            },
             prepared: preparation?.prepared as Prepared,
             afterCommit: (effect) => void effects.push(effect),
           });
-          const body = textOf(answer, reply);
-          if (isAudited) await recordEntry(tx, entryOf(request, call, tx.now, body));
-          return { status, headers, body };
+          if (isAudited) await recordEntry(tx, entryOf(request, call, tx.now, createdIds));
+          return { status, headers, body: textOf(answer, operation, reply) };
         };
         const { answer, replayed } = await db
           .transaction(async (tx) => {
@@ -362,7 +353,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
             effects = [];
             return key === undefined
               ? { answer: await work(tx), replayed: false }
-              : onceOnly(tx, keyedRequest(request, key as string), () => work(tx));
+              : onceOnly(tx, keyedRequest(request, key), () => work(tx));
           })
           .catch(async (error: unknown) => {
             // Of a commit that was not answered nobody knows whether it happened.
@@ -382,41 +373,35 @@ export function operations(app: FastifyInstance, deps: Deps) {
     },
 
     /**
-     * An operation whose whole write is one statement, which is all or nothing by itself: without a transaction around
-     * it, it takes two round trips less. There is one all the same when there is an Idempotency-Key, and when the
-     * handler asks for it by throwing NeedsTransaction.
+     * An operation that writes through a store, which opens its own transaction, and only when it needs a lock: a cart
+     * is usually saved by one conditional statement, and `write` would cost it two more round trips.
      */
-    change<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
+    writeWithStore<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
       operation: Operation<P, Q, B, A>,
-      handler: (call: ReadCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A> | Rendered>,
+      handler: (call: StoreCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A>>,
     ): void {
       const idNames = idNamesOf(operation.params);
       const status = operation.status ?? 200;
       const isAudited = scopesOf(operation.access).length > 0;
       register(operation, true, async (request, reply) => {
         reply.code(status);
-        const key = operation.secretAnswer ? undefined : request.headers['idempotency-key'];
-        const work = async (queries: Queries): Promise<Answer> => {
+        const key = keyOf(request, operation);
+        const work = async (transaction: Transaction | undefined): Promise<Answer> => {
           const { call, headers } = callOf(request, idNames);
-          if (isAudited) call.entry = entryOf(request, call, queries.now);
-          const isRecorded = call.entry && !operation.recordsItself;
-          const answer = await handler({
-            ...call,
-            db: isRecorded ? recording(queries, call.entry!) : queries,
-          });
-          return { status, headers, body: textOf(answer, reply) };
+          const entry = isAudited ? entryOf(request, call, (transaction ?? db).now) : undefined;
+          const answer = await handler({ ...call, transaction, entry });
+          return { status, headers, body: textOf(answer, operation, reply) };
         };
-        if (key !== undefined) checkKey(key as string);
         const { answer, replayed } = await withFailureLimit(request, operation, async () =>
           key === undefined
-            ? { answer: await inStatementOrTransaction(db, work), replayed: false }
-            : db.transaction((tx) => onceOnly(tx, keyedRequest(request, key as string), () => work(tx))),
+            ? { answer: await work(undefined), replayed: false }
+            : db.transaction((tx) => onceOnly(tx, keyedRequest(request, key), () => work(tx))),
         );
         return send(reply, answer, replayed);
       });
     },
 
-    /** After all rooms: 405 with Allow, and OPTIONS, on every path that was registered. */
+    /** After all modules: 405 with Allow, and OPTIONS, on every path that was registered. */
     finish(): void {
       for (const [url, methods] of methodsOf) {
         const allow = [...METHODS.filter((method) => methods.has(method)), 'OPTIONS'];
@@ -435,7 +420,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
           exposeHeadRoute: false,
           // Counted like any call, and refused before the body is read.
           onRequest: [
-            gate.guard('public', 'json'),
+            authentication.hookFor('public', 'json'),
             (_request, _reply, done) => done(methodNotAllowed(allow.join(','))),
           ],
           handler: notFound,
@@ -465,20 +450,18 @@ function bodyTypes(method: string, accepts: BodyKind = 'json'): string[] {
   return method === 'PATCH' ? [JSON_TYPES[1], JSON_TYPES[0]] : [JSON_TYPES[0]];
 }
 
-/** An answer to what makes something begins with its id: {"productId":"0193...". */
-const MADE = /^\{"(\w+Id)":"([0-9A-F-]{36})"/;
-
+/** The audit entry of a call: the ids of its path, and those of what it has created. */
 function entryOf(
   request: FastifyRequest,
   { shopId, params, caller }: Call<unknown, unknown, unknown>,
   at: Date,
-  body: string | null = null,
+  created: Readonly<Record<string, string>> = {},
 ): Entry {
   const { shopId: _shopId, ...ids } = params as Record<string, string>;
-  const [, name, id] = (request.method === 'POST' && body !== null && MADE.exec(body)) || [];
-  // What is made in one of its own kind, such as a category, must not hide where it was made.
-  const place = name === undefined ? undefined : ids[name];
-  const parent = place !== undefined && place !== id ? { parent: place } : {};
+  // What is created in one of its own kind, such as a category, must not hide where it was created.
+  const parent = Object.keys(created)
+    .map((name) => ids[name])
+    .find((id) => id !== undefined);
   return {
     shopId,
     entryId: newId(at),
@@ -486,7 +469,7 @@ function entryOf(
     appId: caller.app?.appId ?? null,
     method: request.method,
     route: request.routeOptions.url!,
-    object: name !== undefined && id !== undefined ? { ...ids, ...parent, [name]: id } : ids,
+    object: { ...ids, ...(parent !== undefined && { parent }), ...created },
   };
 }
 
@@ -504,9 +487,18 @@ function send(reply: FastifyReply, answer: Answer, replayed: boolean) {
   return reply.send(answer.body ?? undefined);
 }
 
-function textOf(answer: unknown, reply: FastifyReply): string | null {
+/** The one place where the answer of an operation becomes text. */
+function textOf(answer: unknown, { keepsKeyOrder }: OperationFacts, reply: FastifyReply): string | null {
   if (answer === undefined) return null;
-  return answer instanceof Rendered ? answer.json : (reply.serialize(answer) as string);
+  if (answer instanceof Rendered) return answer.json;
+  return keepsKeyOrder ? JSON.stringify(answer) : (reply.serialize(answer) as string);
+}
+
+/** The Idempotency-Key; undefined: there is none, or the answer must not be stored. */
+function keyOf({ headers }: FastifyRequest, { secretAnswer }: OperationFacts): string | undefined {
+  const key = secretAnswer ? undefined : (headers['idempotency-key'] as string | undefined);
+  if (key !== undefined) checkKey(key);
+  return key;
 }
 
 function keyedRequest(request: FastifyRequest, key: string) {

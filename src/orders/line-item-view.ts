@@ -26,19 +26,19 @@ export function apiOf({ origin, settings }: Pick<RenderContext, 'origin' | 'sett
 }
 
 /** What a cart and an order hold, with their totals. */
-export function lineItemContainer(content: Content, look: RenderContext): LineItemContainer {
-  const { locale } = look;
+export function lineItemContainer(content: Content, context: RenderContext): LineItemContainer {
+  const { locale } = context;
   const { currency, taxType, coupon } = content;
   const priceAs = (type: TaxType) => (minor: number) => priceOf(minor, currency, type, locale);
   const price = priceAs(taxType);
   const words = messages(locale).lineItems;
-  const labelled = (word: string, line: ContentLine) => `${word}: ${textOf(line.name, look)}`;
+  const labelled = (word: string, line: ContentLine) => `${word}: ${textOf(line.name, context)}`;
   return {
     grandTotal: priceAs('GROSS')(content.grandTotal),
     totalBeforeTax: priceAs('NET')(content.totalBeforeTax),
     totalTax: priceAs('NONE')(content.totalTax),
     lineItemsSubTotal: price(content.subTotal),
-    productLineItems: content.lines.map((line) => productLineItem(line, content, look, price)),
+    productLineItems: content.lines.map((line) => productLineItem(line, content, context, price)),
     couponLineItem: coupon && {
       couponLineItemId: coupon.couponLineItemId,
       couponCampaignId: coupon.couponCampaignId,
@@ -72,10 +72,10 @@ export function lineItemContainer(content: Content, look: RenderContext): LineIt
 function productLineItem(
   line: ContentLine,
   { currency, taxType, coupon }: Content,
-  look: RenderContext,
+  context: RenderContext,
   price: (minor: number) => Price,
 ): LineItemContainer['productLineItems'][number] {
-  const { locale, origin, settings } = look;
+  const { locale, origin, settings } = context;
   const { orderUnit, image, energyLabel } = line;
   const sign = unitSign(orderUnit.unit, locale, settings);
   const names = unitNames(orderUnit.unit, locale, settings);
@@ -84,7 +84,7 @@ function productLineItem(
   return {
     lineItemId: line.lineItemId,
     sku: line.productNumber,
-    name: textOf(line.name, look),
+    name: textOf(line.name, context),
     productId: line.productId,
     quantity: { amount: quantity, unit: sign },
     lineItemPrice: price(line.amount),
@@ -102,8 +102,8 @@ function productLineItem(
       ),
     },
     links: [
-      { rel: 'product', href: `${apiOf(look)}/products/${line.productId}` },
-      { rel: 'taxClass', href: `${apiOf(look)}/tax-classes/${line.taxClass.taxClassId}` },
+      { rel: 'product', href: `${apiOf(context)}/products/${line.productId}` },
+      { rel: 'taxClass', href: `${apiOf(context)}/tax-classes/${line.taxClass.taxClassId}` },
     ],
     intervalOrder: String(orderUnit.interval),
     minOrder: String(orderUnit.minimum),
@@ -111,9 +111,9 @@ function productLineItem(
     orderUnit: names.long,
     priceQuantity: String(orderUnit.priceQuantity),
     quantityPrice: price(line.quantityPrice),
-    variationString: line.variation && textOf(line.variation, look),
-    essentialFeatures: line.essentialFeatures && textOf(line.essentialFeatures, look),
-    taxClass: taxClassInfo(line.taxClass, look),
+    variationString: line.variation && textOf(line.variation, context),
+    essentialFeatures: line.essentialFeatures && textOf(line.essentialFeatures, context),
+    taxClass: taxClassInfo(line.taxClass, context),
     deliveryWeight: line.weight
       ? {
           amount: Number((line.weight.amount * quantity).toFixed(6)),
@@ -130,46 +130,46 @@ function productLineItem(
 
 export function shippingData(
   { shipping, currency, taxType }: Pick<Content, 'shipping' | 'currency' | 'taxType'>,
-  look: RenderContext,
+  context: RenderContext,
 ): ShippingData | null {
   if (!shipping) return null;
   return {
-    shippingMethod: { id: shipping.shippingMethodId, name: textOf(shipping.name, look) },
-    price: priceOf(shipping.price, currency, taxType, look.locale),
-    taxes: taxInfos(shipping.taxes, currency, look),
+    shippingMethod: { id: shipping.shippingMethodId, name: textOf(shipping.name, context) },
+    price: priceOf(shipping.price, currency, taxType, context.locale),
+    taxes: taxInfos(shipping.taxes, currency, context),
   };
 }
 
 /** The name of a payment that was set by hand is for the merchant, and not shown here. */
 export function paymentData(
   { payment, currency, taxType }: Pick<Content, 'payment' | 'currency' | 'taxType'>,
-  look: RenderContext,
+  context: RenderContext,
 ): PaymentData | null {
   if (!payment) return null;
   const { method, price } = payment;
   return {
     paymentMethod: method && {
       id: method.paymentMethodId,
-      name: textOf(method.name, look),
+      name: textOf(method.name, context),
       providerName: method.providerName,
       additionalData: method.additionalData,
     },
     transactionId: payment.transactionId,
-    price: priceOf(price, currency, taxType, look.locale),
+    price: priceOf(price, currency, taxType, context.locale),
     status: payment.status,
-    taxes: method && price !== 0 ? taxInfos(payment.taxes, currency, look) : null,
+    taxes: method && price !== 0 ? taxInfos(payment.taxes, currency, context) : null,
   };
 }
 
-function taxInfos(taxes: readonly ContentTax[], currency: string, look: RenderContext) {
+function taxInfos(taxes: readonly ContentTax[], currency: string, context: RenderContext) {
   return taxes.map(({ taxClass, tax }) => ({
-    taxClass: taxClassInfo(taxClass, look),
-    price: priceOf(tax, currency, 'NONE', look.locale),
+    taxClass: taxClassInfo(taxClass, context),
+    price: priceOf(tax, currency, 'NONE', context.locale),
   }));
 }
 
-function taxClassInfo({ taxClassId, name, rate }: ContentTaxClass, look: RenderContext) {
-  return { taxClassId, name: textOf(name, look), percentage: rate / 100 };
+function taxClassInfo({ taxClassId, name, rate }: ContentTaxClass, context: RenderContext) {
+  return { taxClassId, name: textOf(name, context), percentage: rate / 100 };
 }
 
 function textOf(texts: Localised, { locale, settings }: RenderContext): string {

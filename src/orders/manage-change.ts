@@ -5,9 +5,8 @@ import type { Queries, Transaction } from '../db/database.ts';
 import type { Caller } from '../http/callers.ts';
 import { toMilliseconds } from '../http/dates.ts';
 import { conflict, invalid, notFound } from '../http/errors.ts';
-import { readingLocale, writingLocale } from '../http/locale.ts';
+import { writingLocale } from '../http/locale.ts';
 import { priceOf } from '../http/price.ts';
-import { Rendered } from '../http/rendered.ts';
 import { Id, LocaleParameter } from '../http/schemas.ts';
 import { currencyDigits, parseDecimal, toDecimal } from '../kernel/money.ts';
 import { queueAvailabilityNotifications } from '../catalogue/products/availability-notifications.ts';
@@ -18,7 +17,7 @@ import { recordEvent, type EventKind } from './history.ts';
 import { findDealings, moveStock, type Dealings, type PartLine, type StockMove } from './manage-queries.ts';
 import { ManagedOrderAnswer } from './manage-schema.ts';
 import { lockOrder, type ManagedOrder } from './queries.ts';
-import { orderText } from './render.ts';
+import { toOrder } from './render.ts';
 
 /** What all operations share that change an order the way a merchant does. */
 export const facts = {
@@ -30,6 +29,7 @@ export const facts = {
   params: Type.Object({ orderId: Id }),
   query: Type.Object({ locale: LocaleParameter }),
   answer: ManagedOrderAnswer,
+  keepsKeyOrder: true,
 } as const;
 
 /** What these operations know of their request. */
@@ -78,18 +78,29 @@ export function requireEditing({ order, appId }: OpenOrder): void {
   }
 }
 
-/** The order as the back office sees it. */
-export async function managedOrder(
-  db: Queries,
+/** The order as the back office sees it after a change. */
+export function managedOrder(
+  tx: Transaction,
   { shopId, query, origin }: Pick<OrderCall, 'shopId' | 'query' | 'origin'>,
   order: ManagedOrder,
   settings: Settings,
-): Promise<Rendered> {
+): Promise<ManagedOrderAnswer> {
+  return toManagedOrder(tx, shopId, order, {
+    locale: writingLocale(query.locale, settings),
+    origin,
+    settings,
+  });
+}
+
+/** The order as the back office sees it. */
+export async function toManagedOrder(
+  db: Queries,
+  shopId: string,
+  order: ManagedOrder,
+  context: RenderContext,
+): Promise<ManagedOrderAnswer> {
   const dealings = await findDealings(db, shopId, order.orderId);
-  const localeOf = 'inTransaction' in db ? writingLocale : readingLocale;
-  const look = { locale: localeOf(query.locale, settings), origin, settings };
-  const management = JSON.stringify(managementOf(order, dealings, look));
-  return new Rendered(`${orderText(order, look).slice(0, -1)},"management":${management}}`);
+  return { ...toOrder(order, context), management: managementOf(order, dealings, context) };
 }
 
 export function outstandingOf({ content, cancelledAt, paidAmount, refundedAmount }: ManagedOrder): number {
@@ -102,10 +113,10 @@ function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Rende
     lines.map(({ lineItemId, quantity }) => ({ lineItemId, quantity: Number(quantity) }));
   const moment = (at: string) => toMilliseconds(new Date(at));
   return {
-    editing: order.editingAppId && {
-      appId: order.editingAppId,
-      since: toMilliseconds(order.editingSince!),
-    },
+    editing:
+      order.editingAppId === null
+        ? null
+        : { appId: order.editingAppId, since: toMilliseconds(order.editingSince!) },
     cancelledOn: order.cancelledAt && toMilliseconds(order.cancelledAt),
     paidAmount: price(order.paidAmount),
     refundedAmount: price(order.refundedAmount),

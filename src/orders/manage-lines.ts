@@ -3,7 +3,6 @@ import { contentOf, named, type Content, type ContentLine } from '../pricing/con
 import { MOST_LINES } from './line-item-schema.ts';
 import { badRequest, conflict, invalid, notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
-import type { Rendered } from '../http/rendered.ts';
 import { Id } from '../http/schemas.ts';
 import { isId, newId } from '../kernel/ids.ts';
 import { decimalOf, MOST_MINOR } from '../catalogue/products/requests.ts';
@@ -27,7 +26,13 @@ import {
   type OrderCall,
 } from './manage-change.ts';
 import { findOffer } from './manage-queries.ts';
-import { AddedLine, ChangedLine, ChangedPayment, ChangedShipping } from './manage-schema.ts';
+import {
+  AddedLine,
+  ChangedLine,
+  ChangedPayment,
+  ChangedShipping,
+  type ManagedOrderAnswer,
+} from './manage-schema.ts';
 import type { ManagedOrder } from './queries.ts';
 import { deliveryPriceToday, paymentPriceToday, revised, type Edits } from './revision.ts';
 
@@ -212,7 +217,7 @@ async function edited(
   edits: Edits,
   kind: EventKind,
   details: (content: Content) => Record<string, unknown>,
-): Promise<Rendered> {
+): Promise<ManagedOrderAnswer> {
   const { tx, shopId } = call;
   const { order, dealings, settings } = open;
   const content = revised(order.content, edits);
@@ -263,8 +268,7 @@ function refuseBelowShipped({ dealings }: OpenOrder, { lineItemId }: ContentLine
 
 /** Where the goods go. */
 function countryOf({ shippingAddress, billingAddress }: ManagedOrder, { country }: Settings): string {
-  const address = JSON.parse(shippingAddress ?? billingAddress) as { country?: string | null };
-  return address.country ?? country;
+  return (shippingAddress ?? billingAddress).country ?? country;
 }
 
 /** The settings, if they say what something costs in the currency of the order. */

@@ -118,7 +118,7 @@ export async function refunded(
 /** Of who pays; undefined when the customer was erased. */
 export function mailAddressOf({ billingAddress, erasedAt }: ManagedOrder): string | undefined {
   if (erasedAt) return undefined;
-  return (JSON.parse(billingAddress) as { emailAddress?: string | null }).emailAddress ?? undefined;
+  return billingAddress.emailAddress ?? undefined;
 }
 
 /** `12.5 EUR` */

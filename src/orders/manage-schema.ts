@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { MOST_LINES } from './line-item-schema.ts';
 import { Price } from '../http/price.ts';
 import { Id, Nullable } from '../http/schemas.ts';
@@ -76,6 +76,7 @@ export const ManagedOrderAnswer = Type.Object(
   { ...Order.properties, management: Management },
   { title: 'managed order' },
 );
+export type ManagedOrderAnswer = Static<typeof ManagedOrderAnswer>;
 
 export const HistoryEntry = Type.Object(
   {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { toMilliseconds } from '../http/dates.ts';
 import { notFound } from '../http/errors.ts';
+import { readingLocale } from '../http/locale.ts';
 import type { Operations } from '../http/operation.ts';
 import { paged, paging } from '../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
@@ -8,7 +9,15 @@ import { shopSettings } from '../shops/settings/settings.ts';
 import { cancelOrder } from './cancel.ts';
 import { changeOrder } from './change.ts';
 import { findEvents } from './history.ts';
-import { appIdOf, facts, managedOrder, openOrder, record, refuseCancelled } from './manage-change.ts';
+import {
+  appIdOf,
+  facts,
+  managedOrder,
+  openOrder,
+  record,
+  refuseCancelled,
+  toManagedOrder,
+} from './manage-change.ts';
 import { findPlacing } from './manage-queries.ts';
 import { Cancellation, HistoryEntry, ManagedOrderAnswer } from './manage-schema.ts';
 import { findManagedOrder } from './queries.ts';
@@ -27,14 +36,14 @@ export function managedOrders(api: Operations): void {
       access: 'orders_read',
       answer: ManagedOrderAnswer,
     },
-    async (call) => {
-      const { db, shopId, params } = call;
+    async ({ db, shopId, params, query, origin }) => {
       const [order, settings] = await Promise.all([
         findManagedOrder(db, shopId, params.orderId),
         shopSettings(db, shopId),
       ]);
       if (!order) throw notFound();
-      return managedOrder(db, call, order, settings);
+      const locale = readingLocale(query.locale, settings);
+      return toManagedOrder(db, shopId, order, { locale, origin, settings });
     },
   );
 

@@ -1,6 +1,7 @@
 import type { CartProduct } from '../catalogue/products/cart-product.ts';
 import type { Entry } from '../http/audit-entry.ts';
 import type { Content } from '../pricing/content.ts';
+import type { Address } from '../shops/countries/address.ts';
 import type { OrderMail } from './confirmation-email.ts';
 
 export interface NewOrder {
@@ -14,8 +15,8 @@ export interface NewOrder {
   cartTokenHash: Buffer;
   locale: string;
   taxModel: 'GROSS' | 'NET';
-  billingAddress: string;
-  shippingAddress: string | null;
+  billingAddress: Address;
+  shippingAddress: Address | null;
   content: Content;
   /** Of the billing address; by it the customer is found, unless one is named. */
   email: string;

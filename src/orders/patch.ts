@@ -69,7 +69,7 @@ export function patchedOrder(
         if (change.op !== 'remove') {
           const required = ['country', 'emailAddress', ...settings.mandatoryAddressFields];
           const sent = withCountry(change.value, changes.billingAddress ?? order.billingAddress);
-          changes.billingAddress = JSON.stringify(toAddress(sent, at, required));
+          changes.billingAddress = toAddress(sent, at, required);
         }
         break;
       case '/shippingAddress':
@@ -79,9 +79,7 @@ export function patchedOrder(
             order.shippingAddress ??
             changes.billingAddress ??
             order.billingAddress;
-          changes.shippingAddress = JSON.stringify(
-            toAddress(withCountry(change.value, before), at, ['country']),
-          );
+          changes.shippingAddress = toAddress(withCountry(change.value, before), at, ['country']);
         }
         break;
       case '/payment':
@@ -114,9 +112,9 @@ export function patchedOrder(
  * Clients correct a name or an email address and send nothing else: the country stays as it was. An order without a
  * delivery address of its own is delivered to the billing address, so that is where its country was.
  */
-function withCountry(sent: SentAddress, before: string): SentAddress {
+function withCountry(sent: SentAddress, before: Address): SentAddress {
   if (sent.country) return sent;
-  return { ...sent, country: (JSON.parse(before) as Address).country };
+  return { ...sent, country: before.country };
 }
 
 /** A payment that is none of the shop's methods: it is named for the merchant, and costs nothing. */

@@ -8,7 +8,7 @@ import { batchedSection, ERASED_EMAIL, type Person, type PersonalData } from '..
 import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import { orderColumns, ordersWithCustomers, type OrderRow } from './queries.ts';
-import { orderText } from './render.ts';
+import { toOrder } from './render.ts';
 
 /**
  * Orders with all that belongs to them. An erasure leaves their numbers, lines and sums; of addresses it leaves the
@@ -114,7 +114,7 @@ function findOrderRecords(
 function toExport(order: OrderRecords, origin: string, settings: Settings): object {
   const { currency, locale, cancelledAt, erasedAt } = order;
   return {
-    ...(JSON.parse(orderText(order, { locale, origin, settings })) as object),
+    ...toOrder(order, { locale, origin, settings }),
     cancelledOn: cancelledAt && toMilliseconds(cancelledAt),
     erasedOn: erasedAt && toMilliseconds(erasedAt),
     documents: order.documents.map(({ issuedOn, total, ...document }) => ({

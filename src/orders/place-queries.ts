@@ -1,3 +1,4 @@
+import type { Address } from '../shops/countries/address.ts';
 import { productVersions } from '../catalogue/products/cart-product-cache.ts';
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -177,8 +178,7 @@ export interface NewCustomer {
   customerId: string;
   emailKey: string;
   createdAt: Date;
-  /** As JSON text. */
-  billingAddress: string;
+  billingAddress: Address;
 }
 
 /**
@@ -194,7 +194,8 @@ export async function insertCustomers(tx: Transaction, shopId: string, customers
     customer_id: customerId,
     place: index + 1,
     created_at: createdAt,
-    billing_address: billingAddress,
+    // As text, because jsonb would sort the fields of an address.
+    billing_address: JSON.stringify(billingAddress),
     email_key: emailKey,
   }));
   const [, , inserted] = await Promise.all([
@@ -250,8 +251,8 @@ export function insertOrders(tx: Transaction, shopId: string, orders: readonly N
     total_tax: order.content.totalTax,
     net_revenue: netRevenue(order.content),
     // As text, because jsonb would sort the fields of an address.
-    billing_address: order.billingAddress,
-    shipping_address: order.shippingAddress,
+    billing_address: JSON.stringify(order.billingAddress),
+    shipping_address: order.shippingAddress && JSON.stringify(order.shippingAddress),
     content: order.content,
     release_at: order.releaseAt,
   }));

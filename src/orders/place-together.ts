@@ -19,16 +19,19 @@ const LOCK_TIMEOUT = 200;
  * The orders of a shop wait for each other anyway, because they count with the same counter and on the same day. Those
  * that come at the same time are placed in one transaction, so that they wait for one commit and not for one each.
  */
-export const placeTogether = createBatcher<OrderRequest, Placing, Database>(
-  {
-    runMany: placeBatch,
-    runOne: async (db, shopId, request) => {
-      const [placing] = await db.transaction((tx) => placeOrders(tx, shopId, [request]));
-      return placing!;
-    },
-  },
-  { size: 20, running: 1 },
-);
+export function createOrderBatcher(db: Database) {
+  return createBatcher<OrderRequest, Placing>(
+    db,
+    { runMany: placeBatch, runOne: placeAlone },
+    { size: 20, running: 1 },
+  );
+}
+
+/** Places one order in a transaction of its own. */
+export async function placeAlone(db: Database, shopId: string, request: OrderRequest): Promise<Placing> {
+  const [placing] = await db.transaction((tx) => placeOrders(tx, shopId, [request]));
+  return placing!;
+}
 
 /** A row that is locked by somebody else for long holds up the orders that need it, not the others of the batch. */
 async function placeBatch(

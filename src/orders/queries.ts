@@ -1,9 +1,10 @@
 import type { Content } from '../pricing/content.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
+import type { Address } from '../shops/countries/address.ts';
 import type { State } from './schema.ts';
 
-/** An order as answers show it, with its customer's number. Addresses are JSON text. */
+/** An order as answers show it, with its customer's number. */
 export interface OrderRow extends Record<State, Date | null> {
   orderId: string;
   orderNumber: string;
@@ -16,8 +17,8 @@ export interface OrderRow extends Record<State, Date | null> {
   taxModel: 'GROSS' | 'NET';
   customerComment: string | null;
   internalNote: string | null;
-  billingAddress: string;
-  shippingAddress: string | null;
+  billingAddress: Address;
+  shippingAddress: Address | null;
   content: Content;
 }
 
@@ -47,8 +48,8 @@ export const orderColumnsWith = (content: Sql) => sql`
   upper(customer_order.customer_id::text) as "customerId", customer.customer_number as "customerNumber",
   customer_order.locale, customer_order.currency, customer_order.tax_model as "taxModel",
   customer_order.customer_comment as "customerComment", customer_order.internal_note as "internalNote",
-  customer_order.billing_address::text as "billingAddress",
-  customer_order.shipping_address::text as "shippingAddress", ${content},
+  customer_order.billing_address as "billingAddress",
+  customer_order.shipping_address as "shippingAddress", ${content},
   viewed_at as "viewedOn", rejected_at as "rejectedOn", in_process_at as "inProcessOn", pending_at as "pendingOn",
   ready_for_dispatch_at as "readyForDispatchOn", partially_dispatched_at as "partiallyDispatchedOn",
   dispatched_at as "dispatchedOn", delivered_at as "deliveredOn", partially_invoiced_at as "partiallyInvoicedOn",

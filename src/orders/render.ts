@@ -7,31 +7,34 @@ import {
   type RenderContext,
 } from './line-item-view.ts';
 import { toMilliseconds } from '../http/dates.ts';
+import type { Link } from '../http/schemas.ts';
 import { toDecimal } from '../kernel/money.ts';
 import type { ListedOrder, OrderRow } from './queries.ts';
 import { STATES, type Order, type State } from './schema.ts';
 
-export function orderText(order: OrderRow, look: RenderContext): string {
-  return textOf(order, look, lineItemContainer(order.content, look));
+export function toOrder(order: OrderRow, context: RenderContext): Order {
+  return {
+    ...withoutLines(order, context),
+    lineItemContainer: lineItemContainer(order.content, context),
+    links: orderLinks(order, context),
+  };
 }
 
-/** Without the lines. */
-export function listedOrderText(order: ListedOrder, look: RenderContext): string {
-  return textOf(order, look, undefined);
+/** The order as lists show it unless they are asked for the lines. */
+export function toListedOrder(order: ListedOrder, context: RenderContext): Omit<Order, 'lineItemContainer'> {
+  return { ...withoutLines(order, context), links: orderLinks(order, context) };
 }
 
-/** The answer's text, key by key as in `Order`: the addresses are JSON already. */
-function textOf(
+/** The keys stand in the order of `Order`. */
+function withoutLines(
   order: ListedOrder,
-  look: RenderContext,
-  lines: Order['lineItemContainer'] | undefined,
-): string {
+  context: RenderContext,
+): Omit<Order, 'lineItemContainer' | 'links'> {
   const { content, currency } = order;
-  const base = apiOf(look);
   const { viewedOn, ...states } = Object.fromEntries(
     STATES.map((state) => [state, moment(order[state])]),
   ) as Record<State, string | null>;
-  const head: Partial<Order> = {
+  return {
     orderId: order.orderId,
     orderNumber: order.orderNumber,
     creationDate: toMilliseconds(order.createdAt),
@@ -45,24 +48,23 @@ function textOf(
     totalTax: String(toDecimal(content.totalTax, currency)),
     customerComment: order.customerComment,
     internalNote: order.internalNote,
-  };
-  const tail: Partial<Order> = {
-    shippingData: shippingData(content, look),
-    paymentData: paymentData(content, look),
+    billingAddress: order.billingAddress,
+    shippingAddress: order.shippingAddress,
+    shippingData: shippingData(content, context),
+    paymentData: paymentData(content, context),
     viewedOn,
     lastUpdatedOnDate: moment(order.updatedAt),
     ...states,
-    ...(lines && { lineItemContainer: lines }),
-    links: [
-      { rel: 'self', href: `${base}/orders/${order.orderId}` },
-      { rel: 'customer', href: `${base}/customers/${order.customerId}` },
-      ...shippingLink(content.shipping, base),
-    ],
   };
-  return (
-    `${JSON.stringify(head).slice(0, -1)},"billingAddress":${order.billingAddress},` +
-    `"shippingAddress":${order.shippingAddress},${JSON.stringify(tail).slice(1)}`
-  );
+}
+
+function orderLinks({ orderId, customerId, content }: ListedOrder, context: RenderContext): Link[] {
+  const base = apiOf(context);
+  return [
+    { rel: 'self', href: `${base}/orders/${orderId}` },
+    { rel: 'customer', href: `${base}/customers/${customerId}` },
+    ...shippingLink(content.shipping, base),
+  ];
 }
 
 const moment = (date: Date | null) => date && toMilliseconds(date);

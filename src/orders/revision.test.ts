@@ -54,7 +54,7 @@ function frozen(cart: CartFacts, shop: ShopRules): Content {
         validTo: coupon.isInTime ? null : NOW.toISOString(),
       },
       couponLineItemId: coupon && 'COUPON',
-      billingAddress: cart.country && JSON.stringify({ country: cart.country }),
+      billingAddress: cart.country === null ? null : { country: cart.country },
       shippingAddress: null,
       shippingMethodId: cart.shipping.methodId,
       shippingPrice: cart.shipping.price,

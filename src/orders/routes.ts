@@ -4,7 +4,7 @@ import { conflict, notFound } from '../http/errors.ts';
 import { JsonPatch } from '../http/json-patch.ts';
 import { readingLocale, writingLocale } from '../http/locale.ts';
 import type { Operations } from '../http/operation.ts';
-import { pagedText, paging } from '../http/paging.ts';
+import { paged, paging } from '../http/paging.ts';
 import { Rendered } from '../http/rendered.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId } from '../kernel/ids.ts';
@@ -14,13 +14,13 @@ import { recordEvent } from './history.ts';
 import { findOrders, findWholeOrders, type OrderFilter, type OrderPage } from './list.ts';
 import { orderPatch, patchedOrder } from './patch.ts';
 import { findOrderVersions, lockOrder } from './queries.ts';
-import { listedOrderText, orderText } from './render.ts';
+import { toListedOrder, toOrder } from './render.ts';
 import { Order, STATE_FILTERS, STATES } from './schema.ts';
-import { cachedOrderText } from './texts.ts';
+import { cachedOrder } from './texts.ts';
 import { momentOf, windowOf } from './window.ts';
 
 const { parameters, pageOf } = paging();
-const facts = { tag: 'orders', labels: ['Base', 'Now'] } as const;
+const facts = { tag: 'orders', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
 const moment = (description: string) =>
   Type.Optional(Type.String({ description, examples: ['2026-11-01T00:00:00Z'] }));
 const idOf = (description: string) => Type.Optional({ ...Id, description });
@@ -85,23 +85,23 @@ export function orders(api: Operations): void {
       if (!areIds) {
         // A bad locale is refused whatever is found.
         readingLocale(query.locale, await shopSettings(db, shopId));
-        return pagedText(page, 0, []);
+        return paged(page, 0, []);
       }
-      const answer = async <Row>(
+      const answer = async <Row, Item>(
         found: OrderPage<Row>,
-        textOf: (order: Row, look: RenderContext) => string,
+        toItem: (order: Row, context: RenderContext) => Item,
       ) => {
         const settings = await settingsSince(db, shopId, found.settingsVersion);
-        const look = { locale: readingLocale(query.locale, settings), origin, settings };
-        return pagedText(
+        const context = { locale: readingLocale(query.locale, settings), origin, settings };
+        return paged(
           page,
           found.results,
-          found.orders.map((order) => textOf(order, look)),
+          found.orders.map((order) => toItem(order, context)),
         );
       };
       return query.include === 'lineItems'
-        ? answer(await findWholeOrders(db, shopId, filter, sort), orderText)
-        : answer(await findOrders(db, shopId, filter, sort), listedOrderText);
+        ? answer(await findWholeOrders(db, shopId, filter, sort), toOrder)
+        : answer(await findOrders(db, shopId, filter, sort), toListedOrder);
     },
   );
 
@@ -121,10 +121,10 @@ export function orders(api: Operations): void {
       const versions = await findOrderVersions(db, shopId, params.orderId);
       if (!versions) throw notFound();
       const settings = await settingsSince(db, shopId, versions.settingsVersion);
-      const look = { locale: readingLocale(query.locale, settings), origin, settings };
-      const text = await cachedOrderText(db, params.orderId, versions, look);
-      if (!text) throw notFound();
-      return new Rendered(text.bytes, text.tag);
+      const context = { locale: readingLocale(query.locale, settings), origin, settings };
+      const order = await cachedOrder(db, params.orderId, versions, context);
+      if (!order) throw notFound();
+      return new Rendered(order.bytes, order.tag);
     },
   );
 
@@ -158,7 +158,7 @@ export function orders(api: Operations): void {
         kind: 'patched',
         details: { paths: [...new Set(patch.map(({ path }) => path))] },
       });
-      return new Rendered(orderText(patched, { locale, origin, settings }));
+      return toOrder(patched, { locale, origin, settings });
     },
   );
 }

@@ -3,24 +3,24 @@ import type { Queries } from '../db/database.ts';
 import { encoded, type Encoded } from '../http/rendered.ts';
 import type { RenderContext } from './line-item-view.ts';
 import { findOrder, type OrderVersions } from './queries.ts';
-import { orderText } from './render.ts';
+import { toOrder } from './render.ts';
 
 const orderCache: CacheKind<OrderVersions & { text: Encoded }> = { name: 'orders', limit: { megabytes: 16 } };
 
 /**
- * Orders as JSON, rendered once and cached: apps ask for the same ones again and again. A text is used again only while
- * the versions it was made from are the ones that the database has just named, so no answer is ever stale. undefined:
- * the order is gone.
+ * The bytes of an order as answers show it, cached, because apps read the same orders again and again. They are used
+ * again only while the versions they were made from are the ones that the database has just named, so no answer is ever
+ * stale. undefined: the order is gone.
  */
-export async function cachedOrderText(
+export async function cachedOrder(
   db: Queries,
   orderId: string,
   versions: OrderVersions,
-  look: RenderContext,
+  context: RenderContext,
 ): Promise<Encoded | undefined> {
-  const { shopId, version: settingsVersion } = look.settings;
+  const { shopId, version: settingsVersion } = context.settings;
   const cache = db.caches.of(orderCache);
-  const key = `${shopId} ${orderId} ${look.locale} ${look.origin}`;
+  const key = `${shopId} ${orderId} ${context.locale} ${context.origin}`;
   const cached = cache.get(key);
   if (
     cached &&
@@ -32,9 +32,9 @@ export async function cachedOrderText(
   }
   const order = await findOrder(db, shopId, orderId);
   if (!order) return undefined;
-  const text = encoded(orderText(order, look));
+  const text = encoded(JSON.stringify(toOrder(order, context)));
   const { version, customerNumber } = order;
-  if (db.caches.isCacheableOrigin(look.origin)) {
+  if (db.caches.isCacheableOrigin(context.origin)) {
     cache.set(key, { version, customerNumber, settingsVersion, text }, text.bytes.length + key.length);
   }
   return text;

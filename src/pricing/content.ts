@@ -219,8 +219,7 @@ function knownLines(
 
 /** Where the goods go: to the delivery address, else to the billing address. */
 function countryOf({ shippingAddress, billingAddress }: Selection): string | null {
-  const address = shippingAddress ?? billingAddress;
-  return address === null ? null : (JSON.parse(address) as { country: string }).country;
+  return (shippingAddress ?? billingAddress)?.country ?? null;
 }
 
 function couponFacts(coupon: CartCoupon, now: Date): CouponFacts {

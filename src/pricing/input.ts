@@ -1,5 +1,6 @@
 import type { TaxType } from '../http/price.ts';
 import type { CartProduct, PricedProduct } from '../catalogue/products/cart-product.ts';
+import type { Address } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
 /** What the totals of a cart are computed from, and nothing else. */
@@ -68,7 +69,7 @@ export interface CartCoupon extends Omit<CouponFacts, 'isWithdrawn' | 'isUsedUp'
 export const PAYMENT_STATUSES = ['CANCELED', 'FAILED'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
-/** What a cart, or an order that is changed, has chosen, with all that its price depends on. Addresses are JSON text. */
+/** What a cart, or an order that is changed, has chosen, with all that its price depends on. */
 export interface Selection {
   currency: string;
   taxType: TaxType;
@@ -78,8 +79,8 @@ export interface Selection {
   products: readonly CartProduct[];
   coupon: CartCoupon | null;
   couponLineItemId: string | null;
-  billingAddress: string | null;
-  shippingAddress: string | null;
+  billingAddress: Pick<Address, 'country'> | null;
+  shippingAddress: Pick<Address, 'country'> | null;
   shippingMethodId: string | null;
   shippingPrice: number | null;
   paymentMethodId: string | null;

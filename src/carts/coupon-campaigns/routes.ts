@@ -34,12 +34,13 @@ export function couponCampaigns(api: Operations): void {
       status: 201,
       answer: CouponCampaign,
     },
-    async ({ tx, shopId, query, body, link }) => {
+    async ({ tx, shopId, query, body, link, created }) => {
       const settings = await shopSettings(tx, shopId);
       const locale = writingLocale(query.locale, settings);
       const campaign = await campaignOf(tx, settings, locale, body, newId(tx.now));
       const row = await insertCampaign(tx, shopId, campaign);
       if (!row) throw conflict('This identifier is taken');
+      created({ campaignId: campaign.campaignId });
       return new Rendered(campaignText(row, settings, locale, link));
     },
   );

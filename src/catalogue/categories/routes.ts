@@ -114,7 +114,7 @@ export function categories(api: Operations): void {
       body: NewCategory,
       answer: Subcategory,
     },
-    async ({ tx, shopId, params, query, body, link, origin }) => {
+    async ({ tx, shopId, params, query, body, link, origin, created }) => {
       const settings = await shopSettings(tx, shopId);
       const locale = writingLocale(query.locale, settings);
       await moveSettingsVersion(tx, shopId);
@@ -132,6 +132,7 @@ export function categories(api: Operations): void {
         navigationCaption: withText({}, locale, body.navigationCaption),
         description: withText({}, locale, body.description),
       });
+      created({ categoryId });
       const view = { settings, locale, link, origin };
       const row = (await findCategory(tx, shopId, categoryId, true))!;
       return { ...toCategory(row, view), parent: titledLink('parent', parent, view) };

@@ -10,7 +10,7 @@ import { toCartProduct, type CartProduct, type CartProductRow } from './cart-pro
  */
 const cartProductCache: CacheKind<CartProduct> = { name: 'cart products', limit: { entries: 5_000 } };
 
-/** Characters of a product that is cached: few products are longer, and they must not fill the memory. */
+/** Characters of a product that is cached: few products are longer, and they must not fill the cache. */
 const LONGEST_CACHED = 10_000;
 
 /** `<id> <version>`; a variation shows what it inherits, so its master's version counts too. */
@@ -32,7 +32,7 @@ export function versionStamps(shopId: Sql, productIds: Sql): Sql {
   return listed(versionStamp, shopId, productIds);
 }
 
-/** As a part of a larger statement: the places (from 0) of those of these version stamps that are not true any more. */
+/** A part of a larger statement: the places (from 0) of those version stamps that are not current any more. */
 export function staleStamps(shopId: string, stamps: readonly string[]): Sql {
   return sql`
     select place - 1 as place from unnest(${stamps}::text[]) with ordinality as known (stamp, place)
@@ -52,7 +52,7 @@ export const productVersion = ({ versionStamp }: CartProduct) => versionOf(versi
 
 const keyOf = (shopId: string, productId: string) => `${shopId} ${productId.toUpperCase()}`;
 
-/** As they were last seen; undefined when one of them is not cached. */
+/** The products as they were last seen; undefined when one of them is not cached. */
 export function cachedCartProducts(
   { caches }: Queries,
   shopId: string,
@@ -63,8 +63,11 @@ export function cachedCartProducts(
   return found.every((product) => product !== undefined) ? found : undefined;
 }
 
-/** After an order was committed: what is left of its products, as `<id> <stock>`. */
-export function rememberStock(db: Queries, shopId: string, left: readonly string[]): void {
+/**
+ * After an order: what is left of its products, as `<id> <stock>`. With the connection of a transaction they are dropped
+ * from the cache, because the order may be rolled back.
+ */
+export function updateCachedStock(db: Queries, shopId: string, left: readonly string[]): void {
   const cache = db.caches.of(cartProductCache);
   for (const entry of left) {
     const [productId, stock] = entry.split(' ') as [string, string];
@@ -103,7 +106,7 @@ export async function findCartProducts(
   return found;
 }
 
-/** With the id before it. */
+/** `<id> <version>` */
 const versionOf = (stamp: string) => stamp.slice(0, stamp.lastIndexOf(' '));
 
 function withStock(product: CartProduct, stamp: string): CartProduct {

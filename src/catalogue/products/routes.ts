@@ -190,6 +190,7 @@ export function products(api: Operations): void {
       const currency = writingCurrency(query.currency, settings);
       const product = newProduct(newId(tx.now), body, { settings, locale, currency });
       await insertNumbered(tx, shopId, product);
+      call.created({ productId: product.productId });
       await recordPrices(tx, shopId, [
         { productId: product.productId, before: null, after: product.prices, beforeReduction: undefined },
       ]);

@@ -208,7 +208,7 @@ export function productTypes(api: Operations): void {
       status: 201,
       answer: ProductType,
     },
-    async ({ tx, shopId, query, body }) => {
+    async ({ tx, shopId, query, body, created }) => {
       const settings = await shopSettings(tx, shopId);
       const locale = writingLocale(query.locale, settings);
       await moveSettingsVersion(tx, shopId);
@@ -224,6 +224,7 @@ export function productTypes(api: Operations): void {
         attributes: await numbered(tx, shopId, attributes),
       };
       await insertProductType(tx, shopId, stored);
+      created({ productTypeId: stored.productTypeId });
       return toProductType(stored, settings, locale);
     },
   );

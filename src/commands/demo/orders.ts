@@ -1,9 +1,11 @@
 import { findAppByName } from '../../shops/apps/queries.ts';
 import { confirmation } from '../../orders/confirmation-email.ts';
 import { contentOf } from '../../pricing/content.ts';
-import { newOrder } from '../../carts/order.ts';
+import { newOrder } from '../../carts/new-order.ts';
 import type { StoredLine } from '../../pricing/input.ts';
-import { insertCart, lockCart, updateCart, type CartRow } from '../../carts/queries.ts';
+import type { CartRow } from '../../carts/cart.ts';
+import { insertCart, lockCart, updateCart } from '../../carts/queries.ts';
+import type { Address } from '../../shops/countries/address.ts';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { finaliseDocument } from '../../orders/documents/finalise.ts';
@@ -74,7 +76,7 @@ async function filledCart(
   tx: Transaction,
   shopId: string,
   { lines: quantities, currency = 'EUR', locale = 'en_GB', coupon, shipping, payment }: DemoOrder,
-  facts: { address: string; stock: ReadonlyMap<string, Stock>; tokenHash: Buffer; settings: Settings },
+  facts: { address: Address; stock: ReadonlyMap<string, Stock>; tokenHash: Buffer; settings: Settings },
 ): Promise<CartRow> {
   const { address: billingAddress, stock, tokenHash, settings } = facts;
   const { shippingMethods, paymentMethods } = settings;
@@ -113,8 +115,8 @@ async function filledCart(
     paymentPrice: null,
   };
   await insertCart(tx, shopId, cart);
-  await updateCart(tx, shopId, { cart, changed: choices });
-  const row = (await lockCart(tx, shopId, cartId))!;
+  await updateCart(tx, shopId, cart);
+  const row = (await lockCart(tx, shopId, cartId, {}))!;
   const products = row.products.map(
     ({ depositPrices: _deposit, ecoParticipationPrices: _fee, ...product }) => product,
   );
@@ -129,13 +131,13 @@ async function placed(
   current: Settings,
 ): Promise<string> {
   const settings = age > DISCOUNTS_SINCE ? { ...current, basketDiscounts: [] } : current;
-  const wanted = newOrder({ cart, settings }, contentOf(cart, settings, tx.now), tx.now, null);
-  const look = { locale: cart.locale, origin: '', settings };
+  const priced = contentOf(cart, settings, tx.now);
+  const wanted = newOrder({ cart, settings, priced }, tx.now, null);
   await placeOrder(
     tx,
     shopId,
     { ...wanted, beyondStock: true },
-    { mailId: newId(tx.now), mail: { ...confirmation(wanted, look), shopId } },
+    { mailId: newId(tx.now), mail: { ...confirmation(wanted, { locale: cart.locale, settings }), shopId } },
   );
   return wanted.orderId;
 }
@@ -171,10 +173,10 @@ async function recordPayment(
   await recordEvent(then, shopId, orderId, { appId: null, kind: 'payment recorded', details });
 }
 
-/** Billing addresses, as JSON text, by the number of the customer. */
-async function findPeople(tx: Transaction, shopId: string): Promise<Map<string, string>> {
-  const rows = await tx.many<{ number: string; address: string }>(sql`
-    select customer_number as number, billing_address::text as address from customer where shop_id = ${shopId}`);
+/** Billing addresses by the number of the customer. */
+async function findPeople(tx: Transaction, shopId: string): Promise<Map<string, Address>> {
+  const rows = await tx.many<{ number: string; address: Address }>(sql`
+    select customer_number as number, billing_address as address from customer where shop_id = ${shopId}`);
   return new Map(rows.map(({ number, address }) => [number, address]));
 }
 

@@ -77,7 +77,7 @@ async function givenHistory(): Promise<Body> {
   const order = await ordered();
   const { orderId } = order;
   const [{ lineItemId }] = order.lineItemContainer.productLineItems;
-  const shipping = JSON.stringify({ ...order.billingAddress, street: 'Marrowgate 100' });
+  const shipping = { ...order.billingAddress, street: 'Marrowgate 100' };
   await change(orderId, {
     shippingAddress: shipping,
     customerComment: 'a secret hope of Wrenna',

@@ -1,4 +1,4 @@
-/** One @, and nothing that could end an address in a header or in SMTP. The mail itself is the real check. */
+/** One @, and nothing that could end an address in a header or in SMTP. Only an email shows whether it exists. */
 export const MAIL_ADDRESS = '^[^\\s\\p{C}@<>]+@[^\\s\\p{C}@<>]+$';
 
 export const LONGEST_MAIL_ADDRESS = 254;

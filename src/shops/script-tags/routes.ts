@@ -88,15 +88,17 @@ export function scriptTags(api: Operations): void {
       // The app was uninstalled by another process a moment ago.
       constraints: { script_tag_app: () => unauthorised('The token is unknown in this shop') },
     },
-    async ({ tx, shopId, body, caller, link }) => {
+    async ({ tx, shopId, body, caller, link, created }) => {
       if (!URL.canParse(body.scriptUrl)) throw invalid('WRONG_FORMAT', 'scriptUrl');
       // Every page of the storefront loads it.
       await moveSettingsVersion(tx, shopId);
+      const scriptTagId = newId(tx.now);
       const row = await insertScriptTag(tx, shopId, {
-        scriptTagId: newId(tx.now),
+        scriptTagId,
         appId: caller.app!.appId,
         scriptUrl: body.scriptUrl,
       });
+      created({ scriptTagId });
       return toScriptTag(row, link);
     },
   );

@@ -1,12 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { Section } from './document.ts';
 import { SettingsProblem } from './problem.ts';
-import type { Settings } from './settings.ts';
+import type { SectionName } from './schema.ts';
+import { settingsDocument, type Settings } from './settings.ts';
 
-/** Nobody else changes the settings of this shop until the transaction ends; false when there is no such shop. */
+/** Lets nobody else change the settings of this shop until the transaction ends; false: there is no such shop. */
 export async function lockShop(tx: Transaction, shopId: string): Promise<boolean> {
   return (await tx.one(sql`select 1 from shop where shop_id = ${shopId} for update`)) !== undefined;
 }
@@ -14,7 +15,7 @@ export async function lockShop(tx: Transaction, shopId: string): Promise<boolean
 const BEFORE_ALL_PRODUCTS = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Notes that lists and search of the shop must be rebuilt (src/products/listing-rebuild.ts), because they have a row
+ * Notes that lists and search of the shop must be rebuilt (src/catalogue/products/listing-rebuild.ts), because they have a row
  * per locale and are sorted by prices in the default currency. false: there are no products. The transaction must have
  * locked the shop: it has then waited for those that have just added products (each holds the shop's row through its
  * foreign key), so that the rebuild sees them, and those that come later see the new settings.
@@ -29,46 +30,30 @@ export async function requestListingRebuild(tx: Transaction, shopId: string): Pr
   return requested === 1;
 }
 
-/** Writes the sections that differ and moves the version that everything kept in memory is validated by. */
-export async function writeSettings(
-  tx: Transaction,
-  current: Settings,
-  next: Settings,
-  sections: ReadonlySet<Section>,
-): Promise<void> {
+/** Writes what differs and moves the version that caches compare. */
+export async function writeSettings(tx: Transaction, current: Settings, next: Settings): Promise<void> {
+  // Stored values, not those of the file: 7 EUR and 7 JPY read the same and are 700 and 7 in minor units.
+  const differs = (name: keyof Settings) => !isDeepStrictEqual(current[name], next[name]);
   await updateShop(tx, next);
-  if (sections.has('domains')) await replaceDomains(tx, next);
-  if (sections.has('taxClasses')) await replaceTaxClasses(tx, current, next);
-  if (sections.has('shippingMethods')) await replaceShippingMethods(tx, current, next);
-  if (sections.has('paymentMethods')) await replacePaymentMethods(tx, current, next);
-  if (sections.has('newsletters')) await replaceNewsletterCampaigns(tx, current, next);
-  if (sections.has('customerGroups')) await replaceCustomerGroups(tx, current, next);
+  if (differs('domains')) await replaceDomains(tx, next);
+  if (differs('taxClasses')) await replaceTaxClasses(tx, current, next);
+  if (differs('shippingMethods')) await replaceShippingMethods(tx, current, next);
+  if (differs('paymentMethods')) await replacePaymentMethods(tx, current, next);
+  if (differs('newsletterCampaigns')) await replaceNewsletterCampaigns(tx, current, next);
+  if (differs('customerGroups')) await replaceCustomerGroups(tx, current, next);
 }
 
 function updateShop(tx: Transaction, shop: Settings) {
   return tx.run(sql`
     update shop
-    set settings_version = settings_version + 1, name = ${shop.name}, slogan = ${shop.slogan},
-      email = ${shop.email}, logo_url = ${shop.logoUrl}, country = ${shop.country},
-      default_locale = ${shop.defaultLocale}, locales = ${shop.locales},
+    set settings_version = settings_version + 1, default_locale = ${shop.defaultLocale}, locales = ${shop.locales},
       default_currency = ${shop.defaultCurrency}, currencies = ${shop.currencies},
-      exchange_rates = ${shop.exchangeRates}, default_country = ${shop.defaultCountry},
-      countries = ${shop.countries}, tax_model = ${shop.taxModel}, display_taxes = ${shop.displayTaxes},
-      no_taxes_message = ${shop.noTaxesMessage},
-      delivery_threshold_is_active = ${shop.deliveryThresholdIsActive},
-      tax_free_outside_eu = ${shop.taxFreeOutsideEu}, public_catalogue = ${shop.publicCatalogue},
-      sell_beyond_stock = ${shop.sellBeyondStock}, max_per_order = ${shop.maxPerOrder},
-      daily_emails_per_recipient = ${shop.dailyEmailsPerRecipient},
-      mandatory_address_fields = ${shop.mandatoryAddressFields},
-      minimum_cart_code = ${shop.minimumCartCode}, minimum_cart_amount = ${shop.minimumCartAmount},
-      basket_discounts = ${JSON.stringify(shop.basketDiscounts)}, units = ${shop.units},
-      cross_selling_title = ${shop.crossSellingTitle}, show_from_prices = ${shop.showFromPrices},
-      invoicing = ${shop.invoicing}, mail_texts = ${shop.mailTexts},
-      theme = ${shop.theme}
+      exchange_rates = ${shop.exchangeRates}, public_catalogue = ${shop.publicCatalogue},
+      settings = ${settingsDocument(shop)}
     where shop_id = ${shop.shopId}`);
 }
 
-/** The primary key refuses a host that another shop has: no look before, which two shops could pass at once. */
+/** The primary key refuses a host that another shop has, also when two shops ask for it at once. */
 async function replaceDomains(tx: Transaction, { shopId, domains }: Settings): Promise<void> {
   await tx.run(sql`delete from shop_domain where shop_id = ${shopId}`);
   try {
@@ -170,7 +155,7 @@ async function replacePaymentMethods(tx: Transaction, current: Settings, next: S
       release_unpaid_after_days = excluded.release_unpaid_after_days`);
 }
 
-/** The subscribers of a campaign that goes are deleted with it (foreign key). */
+/** The foreign key deletes the subscribers of a campaign that is removed. */
 async function replaceNewsletterCampaigns(tx: Transaction, current: Settings, next: Settings): Promise<void> {
   const { shopId, newsletterCampaigns } = next;
   const ids = removedCampaigns(current, next).map(({ campaignId }) => campaignId);
@@ -188,8 +173,8 @@ async function replaceNewsletterCampaigns(tx: Transaction, current: Settings, ne
 }
 
 export function removedCampaigns(current: Settings, next: Settings) {
-  const kept = new Set(next.newsletterCampaigns.map(({ campaignId }) => campaignId));
-  return current.newsletterCampaigns.filter(({ campaignId }) => !kept.has(campaignId));
+  const ids = new Set(next.newsletterCampaigns.map(({ campaignId }) => campaignId));
+  return current.newsletterCampaigns.filter(({ campaignId }) => !ids.has(campaignId));
 }
 
 /** By id of the campaign; a campaign without subscribers is absent. */
@@ -207,8 +192,8 @@ export async function countSubscribers(
 
 async function replaceCustomerGroups(tx: Transaction, current: Settings, next: Settings): Promise<void> {
   const { shopId } = next;
-  const kept = new Set(next.customerGroups.map(({ name }) => name));
-  const gone = current.customerGroups.filter(({ name }) => !kept.has(name));
+  const names = new Set(next.customerGroups.map(({ name }) => name));
+  const gone = current.customerGroups.filter(({ name }) => !names.has(name));
   const ids = gone.map(({ customerGroupId }) => customerGroupId);
   const used = gone.length > 0 ? await findUsedGroups(tx, shopId, ids) : [];
   if (used.length > 0) throw inUse('customerGroups', used, 'customers or prices of products');
@@ -221,7 +206,7 @@ async function replaceCustomerGroups(tx: Transaction, current: Settings, next: S
     on conflict (shop_id, customer_group_id) do nothing`);
 }
 
-/** The names of those that are in use. Looked up, because no foreign key holds them in the prices of products. */
+/** The names of the groups that are in use. No foreign key protects those in the prices of products. */
 async function findUsedGroups(tx: Transaction, shopId: string, groupIds: readonly string[]) {
   const rows = await tx.many<{ name: string }>(sql`
     select name from customer_group
@@ -236,15 +221,15 @@ async function findUsedGroups(tx: Transaction, shopId: string, groupIds: readonl
   return rows.map(({ name }) => name);
 }
 
-function missingFrom<Entry extends { key: string }>(kept: readonly Entry[], all: readonly Entry[]): Entry[] {
-  const keys = new Set(kept.map(({ key }) => key));
+function missingFrom<Entry extends { key: string }>(next: readonly Entry[], all: readonly Entry[]): Entry[] {
+  const keys = new Set(next.map(({ key }) => key));
   return all.filter(({ key }) => !keys.has(key));
 }
 
-/** What products and orders refer to is held by their foreign keys. */
+/** The foreign keys of products and orders refuse to remove what they refer to. */
 async function removeUnlessUsed(
   tx: Transaction,
-  section: Section,
+  section: SectionName,
   gone: readonly { key: string }[],
   removal: Sql,
 ): Promise<void> {
@@ -259,13 +244,13 @@ async function removeUnlessUsed(
   }
 }
 
-function inUse(section: Section, keys: readonly string[], by: string): SettingsProblem {
+function inUse(section: SectionName, keys: readonly string[], by: string): SettingsProblem {
   return new SettingsProblem([
     `${section}: ${keys.join(' or ')} can't be taken away, because it is in use (${by}); name it in the file, or change first what uses it`,
   ]);
 }
 
-/** The rows for jsonb_to_recordset, each with its place in the list. */
+/** The rows for jsonb_to_recordset, each with its position in the list. */
 function positioned(entries: readonly object[]): string {
   return JSON.stringify(entries.map((entry, position) => ({ ...entry, position })));
 }

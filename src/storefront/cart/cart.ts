@@ -1,44 +1,44 @@
 import { startCart } from '../../carts/shopping.ts';
-import { CartGone, type Change } from '../../carts/change.ts';
+import type { CartChange, CartRow } from '../../carts/cart.ts';
+import { CartGone } from '../../carts/cart-store.ts';
+import { addCoupon, removeCoupon } from '../../carts/changes.ts';
 import { couponLimit, UnknownCoupon } from '../../carts/coupon-limit.ts';
-import { addingCoupon, withoutCoupon } from '../../carts/coupon.ts';
-import { adding, changingQuantity, takingOut } from '../../carts/line-items.ts';
-import { SoldOut } from '../../carts/lines.ts';
+import { addLine, removeLine, setQuantity, SoldOut } from '../../carts/lines.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
 import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import { cartPage } from './cart-page.ts';
-import { cartOf, changeCartOf, rememberCart, shopperOf, shortName } from './cart-shown.ts';
+import { cartOf, changeCartOf, rememberCart, shopperOf, shortName } from './visitor-cart.ts';
 import { amountText } from './cart-summary.ts';
 import { messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
-import type { Pages } from '../page-registration.ts';
+import type { Pages } from '../pages.ts';
 import { pickedUp } from './pickup.ts';
 import { to, type Visit } from '../visit.ts';
 
 /** The cart, and the forms that change it. */
 export function cart(pages: Pages): void {
-  pages.show(
+  pages.get(
     '/cart',
     async (visit, asked) => (await pickedUp(visit, asked, '/cart')) ?? cartPage(visit, await cartOf(visit)),
   );
 
-  pages.take('/cart/add', {}, async (visit, { field, cameFrom }) => {
+  pages.post('/cart/add', async (visit, { field, referrerPath }) => {
     const productId = field('productId').toUpperCase();
     const quantity = typedQuantity(field('quantity') || '1');
     const words = messages(visit.locale).storefront.cart;
-    if (!isId(productId)) return new Redirect(cameFrom, words.notForSale);
-    if (quantity === undefined || quantity === 0) return new Redirect(cameFrom, words.wrongQuantity);
+    if (!isId(productId)) return new Redirect(referrerPath, words.notForSale);
+    if (quantity === undefined || quantity === 0) return new Redirect(referrerPath, words.wrongQuantity);
     try {
       return await added(visit, productId, quantity);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      return new Redirect(cameFrom, refusalText(visit, error));
+      return new Redirect(referrerPath, refusalText(visit, error));
     }
   });
 
-  pages.take('/cart/lines/:lineItemId', {}, async (visit, { field, params }) => {
+  pages.post('/cart/lines/:lineItemId', async (visit, { field, params }) => {
     const lineItemId = params['lineItemId']!.toUpperCase();
     const quantity = typedQuantity(field('quantity'));
     if (quantity === undefined) return refusedQuantity(visit, lineItemId, undefined);
@@ -47,9 +47,9 @@ export function cart(pages: Pages): void {
     try {
       return await changed(
         visit,
-        (open) => {
-          before = Number(open.cart.lines.find((line) => line.lineItemId === lineItemId)?.quantity ?? 0);
-          return changingQuantity(lineItemId, quantity, visit.db.now)(open);
+        (cart, context) => {
+          before = quantityIn(cart, { lineItemId });
+          return setQuantity(cart, lineItemId, quantity, context);
         },
         (cart) => {
           const line = lineWith(cart, { lineItemId })!;
@@ -74,11 +74,11 @@ export function cart(pages: Pages): void {
     }
   });
 
-  pages.take('/cart/lines/:lineItemId/remove', {}, async (visit, { params }) =>
+  pages.post('/cart/lines/:lineItemId/remove', async (visit, { params }) =>
     removed(visit, params['lineItemId']!.toUpperCase()),
   );
 
-  pages.take('/cart/coupon', {}, async (visit, { field, limitFailures }) => {
+  pages.post('/cart/coupon', async (visit, { field, limitFailures }) => {
     const code = field('code');
     const codeKey = couponKey(code);
     const words = messages(visit.locale).storefront.cart;
@@ -88,7 +88,8 @@ export function cart(pages: Pages): void {
     try {
       return await limitFailures(
         (address) => couponLimit({ address }),
-        () => changed(visit, addingCoupon(codeKey, visit.db.now), updated(visit), { codeKey }),
+        () =>
+          changed(visit, (cart, context) => addCoupon(cart, codeKey, context), updated(visit), { codeKey }),
       );
     } catch (error) {
       if (!(error instanceof UnknownCoupon)) throw error;
@@ -96,7 +97,9 @@ export function cart(pages: Pages): void {
     }
   });
 
-  pages.take('/cart/coupon/remove', {}, async (visit) => changed(visit, withoutCoupon, updated(visit)));
+  pages.post('/cart/coupon/remove', async (visit) =>
+    changed(visit, (cart) => removeCoupon(cart), updated(visit)),
+  );
 }
 
 /** As people write it: `2`, `1.5` or `1,5`. undefined: it is no quantity. */
@@ -107,14 +110,14 @@ function typedQuantity(text: string): number | undefined {
 const rounded = (amount: number) => Number(amount.toFixed(6));
 
 async function added(visit: Visit, productId: string, quantity: number): Promise<Redirect> {
-  const { session, settings, currency, locale, db } = visit;
+  const { session, settings, currency, locale } = visit;
   let before = 0;
-  const change: Change = (open) => {
-    if (!settings.currencies.includes(open.cart.currency)) {
+  const change: CartChange = (cart, context) => {
+    if (!settings.currencies.includes(cart.currency)) {
       throw new CartGone(gone('Nothing is sold in the currency of this cart any more'));
     }
-    before = Number(open.cart.lines.find((line) => line.productId === productId)?.quantity ?? 0);
-    return adding({ productId, quantity }, db.now)(open);
+    before = quantityIn(cart, { productId });
+    return addLine(cart, { productId, quantity }, context);
   };
   const cart =
     (session.cart && (await changeCartOf(visit, session.cart.id, change, { productIds: [productId] }))) ??
@@ -127,6 +130,17 @@ async function added(visit: Visit, productId: string, quantity: number): Promise
       ? messages(locale).storefront.cart.added({ name: shortName(line.name) })
       : correction(visit, line);
   return new Redirect(to(visit, '/cart'), notice);
+}
+
+/** How much of a line there is; 0: there is no such line. */
+function quantityIn(
+  { lines }: CartRow,
+  wanted: Partial<Pick<CartRow['lines'][number], 'productId' | 'lineItemId'>>,
+): number {
+  const line = lines.find(
+    ({ productId, lineItemId }) => productId === wanted.productId || lineItemId === wanted.lineItemId,
+  );
+  return Number(line?.quantity ?? 0);
 }
 
 type CartLine = Cart['lineItemContainer']['productLineItems'][number];
@@ -150,14 +164,14 @@ function correction(visit: Visit, { name, quantity, orderUnitShort }: CartLine):
 /** Changes the visitor's cart and shows it; `told` says what there is to say of it. */
 async function changed(
   visit: Visit,
-  change: Change,
+  change: CartChange,
   told: (cart: Cart) => string | undefined,
   wanted: { codeKey?: string } = {},
 ): Promise<Redirect> {
   const { cart } = visit.session;
   const next = cart && (await changeCartOf(visit, cart.id, change, wanted));
   if (next) return new Redirect(to(visit, '/cart'), told(next));
-  visit.remember({ cart: undefined });
+  visit.updateSession({ cart: undefined });
   return new Redirect(to(visit, '/cart'), cart && messages(visit.locale).storefront.cart.expired);
 }
 
@@ -172,9 +186,9 @@ async function removed(visit: Visit, lineItemId: string): Promise<Redirect> {
   try {
     return await changed(
       visit,
-      (open) => {
-        before = Number(open.cart.lines.find((line) => line.lineItemId === lineItemId)?.quantity ?? 0);
-        return takingOut(lineItemId)(open);
+      (cart) => {
+        before = quantityIn(cart, { lineItemId });
+        return removeLine(cart, lineItemId);
       },
       (cart) => {
         rememberCart(

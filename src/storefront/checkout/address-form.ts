@@ -1,4 +1,4 @@
-import { requiredFields } from '../../carts/addresses.ts';
+import { requiredFields } from '../../carts/changes.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { Address, ADDRESS_FIELDS, toAddress, type AddressField } from '../../shops/countries/address.ts';
 import { ValidationError, type Problem, type ProblemCode } from '../../http/errors.ts';

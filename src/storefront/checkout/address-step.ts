@@ -1,5 +1,5 @@
-import { settingAddress, withoutAddress } from '../../carts/addresses.ts';
-import type { Change } from '../../carts/change.ts';
+import type { CartChange } from '../../carts/cart.ts';
+import { removeAddress, setAddress } from '../../carts/changes.ts';
 import type { ShownCart } from '../../carts/shopping.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { ADDRESS_FIELDS, type Address } from '../../shops/countries/address.ts';
@@ -18,9 +18,9 @@ import {
 } from './address-form.ts';
 import { steps } from './steps.ts';
 import { messages } from '../../kernel/messages.ts';
-import { happenedEvents } from '../scripts/events.ts';
+import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
-import type { Sent } from '../page-registration.ts';
+import type { FormRequest } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
@@ -46,7 +46,7 @@ function typedOf(address: Address | null): Typed {
   return Object.fromEntries(Object.entries(address ?? {}).filter(([, text]) => text !== null));
 }
 
-export function sentAddresses({ settings }: Visit, { field }: Sent): AddressForm {
+export function sentAddresses({ settings }: Visit, { field }: FormRequest): AddressForm {
   const partOf = (part: Part): Typed => {
     const typed: Typed = Object.fromEntries(ADDRESS_FIELDS.map((name) => [name, field(`${part}.${name}`)]));
     // The form offers the countries of the shop; what else is sent is none.
@@ -62,7 +62,7 @@ export function sentAddresses({ settings }: Visit, { field }: Sent): AddressForm
 }
 
 /** Stores what was sent; throws what is wrong in both addresses. */
-export function settingAddresses(visit: Visit, sent: AddressForm, known: AddressForm): Change {
+export function settingAddresses(visit: Visit, sent: AddressForm, known: AddressForm): CartChange {
   const { settings } = visit;
   const problems: Problem[] = [];
   const checked = (part: Part) => {
@@ -76,11 +76,10 @@ export function settingAddresses(visit: Visit, sent: AddressForm, known: Address
   const billing = checked('billing');
   const shipping = sent.isElsewhere ? checked('shipping') : undefined;
   if (problems.length > 0 || !billing) throw new ValidationError(problems);
-  const changes = [
-    settingAddress('billingAddress', billing),
-    shipping ? settingAddress('shippingAddress', shipping) : withoutAddress('shippingAddress'),
-  ];
-  return (open) => ({ changed: Object.assign({}, ...changes.map((change) => change(open).changed)) });
+  return (_cart, context) => ({
+    ...setAddress('billingAddress', billing, context),
+    ...(shipping ? setAddress('shippingAddress', shipping, context) : removeAddress('shippingAddress')),
+  });
 }
 
 export async function addressPage(
@@ -98,7 +97,7 @@ export async function addressPage(
     path: '/checkout',
     isPrivate: true,
     ...(problems.length > 0 && { status: 400 }),
-    events: await happenedEvents(visit, shown.shown),
+    events: await cartEvents(visit, shown.shown),
     main: html`<h1>${words.title}</h1>
       ${steps(visit, shown, '/checkout')} ${errorList(visit, errors, form)}
       ${

@@ -1,6 +1,6 @@
-import type { Change } from '../../carts/change.ts';
+import type { CartChange } from '../../carts/cart.ts';
+import { choosePayment, chooseShipping } from '../../carts/changes.ts';
 import { contentOf, named } from '../../pricing/content.ts';
-import { choosingPayment, choosingShipping } from '../../carts/payment-and-shipping.ts';
 import type { ShownCart } from '../../carts/shopping.ts';
 import { html, webAddress, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
@@ -10,9 +10,9 @@ import { anyText } from '../../catalogue/products/render.ts';
 import { summary } from '../cart/cart-summary.ts';
 import { messages } from '../../kernel/messages.ts';
 import { steps } from './steps.ts';
-import { happenedEvents, methodEvent } from '../scripts/events.ts';
+import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
-import type { Sent } from '../page-registration.ts';
+import type { FormRequest } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
 
 /** Stands for a payment that an app has set with a price of its own. */
@@ -88,7 +88,7 @@ function paymentOptions({ db, locale }: Visit, { cart, priced, settings }: Shown
   return [agreed, ...options];
 }
 
-export function sentChoices(visit: Visit, shown: ShownCart, { field }: Sent): Chosen {
+export function sentChoices(visit: Visit, shown: ShownCart, { field }: FormRequest): Chosen {
   const isOffered = (options: Option[], id: string) =>
     options.length === 0 || options.some((option) => option.id === id);
   const shippingMethod = sentId(field('shippingMethod'));
@@ -106,20 +106,18 @@ export function sentChoices(visit: Visit, shown: ShownCart, { field }: Sent): Ch
 const sentId = (text: string) => (isId(text) ? text.toUpperCase() : text);
 
 /** What is chosen again stays as it is: an app may have set its price, or its payment. */
-export function choosing(visit: Visit, { shippingMethod, paymentMethod }: Chosen): Change {
-  return (open) => {
-    const { cart, settings } = open;
-    const { isNeeded, possible } = contentOf(cart, settings, visit.db.now).totals.delivery;
+export function chooseMethods({ shippingMethod, paymentMethod }: Chosen): CartChange {
+  return (cart, context) => {
+    const { settings, now } = context;
+    const { isNeeded, possible } = contentOf(cart, settings, now).totals.delivery;
     const isShipped = isNeeded && possible.length > 0 && shippingMethod !== cart.shippingMethodId;
     const isPaid =
       settings.paymentMethods.length > 0 &&
       paymentMethod !== AGREED &&
       (paymentMethod !== cart.paymentMethodId || cart.paymentPrice !== null);
     return {
-      changed: {
-        ...(isShipped && choosingShipping({ id: shippingMethod }, visit.db.now)(open).changed),
-        ...(isPaid && choosingPayment(paymentMethod)(open).changed),
-      },
+      ...(isShipped && chooseShipping(cart, { id: shippingMethod }, context)),
+      ...(isPaid && choosePayment(paymentMethod, {}, context)),
     };
   };
 }
@@ -134,7 +132,7 @@ export async function deliveryPage(visit: Visit, shown: ShownCart, sent?: Chosen
     path: '/checkout/delivery',
     isPrivate: true,
     ...(sent && { status: 400 }),
-    events: await happenedEvents(visit, shown.shown),
+    events: await cartEvents(visit, shown.shown),
     main: html`<h1>${words.title}</h1>
       ${steps(visit, shown, '/checkout/delivery')}
       <div class="columns">

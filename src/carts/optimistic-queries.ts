@@ -1,40 +1,16 @@
-import { createBatcher } from '../db/batcher.ts';
 import type { Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { entryOf, insertEntries, type Entry } from '../http/audit-entry.ts';
+import { insertEntries, type Entry } from '../http/audit-entry.ts';
 import { staleStamps } from '../catalogue/products/cart-product-cache.ts';
-import { productIdsOf, type CartChange, type CartRow } from './queries.ts';
+import { productIdsOf, type CartPatch, type CartRow } from './cart.ts';
 
 /**
- * Carts that are made and changed from memory: those of a shop that come at the same time are written by one
- * statement, each on condition that the settings and its products are still what they were when they were read.
+ * Writes carts that were computed from cached copies: many at once, each on condition that the settings and its
+ * products are still what they were. The answer says for each of them whether it was written.
  */
 
-type KeptChange = CartChange & { cart: CartRow };
-
-/** false: something is not what it was. */
-export const insertKeptCart = createBatcher<CartRow, boolean, Queries>({
-  runMany: insertCarts,
-  runOne: async (db, shopId, cart) => (await insertCarts(db, shopId, [cart]))[0]!,
-});
-
-type RecordedChange = KeptChange & { entry: Entry | undefined };
-
-const updateTogether = createBatcher<RecordedChange, boolean, Queries>({
-  runMany: updateCarts,
-  runOne: async (db, shopId, change) => (await updateCarts(db, shopId, [change]))[0]!,
-});
-
-/**
- * false: something is not what it was; somebody else has changed the cart, is changing it at this moment, or it is
- * gone.
- */
-export function updateKeptCart(db: Queries, shopId: string, change: KeptChange): Promise<boolean> {
-  return updateTogether(db, shopId, { ...change, entry: entryOf(db) });
-}
-
-/** The products of all these carts, each named once; a cart names them by their places. */
-function shelfOf(carts: readonly CartRow[]) {
+/** The version stamps of all products, each sent once; a cart names its own by their places in that list. */
+function versionStampsOf(carts: readonly CartRow[]) {
   const places = new Map<string, number>();
   for (const { products } of carts) {
     for (const { versionStamp } of products)
@@ -42,16 +18,20 @@ function shelfOf(carts: readonly CartRow[]) {
   }
   return {
     stamps: [...places.keys()],
-    goodsOf: ({ products }: CartRow) => products.map(({ versionStamp }) => places.get(versionStamp)),
+    placesOf: ({ products }: CartRow) => products.map(({ versionStamp }) => places.get(versionStamp)),
   };
 }
 
 const isUnchanged = (shopId: string) => sql`
   given.settings = (select settings_version from shop where shop_id = ${shopId})
-  and not exists (select from old where old.place = any (given.goods))`;
+  and not exists (select from stale where stale.place = any (given.stamps))`;
 
-async function insertCarts(db: Queries, shopId: string, carts: readonly CartRow[]): Promise<boolean[]> {
-  const { stamps, goodsOf } = shelfOf(carts);
+export async function insertUnchangedCarts(
+  db: Queries,
+  shopId: string,
+  carts: readonly CartRow[],
+): Promise<boolean[]> {
+  const { stamps, placesOf } = versionStampsOf(carts);
   const rows = carts.map((cart) => ({
     id: cart.cartId,
     token: `\\x${cart.tokenHash.toString('hex')}`,
@@ -65,47 +45,54 @@ async function insertCarts(db: Queries, shopId: string, carts: readonly CartRow[
     lines: cart.lines,
     products: productIdsOf(cart),
     settings: cart.settingsVersion,
-    goods: goodsOf(cart),
+    stamps: placesOf(cart),
   }));
   const made = await db.many<{ cartId: string }>(sql`
-    with old as materialized (${staleStamps(shopId, stamps)})
+    with stale as materialized (${staleStamps(shopId, stamps)})
     insert into cart (shop_id, cart_id, token_hash, app_id, created_at, changed_at, version, currency, locale,
       tax_type, lines, product_ids)
     select ${shopId}, id, token, app, created, changed, version, currency, locale, tax, lines, products
     from json_to_recordset(${JSON.stringify(rows)}) as given (id uuid, token bytea, app uuid, created timestamptz,
       changed timestamptz, version bigint, currency text, locale text, tax text, lines jsonb, products uuid[],
-      settings bigint, goods int[])
+      settings bigint, stamps int[])
     where ${isUnchanged(shopId)}
     returning cart_id as "cartId"`);
   const ids = new Set(made.map(({ cartId }) => cartId.toUpperCase()));
   return carts.map(({ cartId }) => ids.has(cartId));
 }
 
+/** A cart after its change, with the version that the change was computed from. */
+export interface CartUpdate {
+  cart: CartRow;
+  patch: CartPatch;
+  entry: Entry | undefined;
+}
+
 /**
- * Sets every column that may change, because a statement is the same for all; long ones are sent only when they do. A
- * cart that somebody else has locked is left out, so that the others do not wait for it, and the order of the locks
- * is that of the ids, so that two batches can not deadlock.
+ * Sets every column that may change, because the statement is the same for all carts; long ones are sent only when
+ * they change. A cart that somebody else has locked is left out, so that the others do not wait for it. The carts are
+ * locked in the order of their ids, so that two batches cannot deadlock.
  */
-async function updateCarts(
+export async function updateUnchangedCarts(
   db: Queries,
   shopId: string,
-  changes: readonly RecordedChange[],
+  changes: readonly CartUpdate[],
 ): Promise<boolean[]> {
-  const { stamps, goodsOf } = shelfOf(changes.map(({ cart }) => cart));
-  const rows = changes.map(({ cart, changed, entry }, place) => ({
+  const { stamps, placesOf } = versionStampsOf(changes.map(({ cart }) => cart));
+  const rows = changes.map(({ cart, patch, entry }, place) => ({
     place,
     id: cart.cartId,
     version: cart.version,
     at: cart.changedAt,
     settings: cart.settingsVersion,
-    goods: goodsOf(cart),
+    stamps: placesOf(cart),
     locale: cart.locale,
-    lines: changed.lines,
-    products: changed.lines && productIdsOf(cart),
-    has_billing: 'billingAddress' in changed,
-    billing: changed.billingAddress,
-    has_shipping: 'shippingAddress' in changed,
-    shipping: changed.shippingAddress,
+    lines: patch.lines,
+    products: patch.lines && productIdsOf(cart),
+    has_billing: 'billingAddress' in patch,
+    billing: patch.billingAddress,
+    has_shipping: 'shippingAddress' in patch,
+    shipping: patch.shippingAddress,
     coupon: cart.couponLineItemId,
     code: cart.couponCodeKey,
     method: cart.shippingMethodId,
@@ -118,7 +105,7 @@ async function updateCarts(
     entry,
   }));
   const done = await db.many<{ place: number }>(sql`
-    with old as materialized (${staleStamps(shopId, stamps)}), locked as materialized (
+    with stale as materialized (${staleStamps(shopId, stamps)}), locked as materialized (
       select cart_id from cart
       where shop_id = ${shopId} and cart_id = any (${changes.map(({ cart }) => cart.cartId)}::uuid[])
       order by cart_id for no key update skip locked
@@ -126,14 +113,14 @@ async function updateCarts(
       update cart
       set version = cart.version + 1, changed_at = given.at, locale = given.locale,
         lines = coalesce(given.lines, cart.lines), product_ids = coalesce(given.products, cart.product_ids),
-        billing_address = case when has_billing then billing::json else cart.billing_address end,
-        shipping_address = case when has_shipping then shipping::json else cart.shipping_address end,
+        billing_address = case when has_billing then billing else cart.billing_address end,
+        shipping_address = case when has_shipping then shipping else cart.shipping_address end,
         coupon_line_item_id = coupon, coupon_code_key = code, shipping_method_id = method,
         shipping_price = method_price, payment_method_id = payment, payment_transaction_id = transaction,
         payment_status = status, payment_name = given.payment_name, payment_price = given.payment_price
       from json_to_recordset(${JSON.stringify(rows)}) as given (place int, id uuid, version bigint, at timestamptz,
-        settings bigint, goods int[], locale text, lines jsonb, products uuid[], has_billing boolean, billing text,
-        has_shipping boolean, shipping text, coupon uuid, code text, method uuid, method_price bigint, payment uuid,
+        settings bigint, stamps int[], locale text, lines jsonb, products uuid[], has_billing boolean, billing json,
+        has_shipping boolean, shipping json, coupon uuid, code text, method uuid, method_price bigint, payment uuid,
         transaction text, status text, payment_name text, payment_price bigint, entry json)
       where cart.shop_id = ${shopId} and cart.cart_id = given.id and cart.version = given.version
         and cart.cart_id = any (array(select cart_id from locked))

@@ -1,15 +1,15 @@
-import type { Change } from '../../carts/change.ts';
+import type { CartChange, Prefetch } from '../../carts/cart.ts';
 import { largestQuantity } from '../../pricing/quantity.ts';
-import type { Wanted } from '../../carts/queries.ts';
 import { changeCart, shownCart, type Shopper, type ShownCart } from '../../carts/shopping.ts';
+import { setLocale } from '../../carts/changes.ts';
 import type { Cart } from '../../carts/schema.ts';
-import { happenedWith, type Happening } from '../session.ts';
+import { addVisitorEvents, type VisitorEvent } from '../session.ts';
 import type { Visit } from '../visit.ts';
-import { findWished } from '../wishlist/queries.ts';
+import { findWishedIds } from '../wishlist/queries.ts';
 
 /** Who shops: the session names the cart, so no token is needed. */
-export function shopperOf({ db, shopId, origin, locale }: Visit): Shopper {
-  return { db, shopId, origin, locale };
+export function shopperOf({ db, carts, shopId, origin, locale }: Visit): Shopper {
+  return { db, carts, shopId, origin, locale };
 }
 
 /** The visitor's cart, if there is one. What is gone is forgotten. */
@@ -18,7 +18,7 @@ export async function cartOf(visit: Visit): Promise<ShownCart | undefined> {
   if (!cart) return undefined;
   const shown = await shownCart(shopperOf(visit), cart.id);
   if (!shown) {
-    visit.remember({ cart: undefined });
+    visit.updateSession({ cart: undefined });
     return undefined;
   }
   rememberCart(visit, shown.shown);
@@ -29,7 +29,7 @@ export async function cartOf(visit: Visit): Promise<ShownCart | undefined> {
 async function withWishes(visit: Visit, cart: Cart): Promise<Cart> {
   const { lineItemContainer } = cart;
   const { productLineItems } = lineItemContainer;
-  const wished = await findWished(
+  const wished = await findWishedIds(
     visit,
     productLineItems.map(({ productId }) => productId),
   );
@@ -42,22 +42,25 @@ async function withWishes(visit: Visit, cart: Cart): Promise<Cart> {
 export function changeCartOf(
   visit: Visit,
   cartId: string,
-  change: Change,
-  wanted: Wanted = {},
+  change: CartChange,
+  prefetch: Prefetch = {},
 ): Promise<Cart | undefined> {
-  const inLanguage: Change = (open) => ({ changed: { ...change(open).changed, locale: visit.locale } });
-  return changeCart(shopperOf(visit), cartId, inLanguage, wanted);
+  const inLanguage: CartChange = (cart, context) => ({
+    ...change(cart, context),
+    ...setLocale(visit.locale),
+  });
+  return changeCart(shopperOf(visit), cartId, inLanguage, prefetch);
 }
 
 /** The header shows how much is in it. */
-export function rememberCart(visit: Visit, cart: Cart, ...happened: Happening[]): void {
+export function rememberCart(visit: Visit, cart: Cart, ...events: VisitorEvent[]): void {
   const { cart: before } = visit.session;
   const copyOf = before?.id === cart.cartId ? before.copyOf : undefined;
-  visit.remember({
+  visit.updateSession({
     cart: { id: cart.cartId, count: countOf(cart), ...(copyOf !== undefined && { copyOf }) },
   });
-  if (happened.length === 0) return;
-  visit.remember({ happened: happenedWith(visit.session, ...happened) });
+  if (events.length === 0) return;
+  visit.updateSession({ visitorEvents: addVisitorEvents(visit.session, ...events) });
 }
 
 const LONGEST_NAME = 80;

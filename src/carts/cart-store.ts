@@ -1,0 +1,354 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { CartProduct } from '../catalogue/products/cart-product.ts';
+import { cachedCartProducts, updateCachedStock } from '../catalogue/products/cart-product-cache.ts';
+import { createBatcher, type BatchWork } from '../db/batcher.ts';
+import { isTransient, type Database, type Queries, type Transaction } from '../db/database.ts';
+import type { Entry } from '../http/audit-entry.ts';
+import type { Caller } from '../http/callers.ts';
+import { newCartToken, requireCartToken } from '../http/cart-token.ts';
+import { conflict, forbidden, gone, HttpError, invalid, isRefusal, notFound } from '../http/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import { confirmation } from '../orders/confirmation-email.ts';
+import type { NewOrder, OrderRequest } from '../orders/new-order.ts';
+import { createOrderBatcher, placeAlone } from '../orders/place-together.ts';
+import { placeOrders } from '../orders/place.ts';
+import { findOrderOfCart, type OrderRow } from '../orders/queries.ts';
+import { contentOf } from '../pricing/content.ts';
+import { cachedSettings, settingsSince, type Settings } from '../shops/settings/settings.ts';
+import {
+  isExpired,
+  priceCart,
+  type CartChange,
+  type CartRow,
+  type Prefetch,
+  type PricedCart,
+} from './cart.ts';
+import { cacheCart, cachedCart, dropCachedCart } from './cart-cache.ts';
+import { namedProducts } from './lines.ts';
+import { newCart, type CartIngredients, type MadeCart, type NewCartRequest } from './new-cart.ts';
+import { placedOrder, shortageText } from './new-order.ts';
+import { insertUnchangedCarts, updateUnchangedCarts, type CartUpdate } from './optimistic-queries.ts';
+import {
+  copyCart,
+  endCartToken,
+  findCart,
+  findIngredients,
+  insertCart,
+  lockCart,
+  updateCart,
+} from './queries.ts';
+
+/** Both are there for speed alone: without them the answers are the same. */
+export interface CartStoreOptions {
+  /** Begins with the cart as this process last saw it. */
+  cache: boolean;
+  /** Writes what the requests of a shop change at the same moment with one statement. */
+  batch: boolean;
+}
+
+/** Which cart a request is about, and what gives access to it. The call of an API operation is one. */
+export interface CartRequest {
+  shopId: string;
+  params: { cartId: string };
+  cartToken: string | undefined;
+  /** No token is needed, because the visitor's signed cookie names this cart. */
+  isAdmitted?: true;
+}
+
+export interface CartWriteRequest extends CartRequest {
+  /** undefined: a visitor of the storefront. */
+  caller: Caller | undefined;
+  /** Set with an Idempotency-Key: the write and the stored answer are committed by this transaction. */
+  transaction: Transaction | undefined;
+  /** Written together with the change; undefined: the change leaves no audit entry. */
+  entry: Entry | undefined;
+}
+
+/** There is no such cart, or no longer: it has become an order or has expired. */
+export class CartGone extends HttpError {
+  constructor({ status, message }: HttpError) {
+    super(status, message);
+  }
+}
+
+interface OpenCart {
+  cart: CartRow;
+  settings: Settings;
+}
+
+/** A cart to compute a change from. */
+interface Attempt extends OpenCart {
+  /** It may be stale, so the change is saved only if all that it was computed from is unchanged. */
+  isCached: boolean;
+  /** Set: this transaction has locked the cart, so nobody else changes it. */
+  tx?: Transaction;
+}
+
+export type CartStore = ReturnType<typeof createCartStore>;
+
+/**
+ * Carts in PostgreSQL. Whoever changes one says how (a pure function); this file decides from which copy of the cart
+ * that is computed, and sees to it that nothing is lost when several requests change the same cart.
+ */
+export function createCartStore(db: Database, options: CartStoreOptions) {
+  const batched = <Item, Result>(work: BatchWork<Item, Result>) =>
+    options.batch ? createBatcher(db, work) : (shopId: string, item: Item) => work.runOne(db, shopId, item);
+  const insertUnchanged = batched<CartRow, boolean>({
+    runMany: insertUnchangedCarts,
+    runOne: async (queries, shopId, cart) => (await insertUnchangedCarts(queries, shopId, [cart]))[0]!,
+  });
+  const updateUnchanged = batched<CartUpdate, boolean>({
+    runMany: updateUnchangedCarts,
+    runOne: async (queries, shopId, change) => (await updateUnchangedCarts(queries, shopId, [change]))[0]!,
+  });
+  const placeUnlocked = options.batch
+    ? createOrderBatcher(db)
+    : (shopId: string, request: OrderRequest) => placeAlone(db, shopId, request);
+
+  /** undefined: the cart, its settings or one of its products is not cached. */
+  const openCached = (request: CartRequest, prefetch: Prefetch): OpenCart | undefined => {
+    if (!options.cache) return undefined;
+    const { shopId, params } = request;
+    const cart = cachedCart(db, shopId, params.cartId, prefetch);
+    const settings = cachedSettings(db, shopId);
+    if (!cart || !settings || isExpired(cart, db.now)) return undefined;
+    requireAccess(request, cart);
+    return { cart: { ...cart, settingsVersion: settings.version }, settings };
+  };
+
+  /**
+   * Computes and saves a change, from cheap to certain: of the cached cart, of the stored one, of the cart under a row
+   * lock. `save` returns undefined when the cart, or what it was computed from, has changed since it was read. With an
+   * Idempotency-Key it is the lock at once, because everything has to be in the key's own transaction.
+   */
+  const saveCart = async <Saved>(
+    request: CartWriteRequest,
+    prefetch: Prefetch,
+    save: (attempt: Attempt) => Promise<Saved | undefined>,
+  ): Promise<Saved> => {
+    const saveLocked = async (tx: Transaction) => {
+      const locked = await load(tx, lockCart, request, prefetch);
+      const saved = await save({ ...locked, isCached: false, tx });
+      if (saved === undefined) throw new Error('a locked cart was changed by somebody else');
+      return saved;
+    };
+    if (request.transaction) return saveLocked(request.transaction);
+    return orInTransaction(db, saveLocked, async () => {
+      const cached = openCached(request, prefetch);
+      const first = cached && (await unlessRefused(() => save({ ...cached, isCached: true })));
+      if (first?.saved !== undefined) return first.saved;
+      if (cached) dropCachedCart(db, request.shopId, request.params.cartId);
+      const stored = await load(db, findCart, request, prefetch);
+      if (first?.refusal && isSame({ ...stored, ...stored.cart }, { ...cached!, ...cached!.cart }))
+        throw first.refusal;
+      return save({ ...stored, isCached: false });
+    });
+  };
+
+  return {
+    /** The cart with its sums, for whoever has access to it. */
+    async open(request: CartRequest): Promise<PricedCart> {
+      const { cart, settings } = await load(db, findCart, request, {});
+      return { cart, settings, priced: contentOf(cart, settings, db.now) };
+    },
+
+    /** One statement when the cart is cached, else two. Throws what `change` refuses. */
+    async update(
+      request: CartWriteRequest,
+      change: CartChange,
+      prefetch: Prefetch = {},
+    ): Promise<PricedCart> {
+      const { shopId, caller, entry, transaction } = request;
+      const changed = await saveCart(request, prefetch, async ({ cart, settings, isCached, tx }) => {
+        const { now } = tx ?? db;
+        const patch = change(cart, { settings, now, caller });
+        const next: CartRow = { ...cart, ...patch, changedAt: now };
+        const priced = priceCart(next, settings, now);
+        const isSaved = isCached
+          ? await updateUnchanged(shopId, { cart: next, patch, entry })
+          : (await updateCart(tx ?? db, shopId, next, entry)) === 1;
+        return isSaved ? { cart: { ...next, version: next.version + 1 }, settings, priced } : undefined;
+      });
+      cacheCart(transaction ?? db, shopId, changed.cart);
+      return changed;
+    },
+
+    /** One statement when the settings and the products are cached, else two. */
+    async create(request: NewCartRequest): Promise<MadeCart> {
+      const { shopId } = request;
+      const createStored = async (queries: Queries, ingredients: CartIngredients) => {
+        const made = newCart(request, ingredients, queries.now);
+        await insertCart(queries, shopId, made.cart);
+        return made;
+      };
+      const made = await orInTransaction(
+        db,
+        async (tx) => createStored(tx, await loadIngredients(tx, request)),
+        async () => {
+          const cached = options.cache ? cachedIngredients(db, request) : undefined;
+          const first =
+            cached &&
+            (await unlessRefused(async () => {
+              const made = newCart(request, cached, db.now);
+              return (await insertUnchanged(shopId, made.cart)) ? made : undefined;
+            }));
+          if (first?.saved) return first.saved;
+          const stored = await loadIngredients(db, request);
+          if (first?.refusal && isSame(stored, cached!)) throw first.refusal;
+          return createStored(db, stored);
+        },
+      );
+      cacheCart(db, shopId, made.cart);
+      return made;
+    },
+
+    /** Places the order that `decide` makes of the cart, which is gone from then on. */
+    async placeOrder(
+      request: CartWriteRequest,
+      decide: (cart: PricedCart, now: Date) => NewOrder,
+    ): Promise<{ order: OrderRow; settings: Settings }> {
+      const { shopId, params, entry, transaction } = request;
+      try {
+        const { order, placing, ...from } = await saveCart(
+          request,
+          {},
+          async ({ cart, settings, isCached, tx }) => {
+            const { now } = tx ?? db;
+            const priced = priceCart(cart, settings, now);
+            const order = decide({ cart, settings, priced }, now);
+            const { settingsVersion, products } = cart;
+            const request = {
+              order,
+              options: {
+                mailId: newId(now),
+                mail: { ...confirmation(order, { locale: order.locale, settings }), shopId },
+                entry: entry && { ...entry, object: { ...entry.object, orderId: order.orderId } },
+                expected: isCached ? { settingsVersion, products } : undefined,
+              },
+            };
+            const placing = tx
+              ? (await placeOrders(tx, shopId, [request]))[0]!
+              : await placeUnlocked(shopId, request);
+            return placing.isCurrent ? { order, placing, cart, settings, priced } : undefined;
+          },
+        );
+        if (placing.orderNumber === null) throw conflict(shortageText(placing.shortIds, from));
+        updateCachedStock(transaction ?? db, shopId, placing.left);
+        return { order: placedOrder(order, placing), settings: from.settings };
+      } finally {
+        dropCachedCart(db, shopId, params.cartId);
+      }
+    },
+
+    /**
+     * Makes a cart of a visitor's own, with everything that was chosen in a cart that anybody could have made: whoever
+     * made it knows its token, and can neither read nor change the copy. The token of the original ends. Returns the
+     * id of the copy; undefined: the cart is gone.
+     */
+    async pickUp(shopId: string, cartId: string): Promise<string | undefined> {
+      const copy = { cartId: newId(db.now), tokenHash: newCartToken().hash };
+      const isCopied = await db.transaction(async (tx) => {
+        if ((await endCartToken(tx, shopId, cartId)) === 0) return false;
+        return (await copyCart(tx, shopId, cartId, copy)) === 1;
+      });
+      dropCachedCart(db, shopId, cartId);
+      return isCopied ? copy.cartId : undefined;
+    },
+  };
+}
+
+/** Whoever has picked up a cart has a copy of it, so its maker has no use for the token of the original any more. */
+function requireAccess(
+  { cartToken, isAdmitted }: CartRequest,
+  { tokenHash, pickedUpAt }: { tokenHash: Buffer; pickedUpAt?: Date | null },
+): void {
+  if (isAdmitted) return;
+  requireCartToken(cartToken, tokenHash);
+  if (pickedUpAt) throw forbidden('The cart was picked up in the shop, so its token has ended');
+}
+
+async function load<Source extends Queries>(
+  queries: Source,
+  read: (queries: Source, shopId: string, cartId: string, prefetch: Prefetch) => Promise<CartRow | undefined>,
+  request: CartRequest,
+  prefetch: Prefetch,
+): Promise<OpenCart> {
+  const { shopId, params } = request;
+  const cart = await read(queries, shopId, params.cartId, prefetch);
+  if (!cart) {
+    const order = await findOrderOfCart(queries, shopId, params.cartId);
+    if (!order) throw new CartGone(notFound());
+    requireAccess(request, order);
+    throw new CartGone(gone('This cart has become an order'));
+  }
+  requireAccess(request, cart);
+  if (isExpired(cart, queries.now)) throw new CartGone(notFound());
+  const settings = await settingsSince(queries, shopId, cart.settingsVersion);
+  return { cart: { ...cart, settingsVersion: settings.version }, settings };
+}
+
+/** undefined: the settings or one of the products is not cached, or a customer is named, who is always read. */
+function cachedIngredients(db: Database, { shopId, body }: NewCartRequest): CartIngredients | undefined {
+  if (body.customerId) return undefined;
+  const settings = cachedSettings(db, shopId);
+  const productIds = namedProducts(body.lineItems ?? []).map((id) => id.toUpperCase());
+  const products = cachedCartProducts(db, shopId, [...new Set(productIds)]);
+  return settings && products && { settings, products, customerId: null, customerGroupId: null };
+}
+
+async function loadIngredients(queries: Queries, { shopId, body }: NewCartRequest): Promise<CartIngredients> {
+  const customerId = body.customerId ?? null;
+  const found = await findIngredients(queries, shopId, namedProducts(body.lineItems ?? []), customerId);
+  if (!found) throw notFound();
+  if (customerId !== null && !found.customer) throw invalid('UNKNOWN_VALUE', 'customerId');
+  return {
+    settings: await settingsSince(queries, shopId, found.settingsVersion),
+    products: found.products,
+    customerId,
+    customerGroupId: found.customer?.customerGroupId?.toUpperCase() ?? null,
+  };
+}
+
+/** Opens a transaction only when the way without one saves nothing, or ends in a deadlock. */
+async function orInTransaction<Saved>(
+  db: Database,
+  inTransaction: (tx: Transaction) => Promise<Saved>,
+  optimistic: () => Promise<Saved | undefined>,
+): Promise<Saved> {
+  let saved: Saved | undefined;
+  try {
+    saved = await optimistic();
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+  }
+  return saved ?? db.transaction(inTransaction);
+}
+
+/** A cached copy may be stale, so a refusal that comes from one counts only if what is stored is the same. */
+async function unlessRefused<Saved>(
+  save: () => Promise<Saved | undefined>,
+): Promise<{ saved?: Saved | undefined; refusal?: Error }> {
+  try {
+    return { saved: await save() };
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return { refusal: error };
+  }
+}
+
+interface Basis {
+  /** Of the cart; a new one has none yet. */
+  version?: number;
+  settings: Settings;
+  products: readonly CartProduct[];
+}
+
+/** Whether the same is computed from both. */
+function isSame(left: Basis, right: Basis): boolean {
+  const versionsOf = ({ version, settings, products }: Basis) => [
+    version,
+    settings.version,
+    ...products.map(({ versionStamp }) => versionStamp).toSorted(),
+  ];
+  return isDeepStrictEqual(versionsOf(left), versionsOf(right));
+}

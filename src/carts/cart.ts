@@ -1,0 +1,112 @@
+import type { CartProduct } from '../catalogue/products/cart-product.ts';
+import type { Caller } from '../http/callers.ts';
+import { badRequest } from '../http/errors.ts';
+import type { TaxType } from '../http/price.ts';
+import { contentOf, type PricedContent } from '../pricing/content.ts';
+import type { CartCoupon, PaymentStatus, StoredLine } from '../pricing/input.ts';
+import type { Address } from '../shops/countries/address.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+
+/** A cart as its row holds it: what was chosen, and no sums. */
+export interface StoredCart {
+  cartId: string;
+  tokenHash: Buffer;
+  /** The app whose token made it; null: anybody, or the storefront. */
+  appId: string | null;
+  /** Set: a visitor has got a copy of it, and its token has ended. */
+  pickedUpAt: Date | null;
+  createdAt: Date;
+  changedAt: Date;
+  version: number;
+  currency: string;
+  locale: string;
+  taxType: TaxType;
+  customerId: string | null;
+  lines: StoredLine[];
+  couponLineItemId: string | null;
+  couponCodeKey: string | null;
+  billingAddress: Address | null;
+  shippingAddress: Address | null;
+  shippingMethodId: string | null;
+  shippingPrice: number | null;
+  paymentMethodId: string | null;
+  paymentTransactionId: string | null;
+  paymentStatus: PaymentStatus | null;
+  paymentName: string | null;
+  paymentPrice: number | null;
+}
+
+/** A cart with everything that its prices depend on, but for the settings. */
+export interface CartRow extends StoredCart {
+  settingsVersion: number;
+  customerGroupId: string | null;
+  coupon: CartCoupon | null;
+  /** Those of its lines that exist, and those that were prefetched for a change. */
+  products: CartProduct[];
+}
+
+/** What a change needs beside the cart, so it is read along with it. */
+export interface Prefetch {
+  productIds?: readonly string[];
+  codeKey?: string;
+}
+
+/** What a change may set in a cart. */
+export type CartPatch = Partial<
+  Pick<
+    StoredCart,
+    | 'locale'
+    | 'lines'
+    | 'couponLineItemId'
+    | 'couponCodeKey'
+    | 'billingAddress'
+    | 'shippingAddress'
+    | 'shippingMethodId'
+    | 'shippingPrice'
+    | 'paymentMethodId'
+    | 'paymentTransactionId'
+    | 'paymentStatus'
+    | 'paymentName'
+    | 'paymentPrice'
+  >
+>;
+
+/** What a decision about a cart knows beside the cart itself. */
+export interface CartContext {
+  settings: Settings;
+  now: Date;
+  /** undefined: a visitor of the storefront, who may do what anybody may. */
+  caller: Caller | undefined;
+}
+
+/** A decision: pure, because it runs again when somebody else has changed the cart in the meantime. */
+export type CartChange = (cart: CartRow, context: CartContext) => CartPatch;
+
+/** A cart with its sums. */
+export interface PricedCart {
+  cart: CartRow;
+  settings: Settings;
+  priced: PricedContent;
+}
+
+/** Far below what a number holds exactly, with room for whatever a price may become. */
+const MOST_WORTH = 1e13;
+
+/** The sums of a cart that was changed; one that is worth more than can be counted is refused. */
+export function priceCart(cart: CartRow, settings: Settings, now: Date): PricedContent {
+  const priced = contentOf(cart, settings, now);
+  if (priced.totals.grandTotal > MOST_WORTH || priced.totals.subTotal > MOST_WORTH) {
+    throw badRequest('The cart would be worth more than can be ordered at once');
+  }
+  return priced;
+}
+
+/** Milliseconds that a cart lives after its last change. */
+export const LIFETIME = 30 * 86_400_000;
+
+/** The clean-up runs once an hour only, so whoever reads a cart asks this too. */
+export function isExpired({ changedAt }: StoredCart, now: Date): boolean {
+  return changedAt.getTime() + LIFETIME < now.getTime();
+}
+
+export const productIdsOf = ({ lines }: Pick<StoredCart, 'lines'>) => lines.map(({ productId }) => productId);

@@ -1,0 +1,102 @@
+import type { Static } from 'typebox';
+import { amountOf, MOST_MINOR } from '../catalogue/products/requests.ts';
+import { badRequest, invalid, notFound } from '../http/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import { contentOf } from '../pricing/content.ts';
+import { toAddress, type AddressRequest } from '../shops/countries/address.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import type { CartContext, CartPatch, CartRow } from './cart.ts';
+import { UnknownCoupon } from './coupon-limit.ts';
+import type { PaymentUpdate, ShippingUpdate } from './schema.ts';
+
+/** The decisions about everything in a cart but its lines, for the API and the storefront alike. */
+
+export type AddressKey = 'billingAddress' | 'shippingAddress';
+
+/** What must not be empty in this address of a cart. */
+export function requiredFields(key: AddressKey, { mandatoryAddressFields }: Settings): string[] {
+  return key === 'billingAddress' ? ['country', 'emailAddress', ...mandatoryAddressFields] : ['country'];
+}
+
+/** Replaces the whole address. */
+export function setAddress(
+  key: AddressKey,
+  sent: Static<typeof AddressRequest>,
+  { settings }: Pick<CartContext, 'settings'>,
+): CartPatch {
+  return { [key]: toAddress(sent, '', requiredFields(key, settings)) };
+}
+
+export function removeAddress(key: AddressKey): CartPatch {
+  return { [key]: null };
+}
+
+/** Adds the coupon, whose code must be prefetched, or puts it in the place of another one. */
+export function addCoupon({ coupon }: CartRow, codeKey: string, { now }: CartContext): CartPatch {
+  if (coupon?.codeKey !== codeKey) throw new UnknownCoupon();
+  return { couponLineItemId: newId(now), couponCodeKey: codeKey };
+}
+
+/** Without an id it removes whatever coupon there is. */
+export function removeCoupon(cart: CartRow, couponLineItemId = cart.couponLineItemId): CartPatch {
+  if (cart.couponLineItemId !== couponLineItemId) throw notFound();
+  return { couponLineItemId: null, couponCodeKey: null };
+}
+
+/** Chooses one of the payment methods of the shop. */
+export function choosePayment(
+  id: string,
+  { transactionId, status }: Pick<Static<typeof PaymentUpdate>, 'transactionId' | 'status'>,
+  { settings }: CartContext,
+): CartPatch {
+  const paymentMethodId = id.toUpperCase();
+  const isKnown = settings.paymentMethods.some((method) => method.paymentMethodId === paymentMethodId);
+  if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
+  return {
+    paymentMethodId,
+    paymentTransactionId: transactionId ?? null,
+    paymentStatus: status ?? null,
+    paymentName: null,
+    paymentPrice: null,
+  };
+}
+
+/** Sets a payment that is none of the methods of the shop, with a price of its own, which may be a discount. */
+export function setPayment(
+  { currency }: CartRow,
+  { name, priceAmount }: Pick<Static<typeof PaymentUpdate>, 'name' | 'priceAmount'>,
+): CartPatch {
+  if (!name?.trim()) throw invalid(name === undefined ? 'MISSING' : 'STRING_EMPTY', 'name');
+  return {
+    paymentMethodId: null,
+    paymentTransactionId: null,
+    paymentStatus: null,
+    paymentName: name,
+    paymentPrice: amountOf(priceAmount ?? 0, currency, 'priceAmount', { least: -MOST_MINOR }),
+  };
+}
+
+/** Chooses a shipping method that can deliver everything in the cart. */
+export function chooseShipping(
+  cart: CartRow,
+  { id, priceAmount }: Static<typeof ShippingUpdate>,
+  { settings, now }: CartContext,
+): CartPatch {
+  const shippingMethodId = id.toUpperCase();
+  const isKnown = settings.shippingMethods.some((method) => method.shippingMethodId === shippingMethodId);
+  if (!isKnown) throw invalid('UNKNOWN_VALUE', 'id');
+  const { isNeeded, possible } = contentOf(cart, settings, now).totals.delivery;
+  if (isNeeded && !possible.some((method) => method.shippingMethodId === shippingMethodId)) {
+    throw badRequest('Not all goods of the cart can be delivered by this shipping method');
+  }
+  const hasPrice = priceAmount !== null && priceAmount !== undefined;
+  return {
+    shippingMethodId,
+    shippingPrice: hasPrice ? amountOf(priceAmount, cart.currency, 'priceAmount') : null,
+  };
+}
+
+/** The confirmation and the order are written in the language that the shopper reads. */
+export function setLocale(locale: string): CartPatch {
+  return { locale };
+}

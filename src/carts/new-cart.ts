@@ -1,0 +1,82 @@
+import type { Caller } from '../http/callers.ts';
+import { newCartToken } from '../http/cart-token.ts';
+import { offeredLocale, writingCurrency } from '../http/locale.ts';
+import { newId } from '../kernel/ids.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import { priceCart, type CartRow, type PricedCart } from './cart.ts';
+import { addLines } from './lines.ts';
+import type { Cart, NewCart } from './schema.ts';
+
+export interface NewCartRequest {
+  shopId: string;
+  body: NewCart;
+  /** undefined: a visitor of the storefront, who gets to see no token. */
+  caller: Caller | undefined;
+  /** Of a visitor's cart: the app that made the cart which this one takes the place of. */
+  appId?: string | null;
+}
+
+/** What a cart is made of beside what was sent. */
+export interface CartIngredients extends Pick<CartRow, 'products' | 'customerId' | 'customerGroupId'> {
+  settings: Settings;
+}
+
+export interface MadeCart extends PricedCart {
+  /** Shown this once, because the database has only its hash. */
+  token: string;
+  status: Cart['status'];
+}
+
+export function newCart(
+  { body, caller, appId }: NewCartRequest,
+  { settings, ...ingredients }: CartIngredients,
+  now: Date,
+): MadeCart {
+  const offered = body.locale ? offeredLocale(body.locale, settings.locales) : undefined;
+  const { token, hash } = newCartToken();
+  const empty: CartRow = {
+    ...ingredients,
+    cartId: newId(now),
+    tokenHash: hash,
+    appId: caller?.app?.appId ?? appId ?? null,
+    pickedUpAt: null,
+    createdAt: now,
+    changedAt: now,
+    version: 1,
+    currency: writingCurrency(body.currency ?? undefined, settings),
+    locale: offered ?? settings.defaultLocale,
+    taxType: body.taxType ?? settings.taxModel,
+    lines: [],
+    coupon: null,
+    couponLineItemId: null,
+    couponCodeKey: null,
+    billingAddress: null,
+    shippingAddress: null,
+    shippingMethodId: null,
+    shippingPrice: null,
+    paymentMethodId: null,
+    paymentTransactionId: null,
+    paymentStatus: null,
+    paymentName: null,
+    paymentPrice: null,
+    settingsVersion: settings.version,
+  };
+  const isForced = body.forceCreate ?? false;
+  const { lines, refusals } = addLines(
+    // The app that a visitor's cart comes from gives the visitor no right to read the catalogue.
+    { ...empty, appId: null },
+    body.lineItems ?? [],
+    { settings, now, caller },
+    { mayFail: isForced },
+  );
+  if (lines.length === 0 && refusals[0]) throw refusals[0];
+  const cart = { ...empty, lines };
+  const complete = refusals.length === 0 ? 'Complete' : 'PartiallyComplete';
+  return {
+    cart,
+    settings,
+    priced: priceCart(cart, settings, now),
+    token,
+    status: isForced ? complete : undefined,
+  };
+}

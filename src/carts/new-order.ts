@@ -1,0 +1,106 @@
+import { productLabel } from '../catalogue/products/cart-product.ts';
+import { badRequest, conflict, forbidden } from '../http/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import { formatMoney } from '../kernel/money.ts';
+import type { NewOrder, Placing } from '../orders/new-order.ts';
+import type { OrderRow } from '../orders/queries.ts';
+import { STATES, type State } from '../orders/schema.ts';
+import type { Content } from '../pricing/content.ts';
+import { largestQuantity } from '../pricing/quantity.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import type { PricedCart } from './cart.ts';
+
+/** The order that a cart becomes; refused when something is missing that an order needs. */
+export function newOrder(
+  { cart, settings, priced: { content, totals, goods } }: PricedCart,
+  now: Date,
+  appId: string | null,
+): NewOrder {
+  const { billingAddress } = cart;
+  // Where an app made the cart, its right to leave out the tax was checked then.
+  if (cart.taxType === 'NONE' && cart.appId === null) {
+    throw forbidden(
+      'Without tax only a cart can be ordered that an app with the scope carts_price_write has made',
+    );
+  }
+  if (billingAddress === null) {
+    throw badRequest('The cart has no billing address, set it with PUT billing-address');
+  }
+  if (!settings.currencies.includes(cart.currency)) {
+    throw badRequest(`The shop does not sell in ${cart.currency} any more, make a new cart`);
+  }
+  const { minimum, delivery } = totals;
+  if (!minimum.isReached) {
+    const least = formatMoney(minimum.amount!, cart.currency, cart.locale);
+    throw badRequest(`The cart does not reach the minimum of ${least}`);
+  }
+  if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) {
+    throw badRequest('There is no shipping method that all goods of the cart can be delivered by');
+  }
+  // The shop may have set the limit after the line was added.
+  for (const [index, { quantity }] of content.lines.entries()) {
+    const product = goods[index]!;
+    const most = largestQuantity(product.facts, settings);
+    if (most !== null && Number(quantity) > most) {
+      throw conflict(`No more than ${most} of ${productLabel(product, settings)} can be ordered at once`);
+    }
+  }
+  if (content.coupon?.problems.includes('ValidCouponCountReached')) throw conflict(USED_UP);
+  return {
+    orderId: newId(now),
+    createdAt: now,
+    numberPrefix: `ORD${now.toISOString().slice(2, 10).replaceAll('-', '')}/`,
+    cartId: cart.cartId,
+    cartVersion: cart.version,
+    cartTokenHash: cart.tokenHash,
+    locale: cart.locale,
+    taxModel: cart.taxType === 'NONE' ? settings.taxModel : cart.taxType,
+    billingAddress,
+    shippingAddress: cart.shippingAddress,
+    content,
+    // No billing address is stored without one.
+    email: billingAddress.emailAddress!,
+    customerId: cart.customerId,
+    newCustomerId: newId(now),
+    appId,
+    couponCodeKey: content.coupon?.codeKey ?? null,
+    beyondStock: settings.sellBeyondStock,
+    releaseAt: releaseTime(content, settings, now),
+  };
+}
+
+/** When the order is cancelled unless it is paid, as its payment method says; null: never. */
+function releaseTime({ payment, grandTotal }: Content, { paymentMethods }: Settings, now: Date): Date | null {
+  const id = payment?.method?.paymentMethodId;
+  const days = paymentMethods.find(({ paymentMethodId }) => paymentMethodId === id)?.releaseUnpaidAfterDays;
+  // Nobody pays for an order that costs nothing.
+  return days && grandTotal > 0 ? new Date(now.getTime() + days * DAY) : null;
+}
+
+const DAY = 86_400_000;
+
+const USED_UP = 'The coupon is used up, delete it from the cart to order without it';
+
+/** Why an order was not placed although its cart is unchanged. */
+export function shortageText(shortIds: readonly string[], { priced, settings }: PricedCart): string {
+  if (shortIds.length === 0) return USED_UP;
+  const names = priced.goods
+    .filter(({ productId }) => shortIds.includes(productId))
+    .map((product) => productLabel(product, settings));
+  return `There is not enough in stock of ${names.join(', ')}`;
+}
+
+/** The order as it is stored now; no state is reached yet. */
+export function placedOrder(order: NewOrder, placing: Placing): OrderRow {
+  return {
+    ...order,
+    ...(Object.fromEntries(STATES.map((state) => [state, null])) as Record<State, null>),
+    orderNumber: placing.orderNumber!,
+    customerId: placing.customerId!,
+    customerNumber: placing.customerNumber!,
+    updatedAt: null,
+    currency: order.content.currency,
+    customerComment: null,
+    internalNote: null,
+  };
+}
