@@ -20,7 +20,7 @@ import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { startEmails } from '../../background.ts';
 import { availabilityEmail } from '../../catalogue/products/availability-email.ts';
-import { notifyWatchers } from '../../catalogue/products/availability.ts';
+import { queueAvailabilityNotifications } from '../../catalogue/products/availability-notifications.ts';
 import { documentEmail } from '../../orders/documents/document-email.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';
 import { queueJobs } from '../jobs/queue.ts';
@@ -206,7 +206,7 @@ describe('without SMTP_URL', () => {
     }
     await db.transaction(async (tx) => {
       await tx.run(sql`update product set stock = 4 where shop_id = 'Harbour' and product_id = ${productId}`);
-      await notifyWatchers(tx, 'Harbour', [productId]);
+      await queueAvailabilityNotifications(tx, 'Harbour', [productId]);
     });
     await waitFor(async () => (await files()).length > 0 && (await isIdle()));
     const [file, ...others] = await files();

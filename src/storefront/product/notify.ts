@@ -3,7 +3,7 @@ import { html } from '../../http/html.ts';
 import { isEmailAddress, LONGEST_EMAIL_ADDRESS } from '../../platform/email/address.ts';
 import { findByNumber, findProducts, lockProduct } from '../../catalogue/products/queries.ts';
 import { nameOf } from '../../catalogue/products/render.ts';
-import { insertWatcher } from '../../catalogue/products/watchers.ts';
+import { insertNotificationRequest } from '../../catalogue/products/availability-notification-queries.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { productPath, to, type Visit } from '../visit.ts';
@@ -28,7 +28,7 @@ export function notify(pages: Pages): void {
         // A master has no stock: its variations have.
         if (!product || product.kind === 'master') throw notFound();
         if (product.stock === null || product.stock > 0) return false;
-        await insertWatcher(tx, shopId, { productId: ref.productId, email, locale });
+        await insertNotificationRequest(tx, shopId, { productId: ref.productId, email, locale });
         return true;
       });
       return new Redirect(to(visit, productPath(productNumber)), isAdded ? words.noted : words.available);
