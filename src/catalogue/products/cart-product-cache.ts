@@ -63,11 +63,14 @@ export function cachedCartProducts(
   return found.every((product) => product !== undefined) ? found : undefined;
 }
 
-/** After an order was committed: what is left of its products, as `<id> <stock>`. */
-export function rememberStock(db: Queries, shopId: string, left: readonly string[]): void {
+/** After an order was committed: what is left of its products, as decimal texts. */
+export function rememberStock(
+  db: Queries,
+  shopId: string,
+  left: readonly { productId: string; stock: string }[],
+): void {
   const cache = db.caches.of(cartProductCache);
-  for (const entry of left) {
-    const [productId, stock] = entry.split(' ') as [string, string];
+  for (const { productId, stock } of left) {
     const product = cache.get(keyOf(shopId, productId));
     if (!product) continue;
     const stamp = `${versionOf(product.versionStamp)} ${stock}`;
