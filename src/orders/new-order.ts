@@ -42,8 +42,8 @@ export interface Placing {
   isCurrent: boolean;
   /** Products of which there is not enough. */
   shortIds: string[];
-  /** What is left of the others: `<id> <stock>`. */
-  left: string[];
+  /** What is left in stock of the products that were taken, as decimal texts. */
+  left: { productId: string; stock: string }[];
 }
 
 export interface PlacingOptions {
