@@ -10,7 +10,7 @@ import { priceOf } from '../http/price.ts';
 import { Id, LocaleParameter } from '../http/schemas.ts';
 import { currencyDigits, parseDecimal, toDecimal } from '../kernel/money.ts';
 import { queueAvailabilityNotifications } from '../catalogue/products/availability-notifications.ts';
-import { amountOf } from '../catalogue/products/requests.ts';
+import { amountOf } from '../catalogue/products/request-fields.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import type { OrderChanges } from './change.ts';
 import { recordEvent, type EventKind } from './history.ts';

@@ -5,7 +5,7 @@ import { newId } from '../kernel/ids.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { toDecimal } from '../kernel/money.ts';
 import { anyText } from '../catalogue/products/render.ts';
-import { decimalOf } from '../catalogue/products/requests.ts';
+import { decimalOf } from '../catalogue/products/request-fields.ts';
 import { unitSign } from '../catalogue/products/units.ts';
 import { changeOrder } from './change.ts';
 import {

@@ -12,7 +12,7 @@ import { isId } from '../../kernel/ids.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { crossSellingTitle } from './cross-selling-title.ts';
 import { productJson } from './product-cache.ts';
-import { findRef, refColumns, type FoundRef } from './queries.ts';
+import { findVersion, versionColumns, type FoundVersion } from './queries.ts';
 import { Product } from './schema.ts';
 import {
   IncludeInvisible,
@@ -61,7 +61,7 @@ export function crossSelling(api: Operations): void {
     },
     async (call) => {
       const { db, shopId, params, query } = call;
-      const product = await findRef(db, shopId, params.productId);
+      const product = await findVersion(db, shopId, params.productId);
       if (!product || !(product.visible || canWriteProducts(call))) throw notFound();
       const includeInvisible = query.includeInvisible === true && canWriteProducts(call);
       return answer(call, db, await shopSettings(db, shopId), query, includeInvisible);
@@ -143,8 +143,8 @@ async function answer(
 }
 
 function findAssigned(db: Queries, shopId: string, productId: string) {
-  return db.many<FoundRef>(sql`
-    select ${refColumns}
+  return db.many<FoundVersion>(sql`
+    select ${versionColumns}
     from cross_selling
     join product on product.shop_id = cross_selling.shop_id and product.product_id = cross_selling.target_id
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id

@@ -22,7 +22,7 @@ import {
   Text,
   weightOf,
   WeightRequest,
-} from './requests.ts';
+} from './request-fields.ts';
 import { findUnit } from './units.ts';
 
 /** The paths of a product, each with its operations, the schema of its value and what it changes. */

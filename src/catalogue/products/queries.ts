@@ -86,19 +86,19 @@ export function findProducts(db: Queries, shopId: string, productIds: readonly s
 }
 
 /** A product, and the version that what was rendered of it must have to be still true. */
-export interface ProductRef {
+export interface ProductVersion {
   productId: string;
   version: string;
 }
 
-export interface FoundRef extends ProductRef {
+export interface FoundVersion extends ProductVersion {
   visible: boolean;
 }
 
-export const refColumns = sql`upper(product.product_id::text) as "productId", ${version} as version, product.visible`;
+export const versionColumns = sql`upper(product.product_id::text) as "productId", ${version} as version, product.visible`;
 
 /** One product's version and the settings' version, in one cheap statement. */
-export async function findRef(db: Queries, shopId: string, productId: string) {
+export async function findVersion(db: Queries, shopId: string, productId: string) {
   const row = await db.one<{ version: string; visible: boolean; settingsVersion: number }>(sql`
     select ${version} as version, product.visible, shop.settings_version as "settingsVersion"
     from product
@@ -109,9 +109,9 @@ export async function findRef(db: Queries, shopId: string, productId: string) {
 }
 
 /** In the order of the ids; what is unknown is left out. */
-export function findRefs(db: Queries, shopId: string, productIds: readonly string[]) {
-  return db.many<FoundRef>(sql`
-    select ${refColumns}
+export function findVersions(db: Queries, shopId: string, productIds: readonly string[]) {
+  return db.many<FoundVersion>(sql`
+    select ${versionColumns}
     from unnest(${productIds}::uuid[]) with ordinality as requested (product_id, place)
     join product on product.shop_id = ${shopId} and product.product_id = requested.product_id
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
@@ -119,8 +119,8 @@ export function findRefs(db: Queries, shopId: string, productIds: readonly strin
 }
 
 export function findByNumber(db: Queries, shopId: string, productNumber: string) {
-  return db.many<FoundRef>(sql`
-    select ${refColumns}
+  return db.many<FoundVersion>(sql`
+    select ${versionColumns}
     from product
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
     where product.shop_id = ${shopId} and product.product_number = ${productNumber}`);

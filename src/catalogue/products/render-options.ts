@@ -3,7 +3,7 @@ import { hasScope } from '../../http/callers.ts';
 import { readingCurrency, readingLocale } from '../../http/locale.ts';
 import type { Call } from '../../http/operation.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import type { FoundRef } from './queries.ts';
+import type { FoundVersion } from './queries.ts';
 import type { RenderOptions } from './render.ts';
 
 type ProductCall = Pick<Call<unknown, unknown, unknown>, 'caller' | 'origin'>;
@@ -42,6 +42,6 @@ export function canWriteProducts({ caller }: Pick<ProductCall, 'caller'>): boole
 }
 
 /** The products that the caller may see: invisible ones only with write access. */
-export function visibleTo(call: Pick<ProductCall, 'caller'>, refs: FoundRef[]): FoundRef[] {
-  return canWriteProducts(call) ? refs : refs.filter(({ visible }) => visible);
+export function visibleTo(call: Pick<ProductCall, 'caller'>, versions: FoundVersion[]): FoundVersion[] {
+  return canWriteProducts(call) ? versions : versions.filter(({ visible }) => visible);
 }

@@ -15,7 +15,8 @@ import { parseQuery } from '../search/query.ts';
 import { takeNumber } from '../../shops/shop/queries.ts';
 import { shopSettings, type Settings, settingsSince } from '../../shops/settings/settings.ts';
 import { factsOf } from './facts.ts';
-import { pageOfProducts, refreshListing, removeFromListing } from './listing.ts';
+import { refreshListing, removeFromListing } from './listing.ts';
+import { pageOfProducts } from './listing-page.ts';
 import { PATHS, patchedProduct } from './patch.ts';
 import { recordPrices } from './price-history.ts';
 import { productJson, renderProductPage, renderProducts } from './product-cache.ts';
@@ -24,8 +25,8 @@ import {
   findByNumber,
   findImages,
   findProducts,
-  findRef,
-  findRefs,
+  findVersion,
+  findVersions,
   insertProduct,
   lockProduct,
   lockVariations,
@@ -47,7 +48,7 @@ import {
   Text,
   weightOf,
   WeightRequest,
-} from './requests.ts';
+} from './request-fields.ts';
 import { Product } from './schema.ts';
 import {
   IncludeInvisible,
@@ -213,7 +214,7 @@ export function products(api: Operations): void {
     },
     async (call) => {
       const { db, shopId, params, query } = call;
-      const ref = await findRef(db, shopId, params.productId);
+      const ref = await findVersion(db, shopId, params.productId);
       if (!ref || !(ref.visible || canWriteProducts(call))) throw notFound();
       const settings = await settingsSince(db, shopId, ref.settingsVersion);
       const [product] = await renderProducts(
@@ -336,7 +337,7 @@ async function productsById(
   const { db, shopId, query } = call;
   const settings = await shopSettings(db, shopId);
   const ids = requestedIds.filter(isId).map((id) => id.toUpperCase());
-  const refs = (await findRefs(db, shopId, ids)).filter(({ visible }) => visible);
+  const refs = (await findVersions(db, shopId, ids)).filter(({ visible }) => visible);
   const items = await productJson(db, settings, refs, renderOptions(call, settings, query, 'list'));
   return joinRawJson(paged({ page: 1, resultsPerPage: MOST_IDS, offset: 0 }, items.length, items));
 }

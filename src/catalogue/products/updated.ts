@@ -9,7 +9,7 @@ import { joinRawJson } from '../../http/raw-json.ts';
 import { CurrencyParameter, LocaleParameter, Paged, Timestamp } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { renderProducts } from './product-cache.ts';
-import { refColumns, type FoundRef } from './queries.ts';
+import { versionColumns, type FoundVersion } from './queries.ts';
 import { Product } from './schema.ts';
 import { renderOptions } from './render-options.ts';
 
@@ -105,8 +105,8 @@ function findChanged(
   limit: number,
   offset: number,
 ) {
-  return db.many<FoundRef & { changedAt: Date }>(sql`
-    select ${refColumns}, ${changedAt} as "changedAt"
+  return db.many<FoundVersion & { changedAt: Date }>(sql`
+    select ${versionColumns}, ${changedAt} as "changedAt"
     from product
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
     where ${isChanged(shopId, changedAt, since)}

@@ -4,12 +4,11 @@ import { isId } from '../../kernel/ids.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
 import {
   ORDERS,
-  pageText,
-  productPage,
+  pageVersions,
+  toProductPage,
   type PageOptions,
-  type PageRow,
   type ProductPage,
-} from '../products/listing.ts';
+} from '../products/listing-page.ts';
 import { inScope, matchesTerms, rank, type SearchScope, type SearchTerms } from './conditions.ts';
 import {
   escapeLike,
@@ -54,15 +53,15 @@ async function findPage(
       : sql`listing.facets @> array['c:' || (
           select number from category
           where shop_id = ${shopId} and category_id = ${isId(categoryId) ? categoryId : null})]`;
-  const page = pageText(shopId, sql`select * from hit`, ORDERS[sort][direction], limit, offset);
-  const row = await db.one<PageRow>(sql`
+  const page = pageVersions(shopId, sql`select * from hit`, ORDERS[sort][direction], limit, offset);
+  const row = await db.one<ProductPage>(sql`
     with hit as materialized (
       select product_id, name, price from listing
       where ${inScope(shopId, options)} and ${matchesTerms(options, locale)} and ${inCategory}
     )
-    select settings_version as "settingsVersion", (select count(*) from hit) as results, ${page} as page
+    select settings_version as "settingsVersion", (select count(*) from hit) as results, ${page} as versions
     from shop where shop_id = ${shopId}`);
-  return productPage(row);
+  return toProductPage(row);
 }
 
 interface Alternative {
@@ -253,9 +252,9 @@ export async function findFaceted(
   options: FacetedOptions,
 ): Promise<FacetedPage> {
   const { locale, terms, filters, sortBy, direction, limit, offset } = options;
-  const page = pageText(shopId, sql`select * from hit`, orderOf(sortBy, direction), limit, offset);
+  const page = pageVersions(shopId, sql`select * from hit`, orderOf(sortBy, direction), limit, offset);
   const row = await db.one<
-    PageRow & Pick<FacetedPage, 'lowest' | 'highest'> & { facets: FacetCount[] | null }
+    ProductPage & Pick<FacetedPage, 'lowest' | 'highest'> & { facets: FacetCount[] | null }
   >(sql`
     with hit as materialized (
       select listing.product_id, listing.name, listing.price, listing.facets,
@@ -267,12 +266,12 @@ export async function findFaceted(
       select facet, count(*) as matches from (select unnest(facets) as facet from hit) as entry group by facet
     )
     select settings_version as "settingsVersion", total.results, total.lowest,
-      greatest(total.highest, ${highestVariationPrice}) as highest, ${frequentFacets(filters)} as facets, ${page} as page
+      greatest(total.highest, ${highestVariationPrice}) as highest, ${frequentFacets(filters)} as facets, ${page} as versions
     from shop
     cross join (select count(*) as results, min(price) as lowest, max(price) as highest from hit) as total
     where shop_id = ${shopId}`);
   return {
-    ...productPage(row),
+    ...toProductPage(row),
     facets: row?.facets ?? [],
     lowest: row?.lowest ?? null,
     highest: row?.highest ?? null,

@@ -7,7 +7,7 @@ import { joinRawJson } from '../../http/raw-json.ts';
 import { Link, LocaleParameter, Nullable, Paged } from '../../http/schemas.ts';
 import { imagesOf } from '../../platform/media/images.ts';
 import { Image } from '../../platform/media/schema.ts';
-import { refsOf } from '../products/listing.ts';
+import { parseVersions } from '../products/listing-page.ts';
 import { productJson } from '../products/product-cache.ts';
 import { readWithSettings } from '../products/read-with-settings.ts';
 import { Product } from '../products/schema.ts';
@@ -138,7 +138,11 @@ export function search(api: Operations): void {
       const numbers = categoryNumbers(found.facets);
       const categories = numbers.length === 0 ? [] : await findCategoryNames(db, shopId, numbers);
       return joinRawJson({
-        ...paged(page, found.results, await productJson(db, settings, refsOf(found.page), options)),
+        ...paged(
+          page,
+          found.results,
+          await productJson(db, settings, parseVersions(found.versions), options),
+        ),
         query: searchText,
         fallbackQuery: found.fallbackQuery,
         facets: facetsOf(found, found.filters, categories, settings, options.locale),
