@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { CartStore } from '../carts/cart-store.ts';
+import type { OrderPlacing } from '../carts/order-placing.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { forbidden, isRefusal, notFound, tooManyRequests, type HttpError } from '../http/errors.ts';
@@ -23,6 +24,7 @@ import type { Visit } from './visit.ts';
 export interface PageDeps {
   db: Database;
   carts: CartStore;
+  placeOrder: OrderPlacing;
   config: Config;
   limiter: RateLimiter;
   sessions: Sessions;
@@ -36,7 +38,7 @@ const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const Form = Nullable(Type.Object({}));
 
 export function storefrontPages(app: FastifyInstance, deps: PageDeps): Pages {
-  const { db, carts, config, limiter, sessions, hosts } = deps;
+  const { db, carts, placeOrder, config, limiter, sessions, hosts } = deps;
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
 
   /** Whose host a page was asked for on, and what follows from it. */
@@ -81,6 +83,7 @@ export function storefrontPages(app: FastifyInstance, deps: PageDeps): Pages {
     const visit: Visit = {
       db,
       carts,
+      placeOrder,
       config,
       shopId,
       settings,

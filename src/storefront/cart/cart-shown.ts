@@ -8,8 +8,8 @@ import type { Visit } from '../visit.ts';
 import { findWished } from '../wishlist/queries.ts';
 
 /** Who shops: the session names the cart, so no token is needed. */
-export function shopperOf({ db, carts, shopId, origin, locale }: Visit): Shopper {
-  return { db, carts, shopId, origin, locale };
+export function shopperOf({ db, carts, placeOrder, shopId, origin, locale }: Visit): Shopper {
+  return { db, carts, placeOrder, shopId, origin, locale };
 }
 
 /** The visitor's cart, if there is one. What is gone is forgotten. */
