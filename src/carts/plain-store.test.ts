@@ -1,3 +1,4 @@
+import { describe } from 'vitest';
 import { cartStoreOptions } from '../../test/service.ts';
 
 /**
@@ -7,9 +8,10 @@ import { cartStoreOptions } from '../../test/service.ts';
 cartStoreOptions.cache = false;
 cartStoreOptions.batch = false;
 
-await import('./carts.test.ts');
-await import('./line-items.test.ts');
-await import('./coupon.test.ts');
-await import('./checkout.test.ts');
-await import('./order.test.ts');
-await import('./pickup-token.test.ts');
+// Each in a group of its own, because their hooks are for their own tests only.
+describe('carts', () => import('./carts.test.ts'));
+describe('line items', () => import('./line-items.test.ts'));
+describe('coupon', () => import('./coupon.test.ts'));
+describe('checkout', () => import('./checkout.test.ts'));
+describe('order', () => import('./order.test.ts'));
+describe('pick-up token', () => import('./pickup-token.test.ts'));
