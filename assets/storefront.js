@@ -1,45 +1,45 @@
-// Everything works without this script; with it, some things are more comfortable.
+// Every page works without this script, which only adds comfort.
 
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-// Events: what the scripts of apps are told.
+// Events for the scripts of apps.
 
 window.eComEventTarget ??= new EventTarget();
 
-function tell(name, detail) {
+function dispatch(name, detail) {
   window.eComEventTarget.dispatchEvent(new CustomEvent(name, { detail }));
 }
 
-/** A method that was told when its button was clicked is not told again by the next page. */
-const TOLD = 'kontor.told';
-const chosen = ({ name, detail }) => `${name} ${(detail.shippingMethod ?? detail.paymentMethod)._id}`;
+/** An event that was dispatched when a radio button was clicked is not dispatched again by the next page. */
+const DISPATCHED = 'kontor.dispatched';
+const methodKey = ({ name, detail }) => `${name} ${(detail.shippingMethod ?? detail.paymentMethod)._id}`;
 
-// Where no app listens, the page says nothing.
+// A page without scripts of apps has no events.
 const pageEvents = () => JSON.parse(document.getElementById('page.events')?.textContent ?? '[]');
 
-function tellPageEvents() {
-  tell('page:view', { url: location.href });
+function dispatchPageEvents() {
+  dispatch('page:view', { url: location.href });
   for (const event of pageEvents()) {
     if (event.name.endsWith('Method:select')) {
-      const told = JSON.parse(sessionStorage.getItem(TOLD) ?? '[]');
-      if (told.includes(chosen(event))) continue;
+      const dispatched = JSON.parse(sessionStorage.getItem(DISPATCHED) ?? '[]');
+      if (dispatched.includes(methodKey(event))) continue;
     }
-    tell(event.name, event.detail);
+    dispatch(event.name, event.detail);
   }
-  sessionStorage.removeItem(TOLD);
+  sessionStorage.removeItem(DISPATCHED);
 }
 
-// The scripts of apps are deferred as this one is: they listen by then.
-document.addEventListener('DOMContentLoaded', tellPageEvents);
+// The scripts of apps are deferred like this one, so they listen by then.
+document.addEventListener('DOMContentLoaded', dispatchPageEvents);
 
 document.addEventListener('change', ({ target }) => {
   if (!target.dataset.event) return;
   const event = JSON.parse(target.dataset.event);
-  tell(event.name, event.detail);
-  const before = JSON.parse(sessionStorage.getItem(TOLD) ?? '[]').filter(
+  dispatch(event.name, event.detail);
+  const before = JSON.parse(sessionStorage.getItem(DISPATCHED) ?? '[]').filter(
     (one) => !one.startsWith(event.name),
   );
-  sessionStorage.setItem(TOLD, JSON.stringify([...before, chosen(event)]));
+  sessionStorage.setItem(DISPATCHED, JSON.stringify([...before, methodKey(event)]));
 });
 
 document.addEventListener('click', ({ type, detail, target }) => {
@@ -48,13 +48,13 @@ document.addEventListener('click', ({ type, detail, target }) => {
   const { product: productId, index } = link.closest('[data-product]').dataset;
   const listed = pageEvents().flatMap(({ detail }) => detail.products ?? []);
   const product = listed.find((one) => one.productId === productId) ?? { productId };
-  tell('product:click', { type, detail, product, productIndex: Number(index) });
+  dispatch('product:click', { type, detail, product, productIndex: Number(index) });
 });
 
-// Service workers of apps: one of ours loads them all. Browsers have none for pages without https.
+// Service workers of apps: one of ours loads them all. Browsers support them under https only.
 
-async function keepWorker() {
-  // On the shop's own host that is all of it, on a shared host what is below its path.
+async function updateServiceWorker() {
+  // On its own host the scope of a shop is the whole host, on a shared host the path of the shop.
   const [, first, shopId] = location.pathname.split('/');
   const scope = first === 'shop' && shopId ? `/shop/${shopId}/` : '/';
   const address = document.querySelector('meta[name=worker]')?.content;
@@ -63,16 +63,16 @@ async function keepWorker() {
   if (registration?.scope === location.origin + scope) await registration.unregister();
 }
 
-// A browser may forbid it, as in private windows: the page does not need it.
-if (navigator.serviceWorker) keepWorker().catch((error) => console.warn(error));
+// A browser may refuse it, for example in private windows, and the page works without it.
+if (navigator.serviceWorker) updateServiceWorker().catch((error) => console.warn(error));
 
-// Forms that send themselves, each once.
+// A form is sent once, and some fields submit their form when they change.
 
 let isSending = false;
 
 function setSending(is) {
   isSending = is;
-  // Whoever stops the page from loading can go on.
+  // A visitor who stops the page from loading can submit again.
   if (is) setTimeout(() => setSending(false), 5000);
 }
 
@@ -82,22 +82,22 @@ document.addEventListener('submit', (event) => {
   else setSending(true);
 });
 
-// A link that is clicked while a changed quantity is on its way would lose the change.
+// A click on a link while a form is being sent would lose the change.
 document.addEventListener('click', (event) => {
   if (isSending && event.target.closest('a[href]')) event.preventDefault();
 });
 
 window.addEventListener('pageshow', () => setSending(false));
 
-/** The button behind a field is for people without this script, and for those who choose by keyboard. */
-function sendItself(field) {
+/** The button behind the field is for visitors without this script, and for those who use the keyboard. */
+function submitOnChange(field) {
   const fields = [...field.form.elements];
   const button = fields.slice(fields.indexOf(field)).find(({ type }) => type === 'submit');
   if (button) button.hidden = true;
   let isByKeyboard = false;
   field.addEventListener('pointerdown', () => (isByKeyboard = false));
   field.addEventListener('keydown', ({ key }) => {
-    // Each arrow key changes a closed select or a number: nobody wants a new page for each.
+    // Each arrow key changes a closed select or a number, which must not load a page each time.
     isByKeyboard = field.localName === 'select' || key.startsWith('Arrow');
     if (isByKeyboard && button) button.hidden = false;
   });
@@ -107,9 +107,9 @@ function sendItself(field) {
   });
 }
 
-all('[data-submit], .variations select').forEach(sendItself);
+all('[data-submit], .variations select').forEach(submitOnChange);
 
-// Menus: Escape closes what is open, and so does a click beside it.
+// Escape closes an open menu, and so does a click beside it.
 
 document.addEventListener('keydown', ({ key }) => {
   if (key !== 'Escape') return;
@@ -133,7 +133,7 @@ for (const entry of all('.menu li')) {
   entry.addEventListener('focusout', reopen);
 }
 
-// Slideshow: the thumbnails are links to the large pictures; here they show them in place.
+// The thumbnails of a slideshow are links to the large pictures; with this script they show them in place.
 
 function slideshow(box) {
   const large = box.querySelector('img');
@@ -168,23 +168,16 @@ function slideshow(box) {
   let startX;
   large.addEventListener('touchstart', ({ touches }) => (startX = touches[0].clientX), { passive: true });
   large.addEventListener('touchend', ({ changedTouches }) => {
-    const way = changedTouches[0].clientX - startX;
-    if (Math.abs(way) > 40) show(current - Math.sign(way));
+    const distance = changedTouches[0].clientX - startX;
+    if (Math.abs(distance) > 40) show(current - Math.sign(distance));
   });
 }
 
 all('[data-slideshow]').forEach(slideshow);
 
-// Suggestions while typing: a combobox with a list (WAI-ARIA).
+// Suggestions while typing are a combobox with a list (WAI-ARIA).
 
-const count = {
-  de: (found) => (found === 1 ? '1 Vorschlag' : `${found} Vorschläge`),
-  fr: (found) => (found < 2 ? `${found} suggestion` : `${found} suggestions`),
-  en: (found) => (found === 1 ? '1 suggestion' : `${found} suggestions`),
-};
-const countWords = count[document.documentElement.lang.slice(0, 2)] ?? count.en;
-
-function made(name, attributes, ...children) {
+function createElement(name, attributes, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.append(...children);
@@ -193,10 +186,15 @@ function made(name, attributes, ...children) {
 
 function suggestions(input, place) {
   const id = `suggestions.${place}`;
-  const list = made('ul', { id, role: 'listbox', class: 'suggestions', 'aria-label': input.ariaLabel ?? '' });
-  const status = made('p', { role: 'status', class: 'visually-hidden' });
+  const list = createElement('ul', {
+    id,
+    role: 'listbox',
+    class: 'suggestions',
+    'aria-label': input.ariaLabel ?? '',
+  });
+  const status = createElement('p', { role: 'status', class: 'visually-hidden' });
   let active = -1;
-  let asking = new AbortController();
+  let request = new AbortController();
   let timer;
 
   const activate = (index) => {
@@ -216,23 +214,23 @@ function suggestions(input, place) {
 
   const close = () => {
     clearTimeout(timer);
-    asking.abort();
+    request.abort();
     show([]);
     status.textContent = '';
   };
 
-  const ask = async () => {
-    asking.abort();
-    asking = new AbortController();
+  const fetchSuggestions = async () => {
+    request.abort();
+    request = new AbortController();
     const address = new URL(input.dataset.suggest, location.href);
     address.searchParams.set('q', input.value.trim());
     try {
-      const answer = await fetch(address, { signal: asking.signal });
-      const found = answer.ok ? await answer.json() : [];
-      show(found);
-      status.textContent = countWords(found.length);
+      const answer = await fetch(address, { signal: request.signal });
+      const { count, products } = answer.ok ? await answer.json() : { count: '', products: [] };
+      show(products);
+      status.textContent = count;
     } catch (error) {
-      // A newer question has taken its place, or the network is gone: without suggestions one can search too.
+      // A newer request has replaced this one, or the network failed: the search works without suggestions.
       if (error.name !== 'AbortError') close();
     }
   };
@@ -240,7 +238,7 @@ function suggestions(input, place) {
   input.addEventListener('input', () => {
     clearTimeout(timer);
     if (input.value.trim().length < 2) close();
-    else timer = setTimeout(() => void ask(), 150);
+    else timer = setTimeout(() => void fetchSuggestions(), 150);
   });
   input.addEventListener('keydown', (event) => {
     if (list.hidden) return;
@@ -252,7 +250,7 @@ function suggestions(input, place) {
     event.preventDefault();
   });
   input.addEventListener('blur', close);
-  // Else the field would lose the focus, and the list would be gone before the click.
+  // Otherwise the field would lose the focus, and the list would close before the click.
   list.addEventListener('mousedown', (event) => event.preventDefault());
   list.addEventListener('click', ({ target }) => {
     const option = target.closest('[role=option]');
@@ -271,15 +269,15 @@ function suggestions(input, place) {
 }
 
 function option({ name, href, image, price }, id) {
-  const picture = image && made('img', { src: image.url, width: 40, height: 40, alt: '' });
-  const cost = price && made('span', { class: 'price' }, price);
-  const parts = [picture, made('span', {}, name), cost].filter(Boolean);
-  return made('li', { id, role: 'option', 'aria-selected': false, 'data-href': href }, ...parts);
+  const picture = image && createElement('img', { src: image.url, width: 40, height: 40, alt: '' });
+  const cost = price && createElement('span', { class: 'price' }, price);
+  const parts = [picture, createElement('span', {}, name), cost].filter(Boolean);
+  return createElement('li', { id, role: 'option', 'aria-selected': false, 'data-href': href }, ...parts);
 }
 
 all('input[data-suggest]').forEach(suggestions);
 
-// Filters of long lists take the server a while: they come after the list.
+// The filters of long lists take the server a while, so they are loaded after the list.
 
 async function fetchFilters(link) {
   const answer = await fetch(link.href);
@@ -291,5 +289,5 @@ async function fetchFilters(link) {
   if (filters) link.closest('.facets').replaceWith(filters);
 }
 
-// Without them the link is still there.
+// If that fails, the link remains.
 all('a[data-filters]').forEach((link) => void fetchFilters(link).catch(() => {}));

@@ -29,12 +29,12 @@ import { docsRoutes } from './storefront/api-reference/routes.ts';
 import { documents } from './orders/documents/routes.ts';
 import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from './http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
-import { callerDirectory } from './http/callers.ts';
+import { createCallerDirectory } from './http/callers.ts';
 import { demoTokenCheck } from './http/demo-tokens.ts';
 import { errorBody, unavailable } from './http/errors.ts';
 import { answerFailure } from './http/failures.ts';
 import { proxyWarning } from './http/forwarded.ts';
-import { openGate } from './http/gate.ts';
+import { createAuthentication } from './http/authentication.ts';
 import { operations } from './http/operation.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { requestHostReader } from './http/request-host.ts';
@@ -136,11 +136,11 @@ export async function buildApp({
     clientErrorHandler: answerBrokenRequest,
   });
 
-  const callers = callerDirectory(db);
+  const callers = createCallerDirectory(db);
   const limiter = rateLimiter(db, (error) => log.warn({ err: error }, 'rate limits could not be shared'));
   const isRefusedDemoToken = demoTokenCheck(config);
   const warnOfProxy = proxyWarning();
-  const gate = openGate({ config, callers, limiter, isRefusedDemoToken });
+  const authentication = createAuthentication({ config, callers, limiter, isRefusedDemoToken });
 
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
     httpPart === 'body' ? compileBody(schema) : compileParameters(schema),
@@ -161,7 +161,7 @@ export async function buildApp({
     setHeaders(request, reply);
     warnOfProxy(request);
     // A path that leads nowhere ends here, before its body is read.
-    if (request.is404) gate.rejectUnknownRoute(request, reply).catch(done);
+    if (request.is404) authentication.rejectUnknownRoute(request, reply).catch(done);
     else if (!isMigrated() && isApi(request.url)) done(unavailable());
     else done();
   });
@@ -184,7 +184,7 @@ export async function buildApp({
     config,
     db,
     callers,
-    gate,
+    authentication,
     limiter,
     isRefusedDemoToken,
     checkCart: (request) => cartStore.open(request),

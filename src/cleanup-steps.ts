@@ -9,7 +9,7 @@ import { mediaCleanup } from './platform/media/sweep.ts';
 import { requestCleanup } from './people/newsletters/queries.ts';
 import type { CleanupStep } from './platform/cleanup.ts';
 import { unpaidOrderRelease } from './orders/release-unpaid.ts';
-import { wishCleanup } from './storefront/wishlist/queries.ts';
+import { wishlistCleanup } from './storefront/wishlist/queries.ts';
 
 /** What the clean-up does: each module's own steps, one after the other in this order. */
 export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupStep[] {
@@ -20,7 +20,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     cartCleanup,
     auditCleanup,
     requestCleanup,
-    wishCleanup,
+    wishlistCleanup,
     emailCountCleanup,
     mediaCleanup(config, log),
   ];

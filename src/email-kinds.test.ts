@@ -82,24 +82,24 @@ describe('built-in words', () => {
 
 Ginger tea is available again at Harbour & Hearth.
 
-To the product: https://shop.example/shop/Harbour/Products/TE-120
+View the product: https://shop.example/shop/Harbour/Products/TE-120
 
 Harbour & Hearth
 
 -- 
-You receive this one mail because this address asked to be told. You need not do anything to unsubscribe.
+You are receiving this one email because a notification was requested with this address. You do not need to unsubscribe.
 `);
     expect(html).toContain('<html lang="en">');
     expect(html).toContain('>Ginger tea is available again at Harbour &amp; Hearth.</p>');
     expect(html).toMatch(
-      /<a\s+href="https:\/\/shop\.example\/shop\/Harbour\/Products\/TE-120"[^>]*>To the product<\/a\s*>/,
+      /<a\s+href="https:\/\/shop\.example\/shop\/Harbour\/Products\/TE-120"[^>]*>View the product<\/a\s*>/,
     );
   });
 
   test.each([
     ['de_DE', 'de', 'Wieder verfügbar: Ginger tea'],
     ['de_AT', 'de', 'Wieder verfügbar: Ginger tea'],
-    ['fr_FR', 'fr', 'De nouveau disponible : Ginger tea'],
+    ['fr_FR', 'fr', `De nouveau disponible${NBSP}: Ginger tea`],
     ['en_US', 'en', 'Available again: Ginger tea'],
     ['nl_NL', 'en', 'Available again: Ginger tea'],
   ])('in %s speak %s', (locale, language, subject) => {
@@ -113,24 +113,24 @@ Harbour & Hearth has received your order ORD261115/1001:
 
 2 pcs Ginger tea: €9.80
 1 pcs Kettle: €39.00
-Goods: €48.80
+Subtotal: €48.80
 Discount: €-1.00
 Coupon: €-2.00
 Deposits and recycling fees: €0.25
 Delivery: Express: €12.00
 Payment: Invoice: €1.50
 Total: €59.55
-of which tax: €9.50`);
+including tax: €9.50`);
   });
 
   test('of a parcel say whether more follows, and leave out what nobody knows', () => {
     expect(bodyOf(rendered('shipped')))
-      .toBe(`Harbour & Hearth has sent these goods of your order ORD261115/1001:
+      .toBe(`Harbour & Hearth has shipped these items of your order ORD261115/1001:
 
 2 pcs Ginger tea
 1 pcs Kettle
 
-The rest of your order follows.
+The rest of your order will follow.
 
 Carrier: Harbour Parcel
 Tracking code: 0034`);
@@ -201,7 +201,7 @@ describe("a shop's own words", () => {
       orderNumber: 'ORD261115/1001',
       carrier: 'Harbour Parcel',
       trackingCode: '0034',
-      restFollows: 'The rest of your order follows.',
+      restFollows: 'The rest of your order will follow.',
       lines: 'the table',
     },
     invoice: {

@@ -4,7 +4,8 @@ import { buildApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { openapiText } from './openapi.ts';
-import { settingsSchemaText } from './shops/settings/file.ts';
+import { settingsFormat } from './settings-format.ts';
+import { settingsSchemaText } from './shops/settings/format.ts';
 
 /** `npm run generate`: writes the files that are made from the code. A test fails when they are stale. */
 async function generate(): Promise<void> {
@@ -15,7 +16,7 @@ async function generate(): Promise<void> {
   const root = new URL('../', import.meta.url);
   await writeFile(new URL('openapi.json', root), openapiText(app));
   await mkdir(new URL('schema/', root), { recursive: true });
-  await writeFile(new URL('schema/shop-settings.schema.json', root), settingsSchemaText());
+  await writeFile(new URL('schema/shop-settings.schema.json', root), settingsSchemaText(settingsFormat));
   await app.close();
   await db.close();
 }

@@ -4,6 +4,7 @@ import { sql } from '../src/db/sql.ts';
 import { insertDemoShop } from '../src/commands/demo/demo-shop.ts';
 import { newId } from '../src/kernel/ids.ts';
 import type { ProductFacts } from '../src/catalogue/products/facts.ts';
+import { settingsFormat } from '../src/settings-format.ts';
 import { applySettings, type SettingsFile } from '../src/shops/settings/file.ts';
 import { shopSettings } from '../src/shops/settings/settings.ts';
 import { givenShop, givenToken } from './builders.ts';
@@ -58,7 +59,7 @@ export async function givenSmallShop(service: Service, settings: SettingsFile = 
 }
 
 export async function changeSettings({ service, shopId }: Shop, settings: SettingsFile): Promise<void> {
-  await service.db.transaction((tx) => applySettings(tx, shopId, settings));
+  await service.db.transaction((tx) => applySettings(tx, shopId, settings, settingsFormat));
 }
 
 export interface NewProduct {

@@ -1,4 +1,4 @@
-import { describe } from 'vitest';
+import { afterAll, describe } from 'vitest';
 import { cartStoreOptions } from '../../test/service.ts';
 
 /**
@@ -8,10 +8,17 @@ import { cartStoreOptions } from '../../test/service.ts';
 cartStoreOptions.cache = false;
 cartStoreOptions.batch = false;
 
-// Each in a group of its own, because their hooks are for their own tests only.
-describe('carts', () => import('./carts.test.ts'));
-describe('line items', () => import('./line-items.test.ts'));
-describe('coupon', () => import('./coupon.test.ts'));
-describe('checkout', () => import('./checkout.test.ts'));
-describe('order', () => import('./order.test.ts'));
-describe('pick-up token', () => import('./pickup-token.test.ts'));
+// Other test files run in the same process.
+afterAll(() => {
+  cartStoreOptions.cache = true;
+  cartStoreOptions.batch = true;
+});
+
+const FILES = ['carts', 'line-items', 'coupon', 'checkout', 'order', 'pickup-token'];
+
+// Each in a group of its own, because their hooks are for their own tests only. The query makes it another module
+// than the one that runs by itself: a module is evaluated once per process.
+describe.each(FILES)('%s', async (file) => {
+  const address = new URL(`${file}.test.ts?plain`, import.meta.url).href;
+  await import(address);
+});

@@ -23,7 +23,7 @@ export const customerCommands: Command[] = [
   {
     name: 'customer export',
     arguments: ['SHOP', 'ID'],
-    summary: 'Print everything stored about a person, as JSON.',
+    summary: 'Print all data about a person, as JSON.',
     details:
       'ID is the id or the number of the customer. Besides orders, everything with an email address of\nthe customer or of the orders is included. Every export is in the audit log.',
     options: { output: { type: 'string', value: 'FILE', summary: 'Write to this file instead.' } },
@@ -53,7 +53,7 @@ export const customerCommands: Command[] = [
     arguments: ['SHOP', 'ID'],
     summary: 'Erase a person; invoices stay.',
     details:
-      'ID is the id or the number of the customer. Orders keep their numbers, lines and sums and lose their addresses;\na customer without orders is deleted, and so are open carts, subscriptions, watches and unsent emails. It cannot be undone.',
+      'ID is the id or the number of the customer. Orders keep their numbers, lines and sums and lose their addresses;\na customer without orders is deleted, and so are open carts, subscriptions, watches\nand unsent emails. It cannot be undone.',
     options: {
       yes: { type: 'boolean', summary: 'Do it.' },
       force: { type: 'boolean', summary: 'Also when orders are not finished.' },

@@ -8,6 +8,7 @@ import { insertDemoOrders } from './demo/orders.ts';
 import { removeShopFolder } from '../platform/media/storage.ts';
 import { finishRebuild } from '../catalogue/products/listing-rebuild.ts';
 import { countProducts } from '../catalogue/products/listing.ts';
+import { settingsFormat } from '../settings-format.ts';
 import { deleteShop, findShops, insertShop } from '../shops/shop/queries.ts';
 import {
   applySettings,
@@ -110,7 +111,7 @@ export const shopCommands: Command[] = [
     summary: 'Print the settings as a file for shop apply.',
     run: ({ config, arguments: [shopId] }) =>
       withShop(config, shopId!, async (db) => {
-        process.stdout.write(settingsText(await exportSettings(db, shopId!)));
+        process.stdout.write(settingsText(await exportSettings(db, shopId!, settingsFormat), settingsFormat));
       }),
   },
 ];
@@ -142,7 +143,7 @@ async function createOrExplain<Result>(shopId: string, create: () => Promise<Res
 }
 
 async function applyFile(tx: Transaction, shopId: string, file: SettingsFile) {
-  const applied = await applySettings(tx, shopId, file);
+  const applied = await applySettings(tx, shopId, file, settingsFormat);
   if (applied.changes.length > 0) await recordCommand(tx, shopId, 'shop apply');
   return applied;
 }
@@ -167,7 +168,7 @@ async function readSettings(path: string): Promise<SettingsFile> {
     throw new CommandProblem(`Cannot read ${path}: ${error.message}`, { cause: error });
   });
   try {
-    return parseSettingsFile(text);
+    return parseSettingsFile(text, settingsFormat);
   } catch (error) {
     if (!(error instanceof SettingsProblem)) throw error;
     throw new CommandProblem(error.problems.map((problem) => `${path}: ${problem}`).join('\n'), {

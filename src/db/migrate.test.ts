@@ -3,6 +3,10 @@ import { readdir } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { TEMPLATE } from '../../test/global-setup.ts';
+import { settingsFormat } from '../settings-format.ts';
+import { exportSettings } from '../shops/settings/file.ts';
+import { selectSettings } from '../shops/settings/settings.ts';
+import { insertShop } from '../shops/shop/queries.ts';
 import { openDatabase, type Database } from './database.ts';
 import { migrate, migrationStatus } from './migrate.ts';
 
@@ -187,6 +191,136 @@ describe('0010_brakes', () => {
       { shop_id: 'Empty', value: 0 },
       { shop_id: 'Full', value: 758 },
     ]);
+  });
+});
+
+describe('0011_settings_document.sql', () => {
+  /** What a shop had in columns, under the names that the settings have now. */
+  const settingsOf = ({ created_at: _created, settings_version, ...columns }: Record<string, unknown>) => ({
+    version: settings_version,
+    ...Object.fromEntries(
+      Object.entries(columns).map(([name, value]) => [
+        name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+        value,
+      ]),
+    ),
+  });
+
+  test('keeps the settings of the shops that are there already', async () => {
+    const db = (await givenDatabase())();
+    await migrate(db, () => {}, { before: '0011' });
+    await db.pool.query(`
+      insert into shop (shop_id, created_at, settings_version, name, slogan, email, logo_url, country, default_locale,
+        locales, default_currency, currencies, exchange_rates, default_country, countries, tax_model, display_taxes,
+        no_taxes_message, delivery_threshold_is_active, tax_free_outside_eu, public_catalogue, sell_beyond_stock,
+        mandatory_address_fields, minimum_cart_code, minimum_cart_amount, basket_discounts, units,
+        cross_selling_title, show_from_prices, invoicing, mail_texts, theme, max_per_order,
+        daily_emails_per_recipient)
+      values ('Full', '2026-01-01', 7, '{"de_DE": "Kai", "en_GB": "Quay"}', '{"de_DE": "Am Wasser"}',
+          'kai@mail.example', 'https://kai.example/logo.png', 'DE', 'de_DE', '{de_DE,en_GB}', 'EUR', '{EUR,GBP}',
+          '{"GBP": "0.0000001"}', 'AT', '{AT,DE}', 'NET', false, 'Keine Steuer', true, false, false, true,
+          '{city,firstName}', 'SumCoupon', 1250,
+          '[{"minimumAmount": 10000, "absolute": 1050}, {"minimumAmount": 25000, "percent": 1250}]',
+          '{"piece": {"de_DE": {"long": "Stück", "short": "St."}}}', '{"de_DE": "Passt dazu"}', false,
+          '{"vatId": "DE123456789", "notes": {"de_DE": "Danke"}, "company": "Kai GmbH", "electronic": true,
+            "bank": {"bic": "BYLADEM1001", "iban": "DE02120300000000202051"}}',
+          '{"order": {"de_DE": {"text": "{lines}", "subject": "Danke"}}}',
+          '{"text": "#112233", "accent": "#0b5d66", "showName": true}', 2.5, 5),
+        ('Plain', '2026-01-01', 8, '{"en_GB": "Plain"}', '{}', 'plain@mail.example', null, 'DE', 'en_GB', '{en_GB}',
+          'EUR', '{EUR}', '{}', 'DE', '{DE}', 'GROSS', true, null, false, true, true, false, '{}', 'SumProduct', null,
+          '[]', '{}', '{}', true, '{}', '{}', '{}', null, 20)`);
+    await db.pool.query(`
+      insert into tax_class (shop_id, tax_class_id, key, name, position, is_default, is_default_digital)
+      values ('Full', '019A0000-0000-7000-8000-00000000000E', 'standard', '{"de_DE": "normal"}', 0, true, true)`);
+    await db.pool.query(`
+      insert into tax_rate (shop_id, tax_class_id, country, basis_points)
+      values ('Full', '019A0000-0000-7000-8000-00000000000E', 'DE', 1900)`);
+    const before = await db.pool.query<{ shop: Record<string, unknown> }>(
+      'select to_jsonb(shop) as shop from shop order by shop_id',
+    );
+    await migrate(db, () => {});
+
+    const shops = [await selectSettings(db, 'Full'), await selectSettings(db, 'Plain')];
+    expect(shops).toMatchObject(before.rows.map(({ shop }) => settingsOf(shop)));
+    const file = await exportSettings(db, 'Full', settingsFormat);
+    expect(file).toEqual({
+      name: { de_DE: 'Kai', en_GB: 'Quay' },
+      slogan: 'Am Wasser',
+      email: 'kai@mail.example',
+      logoUrl: 'https://kai.example/logo.png',
+      domains: [],
+      country: 'DE',
+      locales: { default: 'de_DE', items: ['de_DE', 'en_GB'] },
+      currencies: { default: 'EUR', items: ['EUR', 'GBP'], rates: { GBP: 1e-7 } },
+      countries: { default: 'AT', items: ['AT', 'DE'] },
+      taxes: {
+        model: 'net',
+        displayTaxes: false,
+        noTaxesMessage: 'Keine Steuer',
+        deliveryThresholdIsActive: true,
+        taxFreeOutsideEu: false,
+      },
+      taxClasses: [
+        { key: 'standard', name: 'normal', default: true, defaultDigital: true, rates: { DE: 19 } },
+      ],
+      shippingMethods: [],
+      paymentMethods: [],
+      minimumCart: { code: 'SumCoupon', amount: 12.5 },
+      basketDiscounts: [
+        { from: 100, absolute: 10.5 },
+        { from: 250, percent: 12.5 },
+      ],
+      units: { piece: { de_DE: { long: 'Stück', short: 'St.' } } },
+      newsletters: [],
+      customerGroups: [],
+      crossSellingTitle: 'Passt dazu',
+      showFromPrices: false,
+      publicCatalogue: false,
+      sellBeyondStock: true,
+      maxPerOrder: 2.5,
+      dailyEmailsPerRecipient: 5,
+      mandatoryAddressFields: ['city', 'firstName'],
+      invoicing: {
+        company: 'Kai GmbH',
+        vatId: 'DE123456789',
+        bank: { iban: 'DE02120300000000202051', bic: 'BYLADEM1001' },
+        notes: 'Danke',
+        electronic: true,
+      },
+      mails: { order: { de_DE: { subject: 'Danke', text: '{lines}' } } },
+      theme: { accent: '#0b5d66', text: '#112233', showName: true },
+      couponCampaigns: [],
+    });
+  });
+
+  test('refuses documents that statements and pages could not use', async () => {
+    const db = (await givenDatabase(TEMPLATE))();
+    await db.transaction((tx) =>
+      insertShop(tx, {
+        shopId: 'Quay',
+        name: 'Quay',
+        email: 'quay@mail.example',
+        country: 'DE',
+        locale: 'en_GB',
+        currency: 'EUR',
+      }),
+    );
+    const refusedBy = async (change: string) =>
+      db.pool.query(`update shop set settings = ${change}`).then(
+        () => undefined,
+        (error: { constraint: string }) => error.constraint,
+      );
+    expect(await refusedBy(`'[]'`)).toBe('shop_country_listed');
+    expect(await refusedBy(`settings - 'name'`)).toBe('shop_settings');
+    expect(await refusedBy(`settings || '{"defaultCountry": "AT"}'`)).toBe('shop_country_listed');
+    expect(await refusedBy(`settings || '{"taxModel": "gross"}'`)).toBe('shop_tax_model');
+    expect(await refusedBy(`settings - 'taxModel'`)).toBe('shop_tax_model');
+    expect(await refusedBy(`settings || '{"minimumCartAmount": -1}'`)).toBe('shop_minimum_cart');
+    expect(await refusedBy(`settings || '{"dailyEmailsPerRecipient": 0}'`)).toBe('shop_limits');
+    expect(await refusedBy(`settings || '{"maxPerOrder": 0}'`)).toBe('shop_limits');
+    expect(await refusedBy(`settings - 'maxPerOrder' - 'theme'`)).toBeUndefined();
+    // What a document lacks, because the setting came later, is what a new shop has.
+    expect(await selectSettings(db, 'Quay')).toMatchObject({ maxPerOrder: null, theme: {} });
   });
 });
 

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { givenShop } from '../../test/builders.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { readConfig } from '../config.ts';
-import { callerDirectory } from './callers.ts';
+import { createCallerDirectory } from './callers.ts';
 import { conflict } from './errors.ts';
 import { answerFailure } from './failures.ts';
-import { openGate } from './gate.ts';
+import { createAuthentication } from './authentication.ts';
 import { operations } from './operation.ts';
 import { rateLimiter } from './rate-limit.ts';
 
@@ -20,16 +20,24 @@ beforeAll(async () => {
   await givenShop(service, 'Alpha');
   const { db } = service;
   const config = readConfig({ RATE_LIMIT_ANONYMOUS: '0' });
-  const callers = callerDirectory(db);
+  const callers = createCallerDirectory(db);
   const limiter = rateLimiter(db, () => {});
   limiter.close();
   app = Fastify();
   app.decorateRequest('caller');
   app.setErrorHandler(answerFailure);
   const isRefusedDemoToken = () => false;
-  const gate = openGate({ config, callers, limiter, isRefusedDemoToken });
+  const authentication = createAuthentication({ config, callers, limiter, isRefusedDemoToken });
   const checkCart = async () => undefined;
-  const api = operations(app, { config, db, callers, gate, limiter, isRefusedDemoToken, checkCart });
+  const api = operations(app, {
+    config,
+    db,
+    callers,
+    authentication,
+    limiter,
+    isRefusedDemoToken,
+    checkCart,
+  });
   const facts = { method: 'POST', summary: 'Try', tag: 'try', labels: [], access: 'public' } as const;
   const answer = Type.Object({ tries: Type.Integer() });
 

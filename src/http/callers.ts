@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { secretHash } from '../kernel/ids.ts';
@@ -16,97 +17,91 @@ export function hasScope(caller: Caller, scope: Scope): boolean {
   return caller.app?.scopes.has(scope) ?? false;
 }
 
-/** How long another process's revocation may go unnoticed; the contract allows 5 s. */
+/** Milliseconds for which the revocation of a token by another process may go unnoticed; the contract allows 5 s. */
 export const FRESH_FOR = 4_000;
-/** How long a token or shop that another process has just made may still be called unknown here. */
+/** Milliseconds for which a token or shop that another process has just created may still be unknown here. */
 export const UNKNOWN_FOR = 1_000;
 const MOST_CALLERS = 20_000;
 const MOST_UNKNOWN = 5_000;
 
-/** What a lookup has found. */
-export interface Found {
+export interface FoundCaller {
   /** undefined: there is no such shop. */
   caller: Caller | undefined;
 }
 
-interface CacheEntry extends Found {
-  until: number;
+interface CacheEntry extends FoundCaller {
+  /** Milliseconds of `performance.now()`. */
+  freshUntil: number;
 }
 
 /**
- * Finds callers, and caches them for a few seconds so that a busy token costs no statement per call. Tokens and shops
- * that do not exist are cached for a moment, in a cache of their own: guesses can't displace those that exist.
+ * Loads callers, and caches them for a few seconds, so that a busy token costs no statement per call. Tokens and shops
+ * that do not exist are cached for a moment, in a cache of their own, so that guesses can't displace those that exist.
  */
-export function callerDirectory(db: Database) {
-  const callers = new Map<string, CacheEntry>();
-  const unknown = new Map<string, CacheEntry>();
-  let forgotten = 0;
+export function createCallerDirectory(db: Database) {
+  const known = new LRUCache<string, CacheEntry>({ max: MOST_CALLERS });
+  const unknown = new LRUCache<string, CacheEntry>({ max: MOST_UNKNOWN });
+  let invalidations = 0;
 
-  /** What is in the cache and fresh. */
-  const recall = (shopId: string, token: string | undefined): Found | undefined => {
+  /** undefined: it is not in the cache, or too old. */
+  const cached = (shopId: string, token: string | undefined): FoundCaller | undefined => {
     const key = keyOf(shopId, token);
-    const entry = callers.get(key) ?? unknown.get(key) ?? unknown.get(absentShop(shopId));
-    return entry && entry.until > performance.now() ? entry : undefined;
+    const entry = known.get(key) ?? unknown.get(key) ?? unknown.get(absentShop(shopId));
+    return entry && entry.freshUntil > performance.now() ? entry : undefined;
   };
 
-  /** Whether this process has ever found it, even if that was too long ago to rely on. */
-  const wasFound = (shopId: string, token: string | undefined): boolean => callers.has(keyOf(shopId, token));
+  /** Whether this process has found it before, even if that was too long ago to rely on. */
+  const wasFound = (shopId: string, token: string | undefined): boolean => known.has(keyOf(shopId, token));
 
-  const find = async (shopId: string, token: string | undefined): Promise<Found> => {
+  const load = async (shopId: string, token: string | undefined): Promise<FoundCaller> => {
     const tokenHash = token === undefined ? null : secretHash(token);
-    const before = forgotten;
+    const before = invalidations;
     const row = await selectCaller(db, shopId, tokenHash);
     const app =
       row?.appId && tokenHash ? toApp(shopId, row.appId, tokenHash.toString('hex'), row.scopes!) : undefined;
     const caller: Caller | undefined = row && { app, publicCatalogue: row.publicCatalogue };
-    // What was read before a `forget` may be what had to be forgotten.
-    if (before === forgotten) remember(shopId, token, caller);
+    // A row that was read before an invalidation may be the one that was changed.
+    if (before === invalidations) store(shopId, token, caller);
     return { caller };
   };
 
-  const remember = (shopId: string, token: string | undefined, caller: Caller | undefined) => {
+  const store = (shopId: string, token: string | undefined, caller: Caller | undefined) => {
     const key = keyOf(shopId, token);
     const now = performance.now();
     if (caller && (caller.app || token === undefined)) {
       unknown.delete(key);
-      store(callers, key, { caller, until: now + FRESH_FOR }, MOST_CALLERS);
+      known.set(key, { caller, freshUntil: now + FRESH_FOR });
     } else {
-      callers.delete(key);
-      store(unknown, caller ? key : absentShop(shopId), { caller, until: now + UNKNOWN_FOR }, MOST_UNKNOWN);
+      known.delete(key);
+      unknown.set(caller ? key : absentShop(shopId), { caller, freshUntil: now + UNKNOWN_FOR });
     }
   };
 
-  /** After this process changed a shop's tokens, or made the shop. */
-  const forget = (shopId: string) => {
-    forgotten++;
+  /** Is called after this process has changed the tokens of a shop, or created the shop. */
+  const invalidate = (shopId: string) => {
+    invalidations++;
     const isOfShop = (key: string) => key === shopId || key.startsWith(`${shopId}/`);
-    for (const key of unknown.keys()) if (isOfShop(key)) unknown.delete(key);
-    // They stay as something that was found, but have to be looked up again.
-    for (const [key, entry] of callers) if (isOfShop(key)) entry.until = 0;
+    // The entries stay, because `wasFound` reads them, and must be loaded again.
+    for (const cache of [known, unknown]) {
+      for (const [key, entry] of cache.entries()) if (isOfShop(key)) entry.freshUntil = 0;
+    }
   };
 
-  return { recall, wasFound, find, forget };
+  return { cached, wasFound, load, invalidate };
 }
 
-export type CallerDirectory = ReturnType<typeof callerDirectory>;
+export type CallerDirectory = ReturnType<typeof createCallerDirectory>;
 
 function toApp(shopId: string, appId: string, tokenHash: string, scopes: string[]): Caller['app'] {
   return { appId, tokenHash, scopes: new Set(scopes), rateKey: tokenCaller(shopId, tokenHash) };
 }
 
-/** Without the oldest entry when it is full. */
-function store(cache: Map<string, CacheEntry>, key: string, entry: CacheEntry, most: number): void {
-  cache.delete(key);
-  if (cache.size >= most) cache.delete(cache.keys().next().value!);
-  cache.set(key, entry);
-}
-
-/** One entry for a shop that does not exist, whatever tokens are sent to it. */
+/** The key of a shop that does not exist: it has one entry, whatever tokens are sent to it. */
 function absentShop(shopId: string): string {
   return `${shopId}/`;
 }
 
-/** Shop ids hold no slash, so a key says where the shop's name ends. */
+/** Shop ids contain no slash, so that keys of two shops cannot be equal. */
 function keyOf(shopId: string, token: string | undefined): string {
   return token === undefined ? shopId : `${shopId}/${token}`;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { escapeHtml, html, Markup, plainText, safe, webAddress, type Part } from './html.ts';
+import { encodeHtml, escapeHtml, html, Markup, plainText, safe, webAddress, type Part } from './html.ts';
 
 describe('html', () => {
   test.each<[Part, string]>([
@@ -64,6 +64,28 @@ describe('html', () => {
         },
       ),
     );
+  });
+
+  test('prints no indentation, and keeps the blanks of what is put in', () => {
+    const text = 'a\n    b';
+    const markup = html`<div>
+      <p class="note" title="${text}">${text}</p>
+      ${safe('<pre>\n  x</pre>')}
+    </div>`;
+    expect(markup.text).toBe(
+      '<div>\n<p class="note" title="a\n    b">a\n    b</p>\n<pre>\n  x</pre>\n</div>',
+    );
+  });
+
+  test('encodes a document to the same bytes as its text', () => {
+    const part = html`<b>${'5 € <'}</b>`;
+    const parts: Part[] = [part, '<ü>', ['a', part], null, false, 7];
+    const document = encodeHtml`<p title="${'"'}">${parts[0]} ${parts[1]} ${parts[2]}</p>
+      ${parts[3]}${parts[4]}${parts[5]}`;
+    const text = html`<p title="${'"'}">${parts[0]} ${parts[1]} ${parts[2]}</p>
+      ${parts[3]}${parts[4]}${parts[5]}`;
+    expect(document.toString()).toBe(text.text);
+    expect(() => encodeHtml`<a href=${'x'}>x</a>`).toThrow('outside of quotes');
   });
 
   test('is a value of its own class, so that a text can not pretend to be markup', () => {

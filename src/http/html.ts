@@ -7,9 +7,16 @@ import { scanMarkup } from './markup-scanner.ts';
  */
 export class Markup {
   readonly text: string;
+  #bytes: Buffer | undefined;
 
   constructor(text: string) {
     this.text = text;
+  }
+
+  /** Encoded once, because a cached part of a page is sent many times. */
+  get bytes(): Buffer {
+    this.#bytes ??= Buffer.from(this.text);
+    return this.#bytes;
   }
 
   toString(): string {
@@ -17,17 +24,33 @@ export class Markup {
   }
 }
 
-/** What a template takes; nothing is printed for null, undefined and false, so that `condition && ...` works. */
+/** A template prints nothing for null, undefined and false, so that `condition && ...` works. */
 export type Part = Markup | string | number | null | undefined | false | readonly Part[];
 
-export function html(strings: TemplateStringsArray, ...parts: Part[]): Markup {
-  const places = placesOf(strings);
+/** The indentation of a template is not printed; what is put in keeps its blanks. */
+export function html(template: TemplateStringsArray, ...parts: Part[]): Markup {
+  const { strings, places } = parsedTemplate(template);
   return new Markup(
-    strings.reduce((left, right, index) => left + rendered(parts[index - 1], places[index - 1]!) + right),
+    strings.reduce((left, right, index) => left + printed(parts[index - 1], places[index - 1]!) + right),
   );
 }
 
-/** Our own text that holds markup already, such as a stylesheet. Never anything that came in. */
+/**
+ * The bytes of a whole document. Each part that is Markup is encoded on its own, so that the parts which are cached for
+ * all visitors are encoded once.
+ */
+export function encodeHtml(template: TemplateStringsArray, ...parts: Part[]): Buffer {
+  const { encodedStrings, places } = parsedTemplate(template);
+  return Buffer.concat(
+    encodedStrings.flatMap((string, index) => {
+      const part = parts[index];
+      if (part instanceof Markup) return [string, part.bytes];
+      return index < places.length ? [string, Buffer.from(printed(part, places[index]!))] : [string];
+    }),
+  );
+}
+
+/** Declares our own text to be markup, such as a stylesheet. Nothing that a client or a merchant wrote may come here. */
 export function safe(text: string): Markup {
   return new Markup(text);
 }
@@ -40,7 +63,7 @@ const ENTITIES: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Characters from which on a text is split at each sign: that is slower for few signs, and much faster for many. */
+/** A text of this length is split at each sign, which is slower for few signs and much faster for many. */
 const LONG = 10_000;
 
 export function escapeHtml(text: string): string {
@@ -49,32 +72,46 @@ export function escapeHtml(text: string): string {
   return Object.entries(ENTITIES).reduce((escaped, [sign, entity]) => escaped.split(sign).join(entity), text);
 }
 
-function rendered(part: Part, place: Place): string {
+function printed(part: Part, place: Place): string {
   if (part === null || part === undefined || part === false) return '';
   if (part instanceof Markup) return part.text;
   if (place === 'tag') throw new Error('Only html`...` may stand among the attributes of a tag');
   if (place === 'code') throw new Error('Only safe(...) may stand in a script or a stylesheet');
-  if (typeof part === 'object') return part.map((inner) => rendered(inner, place)).join('');
+  if (typeof part === 'object') return part.map((inner) => printed(inner, place)).join('');
   return escapeHtml(String(part));
 }
 
-/** `tag`: where a whole attribute may stand, as in <option ${isChosen && html`selected`}>. */
+/** Where a value stands; `tag` is where a whole attribute may stand, as in <option ${isChosen && html`selected`}>. */
 type Place = 'text' | 'attribute' | 'tag' | 'code';
 
-/** By call site: the array of strings of a template is the same object on every call. */
-const known = new WeakMap<readonly string[], Place[]>();
+interface ParsedTemplate {
+  strings: readonly string[];
+  encodedStrings: readonly Buffer[];
+  places: readonly Place[];
+}
+
+/** The array of strings of a template is the same object on every call, so each call site is parsed once. */
+const parsedTemplates = new WeakMap<readonly string[], ParsedTemplate>();
+
+function parsedTemplate(template: readonly string[]): ParsedTemplate {
+  let parsed = parsedTemplates.get(template);
+  if (!parsed) parsedTemplates.set(template, (parsed = parseTemplate(template)));
+  return parsed;
+}
 
 /**
  * Escaping protects text and quoted attributes, nothing else: in `<p class=${x}>` a blank would begin the next
  * attribute, and a script knows no entities. A template with a value in such a place fails when it first runs.
  */
-function placesOf(strings: readonly string[]): Place[] {
-  let places = known.get(strings);
-  if (!places) {
-    places = strings.slice(0, -1).map((_string, index) => placeAfter(strings.slice(0, index + 1).join('-')));
-    known.set(strings, places);
-  }
-  return places;
+function parseTemplate(template: readonly string[]): ParsedTemplate {
+  const strings = template.map(withoutIndentation);
+  const places = strings.slice(0, -1).map((_, index) => placeAfter(strings.slice(0, index + 1).join('-')));
+  return { strings, encodedStrings: strings.map((string) => Buffer.from(string)), places };
+}
+
+/** Indentation is a third of the bytes of a page. A line break stays, because between words it is a blank. */
+function withoutIndentation(text: string): string {
+  return text.replaceAll(/\s*\n\s*(?=>)/g, '').replaceAll(/\s*\n\s*/g, '\n');
 }
 
 function placeAfter(before: string): Place {
@@ -85,14 +122,14 @@ function placeAfter(before: string): Place {
   throw new Error(`A value stands in a tag and outside of quotes: ${tag}\${...}`);
 }
 
-/** The address if a link may lead there: `javascript:` and the like are no address. */
+/** The address if a link may lead there, which excludes `javascript:` and the like. */
 export function webAddress(text: string | null | undefined): string | undefined {
   if (!text || !URL.canParse(text)) return undefined;
   const { protocol, href } = new URL(text);
   return protocol === 'https:' || protocol === 'http:' ? href : undefined;
 }
 
-/** Tags that stand inside of a line; every other one begins a new line. */
+/** Tags that stand inside of a line. Every other one begins a new line. */
 const INLINE = new Set(
   'a abbr b bdi bdo cite code del dfn em font i img ins kbd mark q s samp small span strong sub sup time u var wbr'.split(
     ' ',
@@ -125,13 +162,13 @@ export function plainText(markup: string, longest = Infinity): string {
     .slice(0, longest);
 }
 
-/** Unicode will never make a character of it; the line breaks of the markup are blanks. */
+/** Stands for the end of a block, because line breaks of the markup are blanks. Unicode never assigns this code. */
 const LINE_END = '\uffff';
 
-/** Of the characters that a person writes as an entity: `&CounterClockwiseContourIntegral;` has more. */
+/** The length of the entities that people write; `&CounterClockwiseContourIntegral;` is longer. */
 const LONGEST_ENTITY = 10;
 
-/** An ampersand that begins no entity is not handed to the decoder, which looks at each for a while. */
+/** The decoder is slow for an ampersand that begins no entity, so it gets only what looks like one. */
 const ENTITY = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});/gi;
 
 /** A reference to a character that does not exist (`&#0;`) is decoded to U+FFFD, which nobody wants to read. */

@@ -19,7 +19,7 @@ import { CART_TOKEN_HEADER } from './cart-token.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
 import { methodNotAllowed, notFound, type HttpError } from './errors.ts';
 import { answerFailure, refusalOf } from './failures.ts';
-import type { Gate, Produces } from './gate.ts';
+import type { Authentication, Produces } from './authentication.ts';
 import { checkKey, onceOnly, type Answer } from './idempotency.ts';
 import { originOf, shopUrl } from './links.ts';
 import { addressCaller, limitFailures, type FailureLimit, type RateLimiter } from './rate-limit.ts';
@@ -144,7 +144,7 @@ export interface Deps {
   config: Config;
   db: Database;
   callers: CallerDirectory;
-  gate: Gate;
+  authentication: Authentication;
   limiter: RateLimiter;
   isRefusedDemoToken: DemoTokenCheck;
   /** Throws unless there is such an open cart and the token is its own: 404, 403 or 410. */
@@ -162,7 +162,7 @@ const METHODS = ['HEAD', 'GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** What modules register their operations with. */
 export function operations(app: FastifyInstance, deps: Deps) {
-  const { config, db, gate, limiter, isRefusedDemoToken, checkCart } = deps;
+  const { config, db, authentication, limiter, isRefusedDemoToken, checkCart } = deps;
   const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   const methodsOf = new Map<string, Set<string>>();
 
@@ -242,7 +242,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       method,
       url,
       config: { operation: { ...facts, writes } },
-      onRequest: gate.guard(operation.access, operation.produces ?? 'json'),
+      onRequest: authentication.hookFor(operation.access, operation.produces ?? 'json'),
       schema: {
         operationId: operation.name,
         summary: operation.summary,
@@ -420,7 +420,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
           exposeHeadRoute: false,
           // Counted like any call, and refused before the body is read.
           onRequest: [
-            gate.guard('public', 'json'),
+            authentication.hookFor('public', 'json'),
             (_request, _reply, done) => done(methodNotAllowed(allow.join(','))),
           ],
           handler: notFound,

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { readJson } from './json-file.ts';
 import type english from './messages/en.json';
 
 /**
@@ -61,7 +62,7 @@ export function loadMessages(folder: URL): void {
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -'.json'.length));
   for (const language of languages) {
-    texts.set(language, JSON.parse(readFileSync(new URL(`${language}.json`, folder), 'utf8')) as Json);
+    texts.set(language, readJson(new URL(`${language}.json`, folder)) as Json);
   }
   for (const language of languages) catalogues.set(language, catalogue(language));
 }

@@ -1,3 +1,4 @@
+import type { Messages } from '../kernel/messages.ts';
 import { formatMoney } from '../kernel/money.ts';
 import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
 import type { Row } from '../platform/email/letter.ts';
@@ -7,7 +8,7 @@ import { anyText } from '../catalogue/products/render.ts';
 import { unitSign } from '../catalogue/products/units.ts';
 import { recordUnsentEmail } from './history.ts';
 import type { RenderContext } from './line-item-view.ts';
-import { ORDER_EMAIL, ORDER_WORDS, unbroken } from './order-email.ts';
+import { ORDER_EMAIL, unbroken } from './order-email.ts';
 
 interface PricedText {
   text: string;
@@ -31,16 +32,7 @@ export interface OrderPlaced {
   totalTax: string | null;
 }
 
-interface ConfirmationWords extends EmailWords {
-  subTotal: string;
-  basketDiscount: string;
-  coupon: string;
-  extras: string;
-  shipping: (method: string) => string;
-  payment: (method: string) => string;
-  grandTotal: string;
-  totalTax: string;
-}
+type ConfirmationWords = EmailWords & Messages['email']['order'];
 
 export const orderConfirmation: EmailKind<OrderPlaced, ConfirmationWords> = {
   ...ORDER_EMAIL,
@@ -69,47 +61,7 @@ export const orderConfirmation: EmailKind<OrderPlaced, ConfirmationWords> = {
     },
   },
   lines: { meaning: 'The table of what was ordered, with discounts, costs and total.', rows: orderRows },
-  words: {
-    en: {
-      ...ORDER_WORDS.en,
-      subject: 'Your order {orderNumber}',
-      text: 'Thank you!\n\n{shopName} has received your order {orderNumber}:\n\n{lines}',
-      subTotal: 'Goods',
-      basketDiscount: 'Discount',
-      coupon: 'Coupon',
-      extras: 'Deposits and recycling fees',
-      shipping: (method) => `Delivery: ${method}`,
-      payment: (method) => `Payment: ${method}`,
-      grandTotal: 'Total',
-      totalTax: 'of which tax',
-    },
-    de: {
-      ...ORDER_WORDS.de,
-      subject: 'Ihre Bestellung {orderNumber}',
-      text: 'Vielen Dank!\n\n{shopName} hat Ihre Bestellung {orderNumber} erhalten:\n\n{lines}',
-      subTotal: 'Waren',
-      basketDiscount: 'Rabatt',
-      coupon: 'Gutschein',
-      extras: 'Pfand und Recyclingbeiträge',
-      shipping: (method) => `Lieferung: ${method}`,
-      payment: (method) => `Zahlung: ${method}`,
-      grandTotal: 'Gesamtbetrag',
-      totalTax: 'davon Steuern',
-    },
-    fr: {
-      ...ORDER_WORDS.fr,
-      subject: 'Votre commande {orderNumber}',
-      text: 'Merci\u00a0!\n\n{shopName} a bien reçu votre commande {orderNumber}\u00a0:\n\n{lines}',
-      subTotal: 'Articles',
-      basketDiscount: 'Remise',
-      coupon: 'Bon de réduction',
-      extras: 'Consignes et éco-participations',
-      shipping: (method) => `Livraison\u00a0: ${method}`,
-      payment: (method) => `Paiement\u00a0: ${method}`,
-      grandTotal: 'Total',
-      totalTax: 'dont taxes',
-    },
-  },
+  words: (email) => ({ ...email.aboutOrder, ...email.order }),
 };
 
 function orderRows(facts: OrderPlaced, words: ConfirmationWords): Row[] {
@@ -121,8 +73,8 @@ function orderRows(facts: OrderPlaced, words: ConfirmationWords): Row[] {
     ...row(words.basketDiscount, facts.basketDiscount),
     ...row(words.coupon, facts.coupon),
     ...row(words.extras, facts.extras),
-    ...(facts.shipping ? row(words.shipping(facts.shipping.text), facts.shipping.amount) : []),
-    ...(facts.payment ? row(words.payment(facts.payment.text), facts.payment.amount) : []),
+    ...(facts.shipping ? row(words.shipping({ method: facts.shipping.text }), facts.shipping.amount) : []),
+    ...(facts.payment ? row(words.payment({ method: facts.payment.text }), facts.payment.amount) : []),
     ...row(words.grandTotal, facts.grandTotal, 'total'),
     ...row(words.totalTax, facts.totalTax, 'note'),
   ];

@@ -3,6 +3,12 @@ import { sql, type Sql } from '../db/sql.ts';
 import { orderColumns, orderColumnsWith, type ListedOrder, type OrderRow } from './queries.ts';
 import type { Window } from './window.ts';
 
+/**
+ * Pages of orders. What a page costs does not grow with the number of orders, so there is a statement for each way of
+ * finding one: by the sums of days, by a customer or product, by the last change, and by what has changed since a
+ * moment. `findPage` chooses; each function below it is one of these ways.
+ */
+
 export interface OrderFilter extends Window {
   /** Of the bits of `states`, those in `asked` are as in `set`. */
   states: { asked: number; set: number };
@@ -26,94 +32,280 @@ export interface OrderPage<Row> {
 
 /** Newest first. */
 export function findOrders(db: Queries, shopId: string, filter: OrderFilter, sort: OrderSort) {
-  return findPage<ListedOrder>(db, shopId, filter, sort, fewColumns);
+  return findPage<ListedOrder>(db, { shopId, filter, sort, columns: columnsWithoutLines });
 }
 
 export function findWholeOrders(db: Queries, shopId: string, filter: OrderFilter, sort: OrderSort) {
-  return findPage<OrderRow>(db, shopId, filter, sort, orderColumns);
+  return findPage<OrderRow>(db, { shopId, filter, sort, columns: orderColumns });
 }
 
-async function findPage<Row extends ListedOrder>(
-  db: Queries,
-  shopId: string,
-  filter: OrderFilter,
-  sort: OrderSort,
-  columns: Sql,
-): Promise<OrderPage<Row>> {
-  if (filter.customerId !== null || filter.productId !== null) {
-    return pageOf(await db.many(pageAmongFew(shopId, filter, sort, columns)));
-  }
-  if (filter.updatedFrom === null && sort.by === 'created') {
-    return pageOf(await db.many(pageByDays(shopId, filter, sort, columns)));
-  }
-  const row = await db.one<{ results: number }>(
-    filter.updatedFrom === null
-      ? sql`
-          select coalesce(sum(${ordersOf(shopId, filter)}), 0)::bigint as results from order_day
-          where ${daysOf(shopId, filter)}`
-      : sql`
-          select count(*) as results from customer_order
-          where ${changedSince(shopId, filter, filter.updatedFrom)}`,
-  );
-  return pageOf(await db.many(pageByUpdate(shopId, filter, sort, columns, row!.results)));
+const columnsWithoutLines = orderColumnsWith(
+  sql`customer_order.content - '{lines,coupon,offers,taxes}'::text[] as content`,
+);
+
+interface PageRequest {
+  shopId: string;
+  filter: OrderFilter;
+  sort: OrderSort;
+  columns: Sql;
 }
 
-/** There is one row at least; without an order in it, when the page has none. */
-function pageOf<Row extends ListedOrder>(
-  rows: (Omit<OrderPage<Row>, 'orders'> & (Row | { orderId: null }))[],
-): OrderPage<Row> {
+/** There is one row at least; it has no order when the page has none. */
+type PageRow<Row> = Omit<OrderPage<Row>, 'orders'> & (Row | { orderId: null });
+
+async function findPage<Row extends ListedOrder>(db: Queries, request: PageRequest): Promise<OrderPage<Row>> {
+  const rows = await db.many<PageRow<Row>>(await pageStatement(db, request));
   const { results, settingsVersion } = rows[0]!;
   return { results, settingsVersion, orders: rows.filter((row) => row.orderId !== null) };
 }
 
-const fewColumns = orderColumnsWith(
-  sql`customer_order.content - '{lines,coupon,offers,taxes}'::text[] as content`,
-);
+async function pageStatement(db: Queries, request: PageRequest): Promise<Sql> {
+  const { filter, sort } = request;
+  const { customerId, productId, updatedFrom } = filter;
+  if (customerId !== null) return pageOfCustomer(request, customerId);
+  if (productId !== null) return pageOfProduct(request, productId);
+  if (updatedFrom !== null) {
+    const results = await countUpdated(db, request, updatedFrom);
+    return results > FEW ? pageOfMany(request, results) : pageOfUpdated(request, updatedFrom, results);
+  }
+  if (sort.by === 'created') return pageByDays(request);
+  const results = await countByDays(db, request);
+  return results > FEW ? pageOfMany(request, results) : pageByStates(request, results);
+}
 
-/** Of `customer_order`, or of what is called so. */
-const KEYS = {
-  created: sql`customer_order.created_at`,
-  touched: sql`coalesce(customer_order.updated_at, customer_order.created_at)`,
-};
-const newestFirst = ({ by }: OrderSort) => sql`${KEYS[by]} desc, customer_order.order_id desc`;
+/** Up to this number, all orders that match are collected and sorted; with more, a page is found along an index. */
+const FEW = 2_000;
 
 /**
- * The orders with these ids, and the number of all of them; one row without an order when there are none. The ids are
- * an array, because of a table that it knows nothing about PostgreSQL expects too much and would read all orders.
+ * The orders that `orderIds` selects, with the number of all that match. The ids are put into an array, because
+ * PostgreSQL expects few elements in an array; joined with a subquery it might read all orders.
  */
-function page(shopId: string, sort: OrderSort, columns: Sql, results: Sql, ids: Sql): Sql {
+function selectPage({ shopId, sort, columns }: PageRequest, results: Sql, orderIds: Sql): Sql {
   return sql`
     select ${results} as results, settings_version as "settingsVersion", ${columns}
     from shop left join (
       customer_order join customer on customer.shop_id = customer_order.shop_id
         and customer.customer_id = customer_order.customer_id
-    ) on customer_order.shop_id = shop.shop_id and customer_order.order_id = any(array(${ids}))
+    ) on customer_order.shop_id = shop.shop_id and customer_order.order_id = any (array(${orderIds}))
     where shop.shop_id = ${shopId}
     order by ${newestFirst(sort)}`;
 }
 
+const SORT_KEYS = {
+  created: sql`customer_order.created_at`,
+  touched: sql`coalesce(customer_order.updated_at, customer_order.created_at)`,
+};
+
+const newestFirst = ({ by }: OrderSort) => sql`${SORT_KEYS[by]} desc, customer_order.order_id desc`;
+
 /**
- * Whether not all orders are asked for. Of what narrows a list, a statement names everything or nothing, so that there
- * are two of it and not one for each combination; what is not asked for is then a condition that always holds.
+ * Finds the days that the page lies in from the sums of days, and reads only the orders of these days, each set of
+ * states from the index `customer_order_states`. So the last page costs what the first one costs, and a page of few
+ * matches what a page of many costs.
+ */
+function pageByDays(request: PageRequest): Sql {
+  const { shopId, filter } = request;
+  const { limit, offset } = request.sort;
+  const matchingDays = daysThatMatch(shopId, filter);
+  return sql`
+    with day_count as (
+      select day, sum(${ordersOfDay(shopId, filter)})::bigint as orders from order_day
+      where ${matchingDays} group by day
+    ), running_count as (
+      select day, orders, sum(orders) over (order by day desc) as up_to_here from day_count
+    ), span as materialized (
+      select coalesce(sum(orders), 0)::bigint as results,
+        max(day) filter (where up_to_here > ${offset}) as newest,
+        coalesce(max(day) filter (where up_to_here >= ${offset}::bigint + ${limit}), min(day)) as oldest,
+        ${offset} - coalesce(max(up_to_here) filter (where up_to_here <= ${offset}), 0)::bigint as skipped
+      from running_count
+    ), page as (
+      select created_at, order_id
+      from (
+        select distinct currency, states from order_day
+        where ${matchingDays} and day between (select oldest from span) and (select newest from span)
+      ) matching cross join lateral (
+        select created_at, order_id from customer_order
+        where shop_id = ${shopId} and customer_order.currency = matching.currency
+          and customer_order.states = matching.states
+          and created_at >= (select oldest::timestamp at time zone 'UTC' from span)
+          and created_at < (select (newest + 1)::timestamp at time zone 'UTC' from span) and ${inWindow(filter)}
+        order by created_at desc, order_id desc limit (select skipped + ${limit} from span)
+      ) found
+      order by created_at desc, order_id desc limit ${limit} offset (select skipped from span)
+    )
+    ${selectPage(request, sql`(select results from span)`, sql`select order_id from page`)}`;
+}
+
+/** Reads all orders of one customer that match, perhaps with one product. */
+function pageOfCustomer(request: PageRequest, customerId: string): Sql {
+  const { shopId, filter } = request;
+  const withProduct = filter.productId === null ? sql`` : sql`and ${hasProduct(shopId, filter.productId)}`;
+  return pageOfSet(
+    request,
+    sql`
+      select created_at, updated_at, order_id from customer_order
+      where shop_id = ${shopId} and customer_id = ${customerId} ${withProduct} and ${matches(filter)}
+        and ${isUpdatedSince(filter)}`,
+  );
+}
+
+/**
+ * Reads all orders with one product that match. The lines alone are enough when nothing is asked that only the order
+ * knows: they are in an index with the moment when they were ordered.
+ */
+function pageOfProduct(request: PageRequest, productId: string): Sql {
+  const { shopId, filter, sort } = request;
+  const { states, currency, updatedFrom } = filter;
+  if (states.asked !== 0 || updatedFrom !== null || sort.by !== 'created') {
+    return pageOfSet(
+      request,
+      sql`
+        select created_at, updated_at, order_id from customer_order
+        where shop_id = ${shopId} and ${hasProduct(shopId, productId)} and ${matches(filter)}
+          and ${isUpdatedSince(filter)}`,
+    );
+  }
+  const inCurrency = currency === null ? sql`` : sql`and currency = ${currency}`;
+  return pageOfSet(
+    request,
+    sql`
+      select distinct created_at, order_id from order_line
+      where shop_id = ${shopId} and product_id = ${productId} and ${inWindow(filter)} ${inCurrency}`,
+  );
+}
+
+/** The page of orders that `found` selects in full: they are counted and sorted. */
+function pageOfSet(request: PageRequest, found: Sql): Sql {
+  const { sort } = request;
+  const orderIds = sql`
+    select order_id from found customer_order order by ${newestFirst(sort)} limit ${sort.limit} offset ${sort.offset}`;
+  return sql`
+    with found as materialized (${found})
+    ${selectPage(request, sql`(select count(*) from found)`, orderIds)}`;
+}
+
+async function countByDays(db: Queries, { shopId, filter }: PageRequest): Promise<number> {
+  const row = await db.one<{ results: number }>(sql`
+    select coalesce(sum(${ordersOfDay(shopId, filter)}), 0)::bigint as results from order_day
+    where ${daysThatMatch(shopId, filter)}`);
+  return row!.results;
+}
+
+async function countUpdated(
+  db: Queries,
+  { shopId, filter }: PageRequest,
+  updatedFrom: Date,
+): Promise<number> {
+  const row = await db.one<{ results: number }>(sql`
+    select count(*) as results from customer_order where ${isUpdatedRecently(shopId, filter, updatedFrom)}`);
+  return row!.results;
+}
+
+/** Collects the few orders that have changed since a moment, and sorts them. */
+function pageOfUpdated(request: PageRequest, updatedFrom: Date, results: number): Sql {
+  const { shopId, filter, sort } = request;
+  return selectPage(
+    request,
+    sql`${results}::bigint`,
+    sql`
+      select order_id from customer_order where ${isUpdatedRecently(shopId, filter, updatedFrom)}
+      order by ${newestFirst(sort)} limit ${sort.limit} offset ${sort.offset}`,
+  );
+}
+
+/**
+ * Collects the few orders that match and sorts them by their last change. The sums of days say which sets of states
+ * they have, and each set is read from the index `customer_order_states`. Its limit is more than there can be, even if
+ * orders were placed since they were counted; it tells PostgreSQL that a set is small.
+ */
+function pageByStates(request: PageRequest, results: number): Sql {
+  const { shopId, filter, sort } = request;
+  return selectPage(
+    request,
+    sql`${results}::bigint`,
+    sql`
+      select order_id
+      from (select distinct currency, states from order_day where ${daysThatMatch(shopId, filter)}) matching
+      cross join lateral (
+        select order_id, created_at, updated_at from customer_order
+        where shop_id = ${shopId} and customer_order.currency = matching.currency
+          and customer_order.states = matching.states and ${inWindow(filter)}
+        limit ${2 * FEW}
+      ) customer_order
+      order by ${newestFirst(sort)} limit ${sort.limit} offset ${sort.offset}`,
+  );
+}
+
+/**
+ * Goes along the index of the sort key until the page is full, which is soon, because more than FEW orders match.
+ * PostgreSQL does not know that: it expects that one order in 200 meets a comparison of bits, and would rather collect
+ * and sort them. In `coalesce(..., false)` it expects every second one, which is nearer to the truth here.
+ */
+function pageOfMany(request: PageRequest, results: number): Sql {
+  const { shopId, filter, sort } = request;
+  return selectPage(
+    request,
+    sql`${results}::bigint`,
+    sql`
+      select order_id from customer_order
+      where shop_id = ${shopId} and coalesce(${matches(filter)} and ${isUpdatedSince(filter)}, false)
+      order by ${newestFirst(sort)} limit ${sort.limit} offset ${sort.offset}`,
+  );
+}
+
+/**
+ * Whether not all orders are asked for. A statement names every one of these conditions or none, so that there are two
+ * texts and not one for each combination; what is not asked for is then a condition that always holds.
  */
 function isNarrowed({ states, currency, createdAfter, createdBefore }: OrderFilter): boolean {
   return states.asked !== 0 || currency !== null || createdAfter !== null || createdBefore !== null;
 }
 
-/** The rows of `order_day` that count orders which are asked for. */
-function daysOf(shopId: string, filter: OrderFilter): Sql {
+/** A condition on orders: states, currency and window are as asked for. */
+function matches(filter: OrderFilter): Sql {
+  if (!isNarrowed(filter)) return sql`true`;
+  const { states, currency } = filter;
+  return sql`states & ${states.asked} = ${states.set} and (${currency}::text is null or currency = ${currency})
+    and ${inWindow(filter)}`;
+}
+
+/** A condition on orders: they were created within the window. An open end is infinity, so no parameter is null. */
+function inWindow({ createdAfter, createdBefore }: Window): Sql {
+  return sql`created_at > ${createdAfter ?? '-infinity'}::timestamptz
+    and created_at < ${createdBefore ?? 'infinity'}::timestamptz`;
+}
+
+/** A condition on orders: they have changed since the moment that was asked for, if any. */
+const isUpdatedSince = ({ updatedFrom }: OrderFilter) =>
+  sql`(${updatedFrom}::timestamptz is null or updated_at >= ${updatedFrom})`;
+
+/**
+ * A condition on orders: they match and have changed since this moment. Clients ask for what has changed since they
+ * last asked, which is little. PostgreSQL expects a third of all orders in an open range and little in one that has
+ * an end, and then it uses the index `customer_order_updated`.
+ */
+const isUpdatedRecently = (shopId: string, filter: OrderFilter, updatedFrom: Date) =>
+  sql`shop_id = ${shopId} and updated_at between ${updatedFrom} and 'infinity' and ${matches(filter)}`;
+
+/** A condition on orders: one of their lines is this product. */
+const hasProduct = (shopId: string, productId: string) => sql`
+  order_id = any (array(select order_id from order_line where shop_id = ${shopId} and product_id = ${productId}))`;
+
+/** A condition on the sums of days: they count orders that match. */
+function daysThatMatch(shopId: string, filter: OrderFilter): Sql {
   const ofShop = sql`shop_id = ${shopId} and orders > 0`;
   if (!isNarrowed(filter)) return ofShop;
   const { states, currency } = filter;
-  const { firstDay, lastDay } = daysWithin(filter);
+  const { firstDay, lastDay } = daysOfWindow(filter);
   return sql`${ofShop} and day between ${firstDay} and ${lastDay} and states & ${states.asked} = ${states.set}
     and (${currency}::text is null or currency = ${currency})`;
 }
 
-/** How many orders such a row stands for: of the days at the ends of a window, those within it are counted. */
-function ordersOf(shopId: string, filter: OrderFilter): Sql {
+/** How many orders of a day match: all of them, but on the days at the ends of a window those within it are counted. */
+function ordersOfDay(shopId: string, filter: OrderFilter): Sql {
   if (filter.createdAfter === null && filter.createdBefore === null) return sql`orders`;
-  const { firstDay, lastDay } = daysWithin(filter);
+  const { firstDay, lastDay } = daysOfWindow(filter);
   return sql`
     case
       when day > ${firstDay} and day < ${lastDay} then orders
@@ -128,141 +320,9 @@ function ordersOf(shopId: string, filter: OrderFilter): Sql {
 }
 
 /** The days (UTC) at the ends of a window; an open end is infinity. */
-function daysWithin({ createdAfter, createdBefore }: Window): { firstDay: Sql; lastDay: Sql } {
+function daysOfWindow({ createdAfter, createdBefore }: Window): { firstDay: Sql; lastDay: Sql } {
   return {
     firstDay: sql`(${createdAfter ?? '-infinity'}::timestamptz at time zone 'UTC')::date`,
     lastDay: sql`(${createdBefore ?? 'infinity'}::timestamptz at time zone 'UTC')::date`,
   };
-}
-
-/**
- * Finds the days that the page lies in, and looks at those alone: in the index, at what matches. So a page far behind
- * costs what the first one does, and one among few matches what one among many does.
- */
-function pageByDays(shopId: string, filter: OrderFilter, sort: OrderSort, columns: Sql): Sql {
-  const { limit, offset } = sort;
-  return sql`
-    with days as (
-      select day, sum(${ordersOf(shopId, filter)})::bigint as orders from order_day
-      where ${daysOf(shopId, filter)} group by day
-    ), ends as (
-      select day, orders, sum(orders) over (order by day desc) as passed from days
-    ), span as materialized (
-      select coalesce(sum(orders), 0)::bigint as results,
-        max(day) filter (where passed > ${offset}) as newest,
-        coalesce(max(day) filter (where passed >= ${offset}::bigint + ${limit}), min(day)) as oldest,
-        ${offset} - coalesce(max(passed) filter (where passed <= ${offset}), 0)::bigint as skipped
-      from ends
-    ), places as (
-      select created_at, order_id
-      from (
-        select distinct currency, states from order_day
-        where ${daysOf(shopId, filter)} and day between (select oldest from span) and (select newest from span)
-      ) part cross join lateral (
-        select created_at, order_id from customer_order
-        where shop_id = ${shopId} and customer_order.currency = part.currency
-          and customer_order.states = part.states
-          and created_at >= (select oldest::timestamp at time zone 'UTC' from span)
-          and created_at < (select (newest + 1)::timestamp at time zone 'UTC' from span) and ${inWindow(filter)}
-        order by created_at desc, order_id desc limit (select skipped + ${limit} from span)
-      ) found
-      order by created_at desc, order_id desc limit ${limit} offset (select skipped from span)
-    )
-    ${page(shopId, sort, columns, sql`(select results from span)`, sql`select order_id from places`)}`;
-}
-
-/** What one customer has bought, or who has bought one product: all of it is looked at. */
-function pageAmongFew(shopId: string, filter: OrderFilter, sort: OrderSort, columns: Sql): Sql {
-  const areLinesEnough =
-    filter.customerId === null &&
-    filter.updatedFrom === null &&
-    filter.states.asked === 0 &&
-    sort.by === 'created';
-  const found = areLinesEnough
-    ? ordersOfLines(shopId, filter)
-    : sql`select created_at, updated_at, order_id from customer_order where ${amongFew(shopId, filter)}`;
-  const ids = sql`
-    select order_id from found customer_order order by ${newestFirst(sort)} limit ${sort.limit} offset ${sort.offset}`;
-  return sql`
-    with found as materialized (${found})
-    ${page(shopId, sort, columns, sql`(select count(*) from found)`, ids)}`;
-}
-
-/** Lines know when they were ordered, and are in an index with it; their currency is not. */
-function ordersOfLines(shopId: string, filter: OrderFilter): Sql {
-  const { productId, currency } = filter;
-  return sql`
-    select distinct created_at, order_id from order_line
-    where shop_id = ${shopId} and product_id = ${productId} and ${inWindow(filter)}
-      ${currency === null ? sql`` : sql`and currency = ${currency}`}`;
-}
-
-/** Up to so many matches are collected and sorted; of more, a page is soon found on the way along an index. */
-const FEW = 2_000;
-
-/** By what was changed last, or only what was changed since; `results` are known. */
-function pageByUpdate(
-  shopId: string,
-  filter: OrderFilter,
-  sort: OrderSort,
-  columns: Sql,
-  results: number,
-): Sql {
-  const { limit, offset } = sort;
-  const places = sql`order by ${newestFirst(sort)} limit ${limit} offset ${offset}`;
-  const known = sql`${results}::bigint`;
-  if (results > FEW) {
-    // Of plain conditions PostgreSQL expects that hardly an order meets them, and sorts them all. Of this one it
-    // expects that every other does, and goes along the index until the page is full.
-    const walk = sql`
-      select order_id from customer_order
-      where shop_id = ${shopId} and coalesce(${conditions(filter)}
-        and (${filter.updatedFrom}::timestamptz is null or updated_at >= ${filter.updatedFrom}), false) ${places}`;
-    return page(shopId, sort, columns, known, walk);
-  }
-  if (filter.updatedFrom !== null) {
-    const ids = sql`
-      select order_id from customer_order where ${changedSince(shopId, filter, filter.updatedFrom)} ${places}`;
-    return page(shopId, sort, columns, known, ids);
-  }
-  const ids = sql`
-    select order_id from (select distinct currency, states from order_day where ${daysOf(shopId, filter)}) part
-    cross join lateral (
-      select order_id, created_at, updated_at from customer_order
-      where shop_id = ${shopId} and customer_order.currency = part.currency
-        and customer_order.states = part.states and ${inWindow(filter)} offset 0
-    ) customer_order ${places}`;
-  return page(shopId, sort, columns, known, ids);
-}
-
-/** What one customer has bought, who has bought one product, or both: each of the three is a statement of its own. */
-function amongFew(shopId: string, filter: OrderFilter): Sql {
-  const { customerId, productId, updatedFrom } = filter;
-  const ofCustomer = customerId === null ? sql`` : sql`and customer_id = ${customerId}`;
-  const ofProduct =
-    productId === null
-      ? sql``
-      : sql`and order_id = any(array(
-          select order_id from order_line where shop_id = ${shopId} and product_id = ${productId}))`;
-  return sql`shop_id = ${shopId} ${ofCustomer} ${ofProduct} and ${conditions(filter)}
-    and (${updatedFrom}::timestamptz is null or updated_at >= ${updatedFrom})`;
-}
-
-/** The range has an end, so that it looks narrow to PostgreSQL and its index is used. */
-function changedSince(shopId: string, filter: OrderFilter, updatedFrom: Date): Sql {
-  return sql`
-    shop_id = ${shopId} and updated_at between ${updatedFrom} and 'infinity' and ${conditions(filter)}`;
-}
-
-function conditions(filter: OrderFilter): Sql {
-  if (!isNarrowed(filter)) return sql`true`;
-  const { states, currency } = filter;
-  return sql`states & ${states.asked} = ${states.set} and (${currency}::text is null or currency = ${currency})
-    and ${inWindow(filter)}`;
-}
-
-/** Without bounds from first to last: the parameters are never null. */
-function inWindow({ createdAfter, createdBefore }: Window): Sql {
-  return sql`created_at > ${createdAfter ?? '-infinity'}::timestamptz
-    and created_at < ${createdBefore ?? 'infinity'}::timestamptz`;
 }

@@ -1,5 +1,5 @@
 import type { EmailKind } from '../platform/email/kind.ts';
-import { ORDER_EMAIL, ORDER_WORDS, unbroken } from './order-email.ts';
+import { ORDER_EMAIL, unbroken } from './order-email.ts';
 
 /** Money was paid back to the customer. */
 export interface OrderRefunded {
@@ -17,21 +17,5 @@ export const refundEmail: EmailKind<OrderRefunded> = {
     ...ORDER_EMAIL.placeholders,
     amount: { meaning: 'What was paid back, with its currency.', value: ({ amount }) => unbroken(amount) },
   },
-  words: {
-    en: {
-      ...ORDER_WORDS.en,
-      subject: 'Refund for your order {orderNumber}',
-      text: '{shopName} has refunded {amount} for your order {orderNumber}.',
-    },
-    de: {
-      ...ORDER_WORDS.de,
-      subject: 'Erstattung zu Ihrer Bestellung {orderNumber}',
-      text: '{shopName} hat Ihnen {amount} für Ihre Bestellung {orderNumber} erstattet.',
-    },
-    fr: {
-      ...ORDER_WORDS.fr,
-      subject: 'Remboursement de votre commande {orderNumber}',
-      text: '{shopName} vous a remboursé {amount} pour votre commande {orderNumber}.',
-    },
-  },
+  words: (email) => ({ ...email.aboutOrder, ...email.refund }),
 };

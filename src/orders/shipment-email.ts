@@ -1,5 +1,6 @@
+import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
-import { ORDER_EMAIL, ORDER_WORDS } from './order-email.ts';
+import { ORDER_EMAIL } from './order-email.ts';
 
 /** Goods of an order were sent. */
 export interface OrderShipped {
@@ -12,11 +13,7 @@ export interface OrderShipped {
   trackingCode: string | null;
 }
 
-interface ShipmentWords extends EmailWords {
-  restFollows: string;
-}
-
-export const shipmentEmail: EmailKind<OrderShipped, ShipmentWords> = {
+export const shipmentEmail: EmailKind<OrderShipped, EmailWords & Messages['email']['shipped']> = {
   ...ORDER_EMAIL,
   name: 'shipped',
   occasion: 'To the customer, when goods of an order were sent.',
@@ -30,29 +27,10 @@ export const shipmentEmail: EmailKind<OrderShipped, ShipmentWords> = {
       value: ({ trackingCode }) => trackingCode,
     },
     restFollows: {
-      meaning: '"The rest of your order follows."; nothing if this was all.',
+      meaning: '"The rest of your order will follow."; nothing if this was all.',
       value: ({ isRest }, _, { restFollows }) => (isRest ? null : restFollows),
     },
   },
   lines: { meaning: 'The goods in this parcel.', rows: ({ goods }) => goods.map((text) => ({ text })) },
-  words: {
-    en: {
-      ...ORDER_WORDS.en,
-      subject: 'Your order {orderNumber} is on its way',
-      text: '{shopName} has sent these goods of your order {orderNumber}:\n\n{lines}\n\n{restFollows}\n\nCarrier: {carrier}\nTracking code: {trackingCode}',
-      restFollows: 'The rest of your order follows.',
-    },
-    de: {
-      ...ORDER_WORDS.de,
-      subject: 'Ihre Bestellung {orderNumber} ist unterwegs',
-      text: '{shopName} hat diese Artikel Ihrer Bestellung {orderNumber} versandt:\n\n{lines}\n\n{restFollows}\n\nVersand durch: {carrier}\nSendungsnummer: {trackingCode}',
-      restFollows: 'Der Rest Ihrer Bestellung folgt.',
-    },
-    fr: {
-      ...ORDER_WORDS.fr,
-      subject: 'Votre commande {orderNumber} est en route',
-      text: '{shopName} a expédié ces articles de votre commande {orderNumber}\u00a0:\n\n{lines}\n\n{restFollows}\n\nTransporteur\u00a0: {carrier}\nNuméro de suivi\u00a0: {trackingCode}',
-      restFollows: 'Le reste de votre commande suivra.',
-    },
-  },
+  words: (email) => ({ ...email.aboutOrder, ...email.shipped }),
 };

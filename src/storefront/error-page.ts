@@ -1,12 +1,12 @@
 import { notFound, type HttpError } from '../http/errors.ts';
 import { html } from '../http/html.ts';
-import { searchForm } from './listing/search-form.ts';
+import { searchForm } from './layout/search-form.ts';
 import type { Page } from './page.ts';
-import type { Pages } from './page-registration.ts';
+import type { Pages } from './pages.ts';
 import { shopName, to, type Visit } from './visit.ts';
 import { messages } from '../kernel/messages.ts';
 
-/** What people read when something is refused or missing. Who looks for something can go on looking. */
+/** The page for a request that failed. A missing address offers the search instead. */
 export function errorPage(visit: Visit, { status, message }: HttpError): Page {
   const words = messages(visit.locale).storefront.error;
   const titles: Readonly<Record<number, string>> = words.titles;
@@ -26,7 +26,7 @@ export function errorPage(visit: Visit, { status, message }: HttpError): Page {
   };
 }
 
-/** Of a shop that only its own apps may see. */
+/** The page of a shop that only its own apps may see. */
 export function closedPage(visit: Visit): Page {
   return {
     title: shopName(visit),
@@ -39,9 +39,9 @@ export function closedPage(visit: Visit): Page {
   };
 }
 
-/** Every other address below a shop's: its visitors stay in the shop. */
-export function lost(pages: Pages): void {
-  pages.show('/*', () => {
+/** Answers every other address below a shop's with a page of that shop, so that visitors stay in it. */
+export function missingPages(pages: Pages): void {
+  pages.get('/*', () => {
     throw notFound();
   });
 }

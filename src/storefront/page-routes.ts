@@ -1,213 +1,112 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { CartStore } from '../carts/cart-store.ts';
-import type { OrderPlacing } from '../carts/order-placing.ts';
-import type { Config } from '../config.ts';
-import type { Database } from '../db/database.ts';
-import { forbidden, isRefusal, notFound, tooManyRequests, type HttpError } from '../http/errors.ts';
-import { originOf, schemeOf, storefrontUrl } from '../http/links.ts';
-import { readingCurrency, readingLocale } from '../http/locale.ts';
+import { forbidden, isRefusal, notFound } from '../http/errors.ts';
+import { addressCaller, countCall, limitFailures } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
-import { addressCaller, countCall, limitFailures, type RateLimiter } from '../http/rate-limit.ts';
-import type { ShopHosts } from '../shops/shop/hosts.ts';
-import { findSettings, cachedSettings, type Settings } from '../shops/settings/settings.ts';
 import { closedPage } from './error-page.ts';
-import { frameOf, NO_FRAME } from './frame.ts';
-import { pageBytes } from './layout/layout.ts';
+import { documentBytes } from './layout/layout.ts';
+import { openCountedVisit, openVisit, type PageDeps } from './open-visit.ts';
 import { Redirect, type Page } from './page.ts';
-import { policyOf } from './scripts/scripts.ts';
+import { StaleSettings, type FormRequest, type PageRequest, type PageResponse, type Pages } from './pages.ts';
+import { contentSecurityPolicy } from './scripts/scripts.ts';
 import { SESSION_SECONDS, sessionCookie, type Session, type Sessions } from './session.ts';
-import type { Asked, PageAnswer, Pages, Sent } from './page-registration.ts';
-import { StaleSettings } from './page-registration.ts';
 import type { Visit } from './visit.ts';
 
-export interface PageDeps {
-  db: Database;
-  carts: CartStore;
-  placeOrder: OrderPlacing;
-  config: Config;
-  limiter: RateLimiter;
-  sessions: Sessions;
-  hosts: ShopHosts;
-}
+const MAX_FORMS_PER_HOUR = 1_000;
 
-const MOST_FORMS = 1_000;
-const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
-
-/** A form; other fields than those a page knows are ignored. A button alone sends none. */
+/** Fields that a page does not know are ignored, and a form that is a button alone has none. */
 const Form = Nullable(Type.Object({}));
 
-export function storefrontPages(app: FastifyInstance, deps: PageDeps): Pages {
-  const { db, carts, placeOrder, config, limiter, sessions, hosts } = deps;
-  const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
+type PageHandler = (visit: Visit, request: PageRequest) => Promise<PageResponse>;
 
-  /** Whose host a page was asked for on, and what follows from it. */
-  const placeOf = (request: FastifyRequest, settings: Settings) => {
-    const { shopId, domains } = settings;
-    const isOwnHost = hosts.shopOf(request.host) === shopId;
-    if (!isOwnHost) {
-      const origin = originOf(request, publicUrl);
-      return {
-        origin,
-        pageOrigin: origin,
-        base: `/shop/${shopId}`,
-        home: storefrontUrl(origin, settings),
-        // A shop with a domain shows its pages there only.
-        loadsScripts: !hosts.hasSeveralShops && domains.length === 0,
-      };
-    }
-    const host = request.host.toLowerCase();
-    const pageOrigin = `${publicUrl === undefined ? `${request.protocol}:` : schemeOf(publicUrl)}//${host}`;
-    return {
-      origin: publicUrl ?? pageOrigin.replace(/[^/.]+\.(?=localhost(?::|$))/, ''),
-      pageOrigin,
-      base: '',
-      home: domains.length > 0 ? storefrontUrl(pageOrigin, settings) : pageOrigin,
-      loadsScripts: true,
-    };
-  };
+export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
+  const { config, limiter, sessions } = deps;
 
-  /** With the settings in memory, if there are any and they will do; else with those of the database. */
-  const visitOf = async (request: FastifyRequest, { fromMemory = false } = {}) => {
-    const { shopId } = request.params as { shopId: string };
-    delete request.visit;
-    if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
-    const settings = (fromMemory && cachedSettings(db, shopId)) || (await findSettings(db, shopId));
-    if (!settings) throw notFound();
-    // A shop that shows nothing to callers without a token shows nothing here either.
-    const frame = settings.publicCatalogue ? await frameOf(db, settings) : NO_FRAME;
-    const place = placeOf(request, settings);
-    const cookie = request.cookies[sessionCookie({ shopId, ...place }).name];
-    const session = sessions.read(shopId, cookie, db.now);
-    const query = request.query as Record<string, string | string[]>;
-    const visit: Visit = {
-      db,
-      carts,
-      placeOrder,
-      config,
-      shopId,
-      settings,
-      frame,
-      locale: localeOf([query['locale'] ?? []].flat()[0], settings),
-      currency: readingCurrency(session.currency, settings),
-      ...place,
-      session,
-      remember: (changes) => {
-        visit.session = { ...visit.session, ...changes } as Session;
-      },
-    };
-    request.visit = visit;
-    return visit;
-  };
-
-  /**
-   * Counts a page like a call of the API without a token: who may call so often, may open so many pages. Almost always
-   * without a statement. Returns what is to be said when it is too much.
-   */
-  const countPage = async (request: FastifyRequest): Promise<HttpError | undefined> => {
-    const limit = config.RATE_LIMIT_ANONYMOUS;
-    if (limit === 0) return undefined;
-    const caller = addressCaller(request.ip);
-    let allowance;
-    while (!(allowance = limiter.count(caller))) await limiter.load(caller);
-    return allowance.used > limit ? tooManyRequests(limit, allowance.secondsLeft) : undefined;
-  };
-
-  /** Who has opened too many pages costs no statement: the refusal looks like the shop if that is in memory. */
-  const enter = async (request: FastifyRequest, options: { fromMemory?: boolean } = {}): Promise<Visit> => {
-    const refusal = await countPage(request);
-    if (!refusal) return visitOf(request, options);
-    const { shopId } = request.params as { shopId: string };
-    if (cachedSettings(db, shopId)) await visitOf(request, { fromMemory: true });
-    throw refusal;
-  };
-
-  const answer = (reply: FastifyReply, visit: Visit, before: Session, given: PageAnswer) => {
-    const next: Session = { ...visit.session };
-    if (given instanceof Redirect) {
-      if (given.notice !== undefined) next.notice = given.notice;
+  const respond = (reply: FastifyReply, visit: Visit, before: Session, response: PageResponse) => {
+    const session: Session = { ...visit.session };
+    if (response instanceof Redirect) {
+      if (response.notice !== undefined) session.notice = response.notice;
     } else {
-      // What this page says is not said again.
-      delete next.notice;
-      delete next.happened;
+      // A page shows the notice and reports the events, so the next one must not.
+      delete session.notice;
+      delete session.visitorEvents;
     }
-    if (JSON.stringify(next) !== JSON.stringify(before)) writeSession(reply, sessions, visit, next);
-    return given instanceof Redirect ? reply.redirect(given.href, 303) : sendPage(reply, visit, given);
+    if (JSON.stringify(session) !== JSON.stringify(before)) writeSession(reply, sessions, visit, session);
+    return response instanceof Redirect
+      ? reply.redirect(response.href, 303)
+      : sendPage(reply, visit, response);
   };
 
-  const showPage = async (
+  const respondToGet = async (
     request: FastifyRequest,
     reply: FastifyReply,
     visit: Visit,
-    handler: (visit: Visit, asked: Asked) => Promise<PageAnswer>,
+    handler: PageHandler,
   ) => {
+    const redirect = redirectToHome(request, reply, visit);
+    if (redirect) return redirect;
     if (!visit.settings.publicCatalogue) return sendPage(reply, visit, closedPage(visit));
     const before = visit.session;
-    return answer(reply, visit, before, await handler(visit, askedOf(request)));
+    return respond(reply, visit, before, await handler(visit, toPageRequest(request)));
   };
 
-  const countForm = async (request: FastifyRequest, kind: string, perHour: number) => {
+  const countForm = async (request: FastifyRequest, path: string, perHour: number) => {
     if (config.RATE_LIMIT_ANONYMOUS === 0) return;
-    await countCall(limiter, `form/${kind}/${addressCaller(request.ip)}`, perHour);
+    await countCall(limiter, `form/${path}/${addressCaller(request.ip)}`, perHour);
   };
 
   const failureLimiter =
-    ({ ip }: FastifyRequest): Sent['limitFailures'] =>
+    ({ ip }: FastifyRequest): FormRequest['limitFailures'] =>
     (limit, work) =>
       config.RATE_LIMIT_ANONYMOUS === 0 ? work() : limitFailures(limiter, limit(ip), work);
 
   return {
-    show(path, handler) {
-      app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) => {
-        const visit = await enter(request);
-        return sendElsewhere(request, reply, visit) ?? showPage(request, reply, visit, handler);
-      });
+    get(path, handler) {
+      app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) =>
+        respondToGet(request, reply, await openCountedVisit(request, deps), handler),
+      );
     },
 
     getOptimistic(path, handler) {
       app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) => {
-        const visit = await enter(request, { fromMemory: true });
+        const visit = await openCountedVisit(request, deps, { mayBeStale: true });
         try {
-          return sendElsewhere(request, reply, visit) ?? (await showPage(request, reply, visit, handler));
+          return await respondToGet(request, reply, visit, handler);
         } catch (error) {
-          // What is refused with old settings may be there with those of now.
+          // A page that old settings refuse may exist with the current ones.
           if (!(error instanceof StaleSettings || isRefusal(error))) throw error;
-          const fresh = await visitOf(request);
-          if (fresh.settings === visit.settings) throw error;
-          return sendElsewhere(request, reply, fresh) ?? showPage(request, reply, fresh, handler);
+          const current = await openVisit(request, deps);
+          if (current.settings === visit.settings) throw error;
+          return respondToGet(request, reply, current, handler);
         }
       });
     },
 
-    take(path, { perHour = MOST_FORMS }, handler) {
+    post(path, handler, { perHour = MAX_FORMS_PER_HOUR } = {}) {
       app.post(
         `/shop/:shopId${path}`,
         { schema: { hide: true, body: Form }, config: { takesForm: true } },
         async (request, reply) => {
-          const visit = await enter(request);
-          const elsewhere = sendElsewhere(request, reply, visit);
-          if (elsewhere) return elsewhere;
+          const visit = await openCountedVisit(request, deps);
+          const redirect = redirectToHome(request, reply, visit);
+          if (redirect) return redirect;
           if (!visit.settings.publicCatalogue) throw notFound();
           requireOwnForm(request, visit);
           await countForm(request, path, perHour);
           const before = visit.session;
-          return answer(
-            reply,
-            visit,
-            before,
-            await handler(visit, { ...sentOf(request, visit), limitFailures: failureLimiter(request) }),
-          );
+          const form = { ...toFormRequest(request, visit), limitFailures: failureLimiter(request) };
+          return respond(reply, visit, before, await handler(visit, form));
         },
       );
     },
 
     file(path, handler, { movesWithShop = true } = {}) {
       app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) => {
-        const visit = await enter(request);
-        const elsewhere = movesWithShop ? sendElsewhere(request, reply, visit) : undefined;
-        if (elsewhere) return elsewhere;
+        const visit = await openCountedVisit(request, deps);
+        const redirect = movesWithShop ? redirectToHome(request, reply, visit) : undefined;
+        if (redirect) return redirect;
         if (!visit.settings.publicCatalogue) throw notFound();
-        const { type, content, headers } = await handler(visit, askedOf(request));
+        const { type, content, headers } = await handler(visit, toPageRequest(request));
         return reply
           .type(type)
           .headers({ 'cache-control': 'private, no-cache', ...headers })
@@ -217,42 +116,30 @@ export function storefrontPages(app: FastifyInstance, deps: PageDeps): Pages {
   };
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Of a page of the storefront: undefined until the shop is known. */
-    visit?: Visit;
-  }
-}
-
-/** A language in an old or mistyped link must not hide the page. */
-function localeOf(asked: string | undefined, settings: Visit['settings']): string {
-  return readingLocale(/^[a-z]{2}_[a-z]{2}$/i.test(asked ?? '') ? asked : undefined, settings);
-}
-
-function askedOf(request: FastifyRequest): Asked {
+function toPageRequest(request: FastifyRequest): PageRequest {
   const query = request.query as Record<string, string | string[]>;
-  const queries = (name: string) => (Object.hasOwn(query, name) ? [query[name]!].flat() : []);
+  const queryList = (name: string) => (Object.hasOwn(query, name) ? [query[name]!].flat() : []);
   return {
     isHead: request.method === 'HEAD',
     params: request.params as Record<string, string>,
-    queries,
-    query: (name) => queries(name)[0],
+    queryList,
+    query: (name) => queryList(name)[0],
   };
 }
 
-function sentOf(request: FastifyRequest, visit: Visit): Omit<Sent, 'limitFailures'> {
+function toFormRequest(request: FastifyRequest, visit: Visit): Omit<FormRequest, 'limitFailures'> {
   const body = (request.body ?? {}) as Record<string, unknown>;
   return {
-    ...askedOf(request),
+    ...toPageRequest(request),
     field: (name) => {
       const value: unknown = [Object.hasOwn(body, name) ? body[name] : []].flat()[0];
       return typeof value === 'string' ? value.trim() : '';
     },
-    cameFrom: pathOfReferer(request.headers.referer, visit),
+    referrerPath: referrerPath(request.headers.referer, visit),
   };
 }
 
-function pathOfReferer(referer: string | undefined, { base, pageOrigin }: Visit): string {
+function referrerPath(referer: string | undefined, { base, pageOrigin }: Visit): string {
   const front = base || '/';
   if (!referer || !URL.canParse(referer)) return front;
   const { pathname, search, host } = new URL(referer);
@@ -267,22 +154,26 @@ function pathOfReferer(referer: string | undefined, { base, pageOrigin }: Visit)
 const PATH_OF_SHOP = /^(?:https?:\/\/[^/?#]*)?\/shop\/[^/?#]+/i;
 
 /**
- * Where the page is at home: a shop with a domain shows its pages there only, and on its own host they need no
- * `/shop/ID`, which old links still have. A form that was sent is not repeated there: the visitor comes to the page it
- * stood on.
+ * Redirects to the address where the page belongs: a shop with a domain shows its pages there only, and on its own host
+ * they need no `/shop/ID`, which old links still have. A form is not sent again there: the visitor comes to the page on
+ * which it stood.
  */
-function sendElsewhere(request: FastifyRequest, reply: FastifyReply, visit: Visit): FastifyReply | undefined {
+function redirectToHome(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  visit: Visit,
+): FastifyReply | undefined {
   const { base, home, pageOrigin, settings } = visit;
   const isOwnHost = base === '';
   // On its own host an address without `/shop/ID` was given one for the router.
-  const isAtHome = isOwnHost ? !request.originalUrl.endsWith(request.url) : settings.domains.length === 0;
-  if (isAtHome) return undefined;
+  const isHome = isOwnHost ? !request.originalUrl.endsWith(request.url) : settings.domains.length === 0;
+  if (isHome) return undefined;
   const target = isOwnHost ? pageOrigin : home;
-  // Not for ever: the shop may lose its domain.
+  // Browsers must not remember the redirect, because the shop may lose its domain.
   reply.header('cache-control', 'no-cache');
   if (request.method === 'POST') {
-    const from = pathOfReferer(request.headers.referer, visit).replace(PATH_OF_SHOP, '');
-    return reply.redirect(absolutePath(target, from), 303);
+    const formPage = referrerPath(request.headers.referer, visit).replace(PATH_OF_SHOP, '');
+    return reply.redirect(absolutePath(target, formPage), 303);
   }
   return reply.redirect(absolutePath(target, request.url.replace(PATH_OF_SHOP, '')), 308);
 }
@@ -290,8 +181,8 @@ function sendElsewhere(request: FastifyRequest, reply: FastifyReply, visit: Visi
 const absolutePath = (origin: string, path: string) => origin + (path.startsWith('/') ? path : `/${path}`);
 
 /**
- * Another site can send a form to us in the visitor's name, but it can't say that the form is ours: browsers say
- * themselves where a form comes from. One that does not is refused.
+ * Another site can send a form to us in the visitor's name, but it can't claim that the form is ours, because the
+ * browser itself names the origin. A form without an origin is refused.
  */
 function requireOwnForm({ headers, host }: FastifyRequest, { pageOrigin }: Visit): void {
   const site = headers['sec-fetch-site'];
@@ -322,12 +213,12 @@ export function sendPage(reply: FastifyReply, visit: Visit, page: Page): Fastify
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
     .headers({
-      'content-security-policy': policyOf(visit),
+      'content-security-policy': contentSecurityPolicy(visit),
       'cache-control': 'private, no-cache',
-      // Another value than the pages of the service have, so that neither can reach the other's window.
+      // The pages of the service have another value, so that neither can reach the other's window.
       'cross-origin-opener-policy': 'same-origin-allow-popups',
       // Not no-referrer: with it, browsers would not say where our own forms come from.
       'referrer-policy': 'same-origin',
     })
-    .send(pageBytes(visit, page));
+    .send(documentBytes(visit, page));
 }

@@ -1,35 +1,54 @@
 import { html, safe, type Markup } from '../http/html.ts';
 
-/** What a page says; the layout puts the rest around it. */
+/** A page as its handler returns it. The layout renders what is around it. */
 export interface Page {
-  /** Of the window; the shop's name follows it. */
+  /** The title of the window, which the shop's name follows. */
   title: string;
-  /** For search engines. */
+  /** The description that search engines show. */
   description?: string;
   /** Below /shop/ID: what the canonical address, the other languages and the switch of languages lead to. */
   path: string;
   /** The parameters that belong to the address of the page, such as its number in a list. */
   query?: Readonly<Record<string, string | readonly string[]>>;
   main: Markup;
-  /** Address of a picture that stands for the page where people share it. */
+  /** The address of the picture that is shown where people share the page. */
   image?: string;
-  /** More for the head: structured data, a preloaded image. */
+  /** What the page adds to the head: structured data, a preloaded image. */
   head?: Markup;
-  /** Pages of one visitor, and those that are one of many, are not for search engines. */
+  /** Search engines must not index pages of one visitor, nor lists without end. */
   isPrivate?: boolean;
-  /** What happened, for the scripts of apps. */
   events?: readonly PageEvent[];
-  /** Without it: 200. */
+  /** The status of the response; 200 if it is missing. */
   status?: number;
 }
 
-/** Dispatched on `window.eComEventTarget` when the page is there. */
-export interface PageEvent {
-  name: string;
-  detail: unknown;
+/** An event that our script dispatches on `window.eComEventTarget` when the page is loaded, for the scripts of apps. */
+export class PageEvent {
+  readonly name: string;
+  readonly detail: unknown;
+  #json: Markup | undefined;
+
+  constructor(name: string, detail: unknown) {
+    this.name = name;
+    this.detail = detail;
+  }
+
+  /** Serialised once and only where a script listens, because a cached page shows its events to many visitors. */
+  get json(): Markup {
+    this.#json ??= scriptJson({ name: this.name, detail: this.detail });
+    return this.#json;
+  }
 }
 
-/** Where the browser goes after a form was taken; `notice` is said there, once. */
+/** How many characters a cached page holds, roughly. */
+export function pageLength({ main, head, events = [] }: Page): number {
+  return [main, head, ...events.map(({ json }) => json)].reduce(
+    (length, part) => length + (part?.text.length ?? 0),
+    0,
+  );
+}
+
+/** The answer to a form: the browser goes to `href`, where the next page shows the notice once. */
 export class Redirect {
   readonly href: string;
   readonly notice: string | undefined;
@@ -40,43 +59,25 @@ export class Redirect {
   }
 }
 
-/** JSON that is made once and kept, where it would cost too much to make it for every visitor. */
-export class JsonText {
-  readonly #data: unknown;
-  #text: string | undefined;
-
-  constructor(data: unknown) {
-    this.#data = data;
-  }
-
-  /** Made when a page needs it, because most shops have nobody who listens. */
-  get text(): string {
-    this.#text ??= scriptText(this.#data);
-    return this.#text;
-  }
-}
-
-/** The same as `jsonScript`, of events whose details may be kept texts. */
 export function eventsScript(events: readonly PageEvent[]): Markup {
-  const texts = events.map(
-    ({ name, detail }) =>
-      `{"name":${scriptText(name)},"detail":${detail instanceof JsonText ? detail.text : scriptText(detail)}}`,
-  );
+  const list = html`${events.map(({ json }, index) => html`${index > 0 && ','}${json}`)}`;
   return html`<script type="application/json" id="page.events">
-    ${safe(`[${texts.join(',')}]`)}
+    [${list}]
   </script>`;
 }
 
-/** `<` can't end the element early. Split and joined, because replaceAll is slow where there are very many. */
-function scriptText(data: unknown): string {
-  return JSON.stringify(data)
-    .split('<')
-    .join(String.raw`\u003c`);
-}
-
-/** Data for scripts; what is not JavaScript is not run. */
+/** Data for scripts. The browser does not run it, because its type is not JavaScript. */
 export function jsonScript(id: string, data: unknown, type = 'application/json'): Markup {
   return html`<script type="${type}" id="${id}">
-    ${safe(scriptText(data))}
+    ${scriptJson(data)}
   </script>`;
+}
+
+/** Escapes `<`, which could end the element. Split and joined, because replaceAll is slow for very many matches. */
+function scriptJson(data: unknown): Markup {
+  return safe(
+    JSON.stringify(data)
+      .split('<')
+      .join(String.raw`\u003c`),
+  );
 }

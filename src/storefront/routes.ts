@@ -12,16 +12,17 @@ import { checkout } from './checkout/checkout.ts';
 import { confirmation } from './checkout/confirmation.ts';
 import { consent } from './scripts/consent.ts';
 import { currency } from './cart/currency.ts';
-import { errorPage, lost } from './error-page.ts';
+import { errorPage, missingPages } from './error-page.ts';
 import { home } from './listing/home.ts';
 import { legal } from './legal/legal.ts';
 import { newsletter } from './newsletter/newsletter.ts';
 import { notify } from './product/notify.ts';
-import { sendPage, storefrontPages, type PageDeps } from './page-routes.ts';
+import type { PageDeps } from './open-visit.ts';
+import { createPages, sendPage } from './page-routes.ts';
 import { product } from './product/product-page.ts';
-import { worker } from './scripts/scripts.ts';
+import { serviceWorker } from './scripts/scripts.ts';
 import { search } from './listing/search.ts';
-import { sessionsOf } from './session.ts';
+import { createSessions } from './session.ts';
 import { robotsRoutes, sitemap } from './listing/sitemap.ts';
 import { wishlist } from './wishlist/wishlist.ts';
 
@@ -29,10 +30,10 @@ export interface StorefrontDeps extends Omit<PageDeps, 'sessions'> {
   isMigrated: () => boolean;
 }
 
-/** The pages of the shops, below `/shop/ID`: where the addresses in the API's answers and in mails lead. */
+/** Serves the pages of the shops below `/shop/ID`, where the addresses in responses of the API and in emails lead. */
 export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDeps): Promise<void> {
   const key = await installationKey(deps.config);
-  const sessions = sessionsOf(key);
+  const sessions = createSessions(key);
   await app.register(async (scope) => {
     await scope.register(cookie);
     scope.decorateRequest('visit');
@@ -53,7 +54,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     });
     assetRoutes(scope);
     robotsRoutes(scope);
-    const pages = storefrontPages(scope, { ...deps, sessions });
+    const pages = createPages(scope, { ...deps, sessions });
     home(pages);
     category(pages);
     product(pages);
@@ -68,7 +69,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     wishlist(pages);
     sitemap(pages);
     consent(pages);
-    worker(pages);
-    lost(pages);
+    serviceWorker(pages);
+    missingPages(pages);
   });
 }

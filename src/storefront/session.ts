@@ -1,28 +1,28 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
-/** What a visitor's cookie says: signed, so that nobody but this service can have written it. */
+/** What a visitor's cookie holds, signed, so that nobody but this service can have written it. */
 export interface Session {
-  /** A secret that finds the visitor's wishes; the database has its hash only. */
+  /** A secret that identifies the visitor's wish list; the database stores its hash only. */
   visitor?: string;
-  /** How many products are on the list of wishes, so that a page need not count them. */
-  wishes?: number;
+  /** How many products are on the wish list, so that the header need not count them. */
+  wishlistCount?: number;
   /**
-   * The cart the visitor may see and change; `count` is what the header shows, without asking the database; `copyOf` is
-   * the cart that it was copied from when the visitor opened a link.
+   * The cart the visitor may see and change; `count` is what the header shows without a statement; `copyOf` is the cart
+   * that it was copied from when the visitor opened a link.
    */
   cart?: { id: string; count: number; copyOf?: string };
-  /** The order the visitor placed last and may look at. */
+  /** The last order of the visitor, which the confirmation page shows. */
   order?: string;
   currency?: string;
-  /** What the visitor allowed; absent: not asked yet. */
+  /** What the visitor allowed; absent: not answered yet. */
   consent?: 'all' | 'necessary';
-  /** Said once, on the next page. */
+  /** A message that the next page shows once. */
   notice?: string;
-  /** What the visitor just did: the next page tells the scripts of apps. */
-  happened?: Happening[];
+  /** What the visitor did since the last page, which the next page reports to the scripts of apps. */
+  visitorEvents?: VisitorEvent[];
 }
 
-export type Happening =
+export type VisitorEvent =
   | { event: 'cart:add'; lineItemId: string; quantity: number }
   | { event: 'cart:setQuantity'; lineItemId: string; quantity: number; quantityDelta: number }
   | { event: 'cart:update' }
@@ -31,17 +31,20 @@ export type Happening =
   | { event: 'paymentMethod:select' }
   | { event: 'order:completed' };
 
-/** Whoever never looks at a page must not fill the cookie, which has some 4,000 bytes. */
-const MOST_TOLD = 8;
+/** A client that never opens a page must not fill the cookie, which has some 4,000 bytes. */
+const MAX_VISITOR_EVENTS = 8;
 
-export function happenedWith({ happened = [] }: Session, ...more: Happening[]): Happening[] {
-  return [...happened, ...more].slice(-MOST_TOLD);
+export function addVisitorEvents({ visitorEvents = [] }: Session, ...events: VisitorEvent[]): VisitorEvent[] {
+  return [...visitorEvents, ...events].slice(-MAX_VISITOR_EVENTS);
 }
 
+/** Cookies that an older version wrote name the count of the wish list `wishes`. */
+type StoredSession = Session & { wishes?: number };
+
 /**
- * Under https browsers take a name with this prefix only from the host itself, for all of its paths and without a
- * domain: no other host can plant it. On the host that shops share, its name says the shop. Under http there is no such
- * promise.
+ * Under https browsers accept a name with this prefix only from the host itself, for all of its paths and without a
+ * domain, so no other host can plant it. On the host that shops share, the name contains the shop. Under http there is
+ * no such protection.
  */
 export function sessionCookie({
   shopId,
@@ -60,20 +63,20 @@ export function sessionCookie({
   return { name: base === '' ? '__Host-visit' : `__Host-visit-${shopId}`, path: '/', secure: true };
 }
 
-/** As long as a cart lives. */
+/** A session lasts as long as a cart. */
 export const SESSION_SECONDS = 30 * 86_400;
 
 const SIGNATURE_LENGTH = 43;
 
 export interface Sessions {
-  /** An empty session when there is no cookie, or not one of ours for this shop, or when its time is over. */
+  /** Returns an empty session when the cookie is missing, expired, or not one of ours for this shop. */
   read(shopId: string, cookie: string | undefined, now: Date): Session;
-  /** It ends a month after it was written last, whatever the browser does with the cookie. */
+  /** The session ends a month after it was last written, whatever the browser does with the cookie. */
   write(shopId: string, session: Session, now: Date): string;
 }
 
-/** A key of its own per purpose, made of the key of the installation. */
-export function sessionsOf(installationKey: Buffer): Sessions {
+/** Derives a key for this purpose alone from the key of the installation. */
+export function createSessions(installationKey: Buffer): Sessions {
   const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor storefront sessions', 32));
   const signatureOf = (shopId: string, text: string) =>
     createHmac('sha256', key).update(`${shopId} ${text}`).digest('base64url');
@@ -85,9 +88,12 @@ export function sessionsOf(installationKey: Buffer): Sessions {
       const expected = Buffer.from(signatureOf(shopId, text));
       if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) return {};
       const [content, end] = text.split('.') as [string, string | undefined];
-      // Cookies of an older version say no end.
+      // Cookies of an older version have no end.
       if (end === undefined || Number(end) * 1000 <= now.getTime()) return {};
-      return JSON.parse(Buffer.from(content, 'base64url').toString()) as Session;
+      const { wishes, ...session } = JSON.parse(
+        Buffer.from(content, 'base64url').toString(),
+      ) as StoredSession;
+      return wishes === undefined ? session : { wishlistCount: wishes, ...session };
     },
     write(shopId, session, now) {
       const content = Buffer.from(JSON.stringify(session)).toString('base64url');

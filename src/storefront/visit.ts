@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';
 import type { PageName } from '../shops/legal/schema.ts';
 import type { Settings } from '../shops/settings/settings.ts';
-import type { Frame } from './frame.ts';
+import type { ShopLayout } from './layout/shop-layout.ts';
 import type { Session } from './session.ts';
 
 /** A request for a page of a shop, with what every page needs to know. */
@@ -16,12 +16,12 @@ export interface Visit {
   config: Config;
   shopId: string;
   settings: Settings;
-  frame: Frame;
-  /** The address says it: `?locale=de_DE`; without it, the shop's default. */
+  layout: ShopLayout;
+  /** The parameter `?locale=de_DE` of the address; without it, the shop's default. */
   locale: string;
-  /** The cookie says it; without it, the shop's default. */
+  /** The session's currency; without it, the shop's default. */
   currency: string;
-  /** Scheme and host of the service: the addresses of the API, in what pages tell the scripts of apps, begin with it. */
+  /** Scheme and host of the service, for the addresses of the API in the events of a page. */
   origin: string;
   /** Scheme and host of this page, as the visitor's browser sees them. */
   pageOrigin: string;
@@ -31,29 +31,33 @@ export interface Visit {
   home: string;
   /** Not on a host that other shops share: a script could read their pages with the visitor's cookies. */
   loadsScripts: boolean;
-  /** As the cookie had it. `remember` changes it, and the answer writes it. */
+  /** The session of the cookie, with the changes of `updateSession`, which the response writes. */
   session: Readonly<Session>;
-  /** What is undefined is forgotten. */
-  remember: (changes: { [Key in keyof Session]?: Session[Key] | undefined }) => void;
+  /** Changes the session; a key that is undefined is removed. */
+  updateSession: (changes: { [Key in keyof Session]?: Session[Key] | undefined }) => void;
 }
+
+/** The part of a visit that many visitors share: what is cached for all of them may depend on nothing else. */
+export type LayoutContext = Pick<Visit, 'shopId' | 'settings' | 'layout' | 'locale' | 'currency' | 'base'>;
 
 type QueryValue = string | readonly string[] | null | undefined;
 
-/** The path of a page of this shop in the visitor's language: `to(visit, '/cart')`. What is empty is left out. */
+/** The path of a page of this shop in the visitor's language: `to(visit, '/cart')`. Empty parameters are left out. */
 export function to(
-  { base, ...visit }: Pick<Visit, 'base' | 'locale' | 'settings'>,
+  visit: Pick<Visit, 'base' | 'locale' | 'settings'>,
   path: string,
   query?: Readonly<Record<string, QueryValue>>,
 ): string {
-  return withQuery(base + path || '/', visit, query);
+  return withQuery(visit.base + path || '/', visit, query);
 }
 
-/** The whole address of a page, as search engines and other people get it. */
-export function addressOf(
-  { home, ...visit }: Pick<Visit, 'home' | 'locale' | 'settings'>,
+/** The whole address of a page, for search engines and for sharing. */
+export function absoluteUrl(
+  visit: Pick<Visit, 'home' | 'locale' | 'settings'>,
   path: string,
   query?: Readonly<Record<string, QueryValue>>,
 ): string {
+  const { home } = visit;
   const isHost = !home.includes('/', 'https://'.length);
   return withQuery(home + (path === '' && isHost ? '/' : path), visit, query);
 }
@@ -72,7 +76,7 @@ function withQuery(
   return parameters === '' ? address : `${address}?${parameters}`;
 }
 
-/** The paths of pages that the API's addresses lead to. */
+/** The addresses of products and categories in the API lead to these paths. */
 export const productPath = (productNumber: string) => `/Products/${encodeURIComponent(productNumber)}`;
 export const categoryPath = (alias: string) => `/Categories/${encodeURIComponent(alias)}`;
 
@@ -80,11 +84,11 @@ export function shopName({ settings, locale }: Pick<Visit, 'settings' | 'locale'
   return textIn(settings.name, locale, settings.defaultLocale) ?? settings.shopId;
 }
 
-/** What the legal pages are called; one that is not there in this language is linked in the shop's default one. */
+/** The names of the legal pages. One that has no name in this language is linked by that in the shop's default language. */
 export function legalNames({
-  frame,
+  layout,
   locale,
   settings,
-}: Pick<Visit, 'frame' | 'locale' | 'settings'>): Partial<Record<PageName, string>> {
-  return { ...frame.legalNames[settings.defaultLocale], ...frame.legalNames[locale] };
+}: Pick<Visit, 'layout' | 'locale' | 'settings'>): Partial<Record<PageName, string>> {
+  return { ...layout.legalNames[settings.defaultLocale], ...layout.legalNames[locale] };
 }

@@ -55,7 +55,9 @@ test('only the newest question is answered', async () => {
   let answerFirst = (): void => {};
   await page.route('**/suggest?*q=cof', async (route) => {
     await new Promise<void>((resolve) => (answerFirst = resolve));
-    await route.fulfill({ json: [{ name: 'too late', href: '/', image: null, price: null }] });
+    await route.fulfill({
+      json: { count: '1', products: [{ name: 'too late', href: '/', image: null, price: null }] },
+    });
   });
   await page.goto('/shop/DemoShop');
   const asked = page.waitForRequest('**/suggest?*q=cof');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { UNKNOWN_FOR, callerDirectory } from '../../src/http/callers.ts';
+import { UNKNOWN_FOR, createCallerDirectory } from '../../src/http/callers.ts';
 import { newSecret } from '../../src/kernel/ids.ts';
 import { givenShop, givenToken } from '../builders.ts';
 import { statementsOf as statementsBeside } from '../carts.ts';
@@ -67,26 +67,26 @@ test('so does a shop that does not exist, whatever the token', async () => {
 
 test('what is made in this process works at once, and in others after a moment', async () => {
   expect(UNKNOWN_FOR).toBeLessThanOrEqual(2_000);
-  const callers = callerDirectory(service.db);
-  expect((await callers.find('Beta', 'early')).caller).toBeUndefined();
-  expect(callers.recall('Beta', 'early')).toMatchObject({ caller: undefined });
+  const callers = createCallerDirectory(service.db);
+  expect((await callers.load('Beta', 'early')).caller).toBeUndefined();
+  expect(callers.cached('Beta', 'early')).toMatchObject({ caller: undefined });
   await givenShop(service, 'Beta');
-  callers.forget('Beta');
-  expect((await callers.find('Beta', 'early')).caller).toEqual({ app: undefined, publicCatalogue: true });
-  expect(callers.recall('Beta', 'early')).toMatchObject({ caller: { app: undefined } });
+  callers.invalidate('Beta');
+  expect((await callers.load('Beta', 'early')).caller).toEqual({ app: undefined, publicCatalogue: true });
+  expect(callers.cached('Beta', 'early')).toMatchObject({ caller: { app: undefined } });
   const made = await givenToken(service, 'Beta');
-  callers.forget('Beta');
-  expect((await callers.find('Beta', made)).caller?.app?.scopes).toContain('orders_read');
+  callers.invalidate('Beta');
+  expect((await callers.load('Beta', made)).caller?.app?.scopes).toContain('orders_read');
 });
 
 test('guesses displace no caller that exists, however many there are', async () => {
-  const callers = callerDirectory(service.db);
-  await callers.find('Alpha', token);
+  const callers = createCallerDirectory(service.db);
+  await callers.load('Alpha', token);
   for (let first = 0; first < 6_000; first += 1_000) {
     const guesses = Array.from({ length: 1_000 }, (_, at) => `guess-${first + at}`);
-    await Promise.all(guesses.map((secret) => callers.find('Alpha', secret)));
+    await Promise.all(guesses.map((secret) => callers.load('Alpha', secret)));
   }
   expect(callers.wasFound('Alpha', token)).toBe(true);
   expect(callers.wasFound('Alpha', 'guess-5999')).toBe(false);
-  expect(callers.recall('Alpha', 'guess-0')).toBeUndefined();
+  expect(callers.cached('Alpha', 'guess-0')).toBeUndefined();
 });

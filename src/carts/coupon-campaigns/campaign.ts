@@ -12,8 +12,6 @@ export const LONGEST_IDENTIFIER = 100;
 export const LONGEST_CODE = 100;
 export const LONGEST_NAME = 255;
 export const MOST_USES = 1_000_000_000;
-/** Something that can be seen, and no line break. */
-export const ONE_LINE = '^ *[^\\s\\u0000-\\u001f][^\\u0000-\\u001f]*$';
 
 export interface Campaign {
   campaignId: string;

@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { Price } from '../../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../../http/schemas.ts';
 import { Decimal, Given } from '../../catalogue/products/requests.ts';
-import { KINDS, LONGEST_CODE, LONGEST_IDENTIFIER, LONGEST_NAME, MOST_USES, ONE_LINE } from './campaign.ts';
+import { ONE_LINE } from '../../shops/settings/fields.ts';
+import { KINDS, LONGEST_CODE, LONGEST_IDENTIFIER, LONGEST_NAME, MOST_USES } from './campaign.ts';
 
 const identifier = { description: 'Its alias, unique in the shop.', examples: ['summer_sale'] };
 const name = { description: 'Its name.', examples: ['Summer sale'] };

@@ -10,14 +10,12 @@ import {
   type Frame,
   type Path,
 } from '../../shops/settings/rules.ts';
-import type { SettingsFile } from '../../shops/settings/schema.ts';
 import { couponKey, LAST_MOMENT } from './campaign.ts';
-
-export type CampaignEntry = NonNullable<SettingsFile['couponCampaigns']>[number];
+import type { CampaignEntry } from './settings-schema.ts';
 
 const SECTION = 'couponCampaigns';
 
-/** What no schema can say about the campaigns of a settings file; what only the database knows is not asked here. */
+/** Finds what no schema can say about the campaigns of a settings file, without asking the database. */
 export function* campaignProblems(entries: readonly CampaignEntry[], frame: Frame): Generator<Problem> {
   yield* repeated(
     SECTION,
@@ -107,7 +105,7 @@ function* methodProblems(
   }
 }
 
-/** A code leads to one campaign, so it stands in one place only. */
+/** A code belongs to one campaign, so a file names it once. */
 function* codeProblems(entries: readonly CampaignEntry[]): Generator<Problem> {
   const places = new Map<string, string>();
   for (const [index, entry] of entries.entries()) {

@@ -7,11 +7,12 @@ import { newId } from '../../kernel/ids.ts';
 import {
   applySettings,
   exportSettings,
-  parseSettingsFile,
+  parseSettingsFile as parseFile,
   SettingsProblem,
   settingsText,
   type SettingsFile,
 } from '../../shops/settings/file.ts';
+import { settingsFormat } from '../../settings-format.ts';
 import { selectSettings } from '../../shops/settings/settings.ts';
 
 type Entry = NonNullable<SettingsFile['couponCampaigns']>[number];
@@ -42,10 +43,12 @@ beforeEach(async () => {
   });
 });
 
-const applied = (file: SettingsFile) => service.db.transaction((tx) => applySettings(tx, shopId, file));
+const applied = (file: SettingsFile) =>
+  service.db.transaction((tx) => applySettings(tx, shopId, file, settingsFormat));
+const parseSettingsFile = (text: string) => parseFile(text, settingsFormat);
 const applyFile = async (file: SettingsFile) => (await applied(file)).changes;
 const apply = (...couponCampaigns: Entry[]) => applyFile({ couponCampaigns });
-const exported = async () => (await exportSettings(service.db, shopId)).couponCampaigns!;
+const exported = async () => (await exportSettings(service.db, shopId, settingsFormat)).couponCampaigns!;
 
 async function refusal(work: () => Promise<unknown>): Promise<readonly string[]> {
   const before = await fingerprint(service);
@@ -148,7 +151,7 @@ describe('a file with campaigns', () => {
       { ...summer, currency: 'EUR' },
     ]);
     expect(await apply(...complete)).toEqual([]);
-    const text = settingsText(await exportSettings(service.db, shopId));
+    const text = settingsText(await exportSettings(service.db, shopId, settingsFormat));
     expect(await applyFile(parseSettingsFile(text))).toEqual([]);
     expect(await fingerprint(service)).toEqual(before);
   });

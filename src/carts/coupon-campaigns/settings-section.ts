@@ -4,8 +4,10 @@ import { parseMoment, toSeconds } from '../../http/dates.ts';
 import type { Localised } from '../../http/locale.ts';
 import { newId } from '../../kernel/ids.ts';
 import { toDecimal, toMinor } from '../../kernel/money.ts';
-import { changes, fromBasisPoints, given, plainTexts, toBasisPoints } from '../../shops/settings/document.ts';
+import { changes } from '../../shops/settings/diff.ts';
+import { fromBasisPoints, plainTexts, toBasisPoints } from '../../shops/settings/fields.ts';
 import { shown, type Problem } from '../../shops/settings/problem.ts';
+import type { SettingsSection } from '../../shops/settings/section.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { couponKey, type Campaign, type Kind } from './campaign.ts';
 import {
@@ -21,15 +23,27 @@ import {
   type Coupon,
   type NumberedProduct,
 } from './queries.ts';
-import type { CampaignEntry } from './settings-checks.ts';
+import { campaignProblems } from './settings-checks.ts';
+import { CouponCampaigns, type CampaignEntry } from './settings-schema.ts';
 
 /**
- * The section `couponCampaigns` of a settings file. Campaigns are not among the settings that are kept in memory:
- * they may have a hundred thousand codes, and are read only when a file names them or is written.
+ * The section `couponCampaigns` of a settings file. Campaigns are not part of the cached settings: they may have a
+ * hundred thousand codes, and are read only when a file names them or is exported.
  */
+export const couponCampaignSection: SettingsSection<CampaignEntry[]> = {
+  name: 'couponCampaigns',
+  schema: CouponCampaigns,
+  checks: campaignProblems,
+  read: exportCampaigns,
+  async apply(tx, settings, entries) {
+    const plan = await planCampaigns(tx, settings, entries);
+    if (plan.changes.length > 0) await writeCampaigns(tx, settings.shopId, plan);
+    return plan;
+  },
+};
 
-/** All campaigns as a file holds them, in an order of their own, because the database keeps none. */
-export async function exportCampaigns(db: Queries, settings: Settings): Promise<CampaignEntry[]> {
+/** All campaigns as a file holds them, sorted by identifier, because the database has no order of them. */
+async function exportCampaigns(db: Queries, settings: Settings): Promise<CampaignEntry[]> {
   const { shopId, defaultLocale } = settings;
   const campaigns = byIdentifier(await findCampaigns(db, shopId));
   const couponsOf = byCampaign(await findCoupons(db, shopId));
@@ -46,12 +60,12 @@ export async function exportCampaigns(db: Queries, settings: Settings): Promise<
   });
 }
 
-/** What a file changes: told first, then done. */
-export interface CampaignPlan {
-  /** With any of these, the rest is empty. */
+/** What has to be written to get from the campaigns of the shop to those of the file. */
+interface CampaignPlan {
+  /** When there are any, the rest is empty. */
   problems: Problem[];
   /** What changes, one line each. */
-  lines: string[];
+  changes: string[];
   removedCampaigns: string[];
   removedCodes: string[];
   /** New or changed. */
@@ -59,17 +73,17 @@ export interface CampaignPlan {
   coupons: Coupon[];
 }
 
-const nothing = (): CampaignPlan => ({
+const emptyPlan = (): CampaignPlan => ({
   problems: [],
-  lines: [],
+  changes: [],
   removedCampaigns: [],
   removedCodes: [],
   campaigns: [],
   coupons: [],
 });
 
-/** From the campaigns of the shop to those of the file, which must have been checked against these settings. */
-export async function planCampaigns(
+/** The entries must have been checked against these settings. */
+async function planCampaigns(
   tx: Transaction,
   settings: Settings,
   entries: readonly CampaignEntry[],
@@ -81,9 +95,9 @@ export async function planCampaigns(
     ...new Set(entries.flatMap((entry) => entry.products ?? [])),
   ]);
   const problems = [...unknownValues(entries, settings, before, products)];
-  if (problems.length > 0) return { ...nothing(), problems };
+  if (problems.length > 0) return { ...emptyPlan(), problems };
 
-  const plan = nothing();
+  const plan = emptyPlan();
   const coupons = await findCoupons(tx, shopId);
   const couponsBefore = byCampaign(coupons);
   const numbers = numbersOf([
@@ -104,31 +118,31 @@ export async function planCampaigns(
     if (kept.has(identifier)) continue;
     plan.removedCampaigns.push(campaignId);
     const count = couponsBefore.get(campaignId)?.length ?? 0;
-    plan.lines.push(`- couponCampaigns.${identifier} and its ${count} ${count === 1 ? 'code' : 'codes'}`);
+    plan.changes.push(`- couponCampaigns.${identifier} and its ${count} ${count === 1 ? 'code' : 'codes'}`);
   }
   for (const { identifier, campaign, coupons } of sorted) {
     const path = `couponCampaigns.${identifier}`;
     const old = before.get(identifier);
     if (!old) {
       plan.campaigns.push(campaign);
-      plan.lines.push(`+ ${path}`);
+      plan.changes.push(`+ ${path}`);
       continue;
     }
     const was = campaignDocument(old, settings, numbers);
-    const wanted = campaignDocument(campaign, settings, numbers);
-    const lines = [...changes(path, was, wanted), ...restrictionChanges(path, was, wanted)];
+    const next = campaignDocument(campaign, settings, numbers);
+    const lines = [...changes(path, was, next), ...restrictionChanges(path, was, next)];
     if (lines.length > 0) plan.campaigns.push(campaign);
-    plan.lines.push(...lines, ...codeChanges(path, couponsBefore.get(old.campaignId) ?? [], coupons));
+    plan.changes.push(...lines, ...codeChanges(path, couponsBefore.get(old.campaignId) ?? [], coupons));
   }
 
   const couponBefore = new Map(coupons.map((coupon) => [coupon.codeKey, coupon]));
-  const wanted = sorted.flatMap((entry) => entry.coupons);
-  const campaignOfCode = new Map(wanted.map(({ codeKey, campaignId }) => [codeKey, campaignId]));
+  const couponsAfter = sorted.flatMap((entry) => entry.coupons);
+  const campaignOfCode = new Map(couponsAfter.map(({ codeKey, campaignId }) => [codeKey, campaignId]));
   // A code that goes to another campaign is a new one there.
   plan.removedCodes = coupons
     .filter(({ codeKey, campaignId }) => campaignOfCode.get(codeKey) !== campaignId)
     .map(({ codeKey }) => codeKey);
-  plan.coupons = wanted.filter((coupon) => {
+  plan.coupons = couponsAfter.filter((coupon) => {
     const old = couponBefore.get(coupon.codeKey);
     return (
       old?.campaignId !== coupon.campaignId || old.code !== coupon.code || old.withdrawn !== coupon.withdrawn
@@ -137,7 +151,7 @@ export async function planCampaigns(
   return plan;
 }
 
-export async function carryOut(tx: Transaction, shopId: string, plan: CampaignPlan): Promise<void> {
+async function writeCampaigns(tx: Transaction, shopId: string, plan: CampaignPlan): Promise<void> {
   const { removedCampaigns, removedCodes, campaigns, coupons } = plan;
   // A million codes take their time, and whoever applies a file can wait.
   await tx.run(sql`set local statement_timeout = 0`);
@@ -157,8 +171,8 @@ function* unknownValues(
   const known = new Set(products.map(({ productNumber }) => productNumber));
   for (const [index, { identifier, currency, products: numbers = [] }] of entries.entries()) {
     const path = ['couponCampaigns', index];
-    const isKept = currency === before.get(identifier.trim())?.currency;
-    if (currency !== undefined && !isKept && !currencies.includes(currency)) {
+    const isUnchanged = currency === before.get(identifier.trim())?.currency;
+    if (currency !== undefined && !isUnchanged && !currencies.includes(currency)) {
       yield {
         path: [...path, 'currency'],
         text: `${currency} is not a currency of the shop, expected one of ${currencies.join(', ')}`,
@@ -209,7 +223,7 @@ function campaignOf(
   };
 }
 
-/** A campaign in the words of a file, its texts by locale, without its codes. */
+/** A campaign as a file writes it, its texts by locale, without its codes. */
 function campaignDocument(campaign: Campaign, settings: Settings, numbers: ReadonlyMap<string, string>) {
   const { kind, amount, currency, minimumOrderValue, validFrom, validTo } = campaign;
   const among = (ids: string[] | null) => new Set(ids?.map((id) => id.toUpperCase()));
@@ -250,9 +264,9 @@ type Restricted = Pick<CampaignEntry, (typeof RESTRICTIONS)[number]>;
 /** An empty list holds for nothing and an absent one for all: entry by entry they are the same. */
 function* restrictionChanges(path: string, before: Restricted, after: Restricted): Generator<string> {
   for (const key of RESTRICTIONS) {
-    const [old, wanted] = [before[key], after[key]];
-    if (old?.length === 0 && !wanted) yield `~ ${path}.${key}: none -> all`;
-    if (!old && wanted?.length === 0) yield `~ ${path}.${key}: all -> none`;
+    const [old, next] = [before[key], after[key]];
+    if (old?.length === 0 && !next) yield `~ ${path}.${key}: none -> all`;
+    if (!old && next?.length === 0) yield `~ ${path}.${key}: all -> none`;
   }
 }
 
@@ -279,14 +293,14 @@ function codeLists(coupons: readonly Coupon[]) {
   return { codes: codes(false), withdrawn: codes(true) };
 }
 
-/** More lines than these say nothing. */
+/** Longer lists are summed up in one line. */
 const MOST_LINES = 10;
 
 function* codeChanges(path: string, before: readonly Coupon[], after: readonly Coupon[]): Generator<string> {
-  const [old, wanted] = [codeLists(before), codeLists(after)];
+  const [old, next] = [codeLists(before), codeLists(after)];
   for (const list of ['codes', 'withdrawn'] as const) {
-    yield* codeLines(`- ${path}.${list}`, missingFrom(wanted[list], old[list]));
-    yield* codeLines(`+ ${path}.${list}`, missingFrom(old[list], wanted[list]));
+    yield* codeLines(`- ${path}.${list}`, missingFrom(next[list], old[list]));
+    yield* codeLines(`+ ${path}.${list}`, missingFrom(old[list], next[list]));
   }
 }
 
@@ -324,4 +338,17 @@ function inOrder(left: { identifier: string }, right: { identifier: string }): n
 
 function byIdentifier(campaigns: readonly Campaign[]): Campaign[] {
   return campaigns.toSorted(inOrder);
+}
+
+type Given<Fields> = {
+  [Key in keyof Fields as undefined extends Fields[Key] ? never : Key]: Fields[Key];
+} & {
+  [Key in keyof Fields as undefined extends Fields[Key] ? Key : never]?: Exclude<Fields[Key], undefined>;
+};
+
+/** The object without the fields that are undefined: an absent key says "not set". */
+function given<const Fields extends object>(fields: Fields): Given<Fields> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Given<Fields>;
 }

@@ -20,7 +20,8 @@ export async function addDemoFiles(db: Database, config: Config, shopId: string)
     await insertImages(tx, shopId, files);
     await updateCategories(tx, shopId, files);
     await tx.run(sql`
-      update shop set logo_url = coalesce(logo_url, ${files.logo}), settings_version = settings_version + 1
+      update shop set settings_version = settings_version + 1,
+        settings = settings || jsonb_build_object('logoUrl', coalesce(settings ->> 'logoUrl', ${files.logo}::text))
       where shop_id = ${shopId}`);
   });
 }
@@ -29,7 +30,7 @@ export async function addDemoFiles(db: Database, config: Config, shopId: string)
 export async function completeDemoShop(db: Database, config: Config): Promise<void> {
   const incomplete = await db.one(sql`
     select from shop
-    where shop_id = 'DemoShop' and logo_url is null
+    where shop_id = 'DemoShop' and settings ->> 'logoUrl' is null
       and exists (select from product where shop_id = 'DemoShop' and product_number = 'AP-110')
       and not exists (select from product_image where shop_id = 'DemoShop')`);
   if (incomplete) await addDemoFiles(db, config, 'DemoShop');

@@ -6,6 +6,7 @@ import type { DemoCartToken } from '../../http/demo-tokens.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { State } from '../../orders/schema.ts';
 import type { AddressField } from '../../shops/countries/address.ts';
+import { settingsFormat } from '../../settings-format.ts';
 import { parseSettingsFile, type SettingsFile } from '../../shops/settings/file.ts';
 
 /*
@@ -88,7 +89,8 @@ export async function readSettings(): Promise<{
   settings: SettingsFile;
   couponCampaigns: NonNullable<SettingsFile['couponCampaigns']>;
 }> {
-  const file = parseSettingsFile(await readFile(new URL('settings.yaml', FOLDER), 'utf8'));
+  const text = await readFile(new URL('settings.yaml', FOLDER), 'utf8');
+  const file = parseSettingsFile(text, settingsFormat);
   const { couponCampaigns = [], ...settings } = file;
   return { settings, couponCampaigns };
 }

@@ -5,6 +5,7 @@ import { startDemo } from '../../../test/demo.ts';
 import { startService, type Answer, type Service } from '../../../test/service.ts';
 import { mediaCleanup } from '../../platform/media/sweep.ts';
 import { STATES } from '../../orders/schema.ts';
+import { settingsFormat } from '../../settings-format.ts';
 import { applySettings, exportSettings } from '../../shops/settings/file.ts';
 import { addDemoFiles } from './add-files.ts';
 import { createDemoShops } from './demo-shop.ts';
@@ -708,7 +709,7 @@ describe('coupons', () => {
   });
 
   test('a settings file that was exported changes nothing', async () => {
-    const file = await exportSettings(service.db, 'DemoShop');
+    const file = await exportSettings(service.db, 'DemoShop', settingsFormat);
     expect(file.couponCampaigns).toHaveLength(10);
     expect(file.invoicing).toMatchObject({
       street: 'Speicherweg 4',
@@ -716,7 +717,9 @@ describe('coupons', () => {
       paymentDays: 14,
       electronic: true,
     });
-    const { changes } = await service.db.transaction((tx) => applySettings(tx, 'DemoShop', file));
+    const { changes } = await service.db.transaction((tx) =>
+      applySettings(tx, 'DemoShop', file, settingsFormat),
+    );
     expect(changes).toEqual([]);
   });
 
@@ -851,7 +854,7 @@ test('the shop without files names none', async () => {
     `select (select count(*)::int from product_image) as images,
       (select count(*)::int from product where facts ?| '{energyLabel,dataSheet}' or main_image is not null) as named,
       (select count(*)::int from category where image_key is not null) as pictures,
-      (select count(*)::int from shop where logo_url is not null) as logos`,
+      (select count(*)::int from shop where settings ->> 'logoUrl' is not null) as logos`,
   );
   await plain.close();
   expect(rows).toEqual([{ images: 0, named: 0, pictures: 0, logos: 0 }]);
@@ -1075,7 +1078,8 @@ test('files are added to what somebody has changed since the shop was made', asy
   const plain = await startDemo({}, now);
   const { db, config } = plain;
   await db.pool.query(`delete from product where product_number = 'TE-100'`);
-  await db.pool.query(`update shop set logo_url = 'https://logo.example/own.png' where shop_id = 'DemoShop'`);
+  await db.pool.query(`update shop set settings = settings || '{"logoUrl": "https://logo.example/own.png"}'
+    where shop_id = 'DemoShop'`);
   const before = (
     await plain.call('POST', '/DemoShop/products/find', {
       token: reader,

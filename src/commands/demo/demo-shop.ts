@@ -11,6 +11,7 @@ import { tokenCaller } from '../../http/rate-limit.ts';
 import { SCOPES, type Scope } from '../../http/scopes.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
 import { insertShop } from '../../shops/shop/queries.ts';
+import { settingsFormat } from '../../settings-format.ts';
 import { applySettings, type SettingsFile } from '../../shops/settings/file.ts';
 import { insertDemoCarts } from './carts.ts';
 import { insertCatalogue } from './insert-catalogue.ts';
@@ -111,7 +112,7 @@ async function insertCampaigns(
   const couponCampaigns = campaigns.map((campaign) =>
     campaign.identifier === ENDED ? { ...campaign, validFrom: ago(90), validTo: ago(60) } : campaign,
   );
-  await applySettings(tx, shopId, { couponCampaigns });
+  await applySettings(tx, shopId, { couponCampaigns }, settingsFormat);
   // The only use of this coupon is taken.
   await tx.run(sql`
     update coupon_campaign set used = 1 where shop_id = ${shopId} and identifier = 'one_shot'`);

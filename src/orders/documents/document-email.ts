@@ -1,5 +1,6 @@
+import type { Messages } from '../../kernel/messages.ts';
 import type { EmailKind, EmailWords } from '../../platform/email/kind.ts';
-import { ORDER_EMAIL, ORDER_WORDS, unbroken } from '../order-email.ts';
+import { ORDER_EMAIL, unbroken } from '../order-email.ts';
 import { documentFile } from './file.ts';
 
 /** An invoice or a credit note that was finalised. */
@@ -11,11 +12,7 @@ export interface DocumentFinalised {
   grandTotal: string;
 }
 
-interface DocumentWords extends EmailWords {
-  documentTypes: Record<DocumentFinalised['documentType'], string>;
-}
-
-export const documentEmail: EmailKind<DocumentFinalised, DocumentWords> = {
+export const documentEmail: EmailKind<DocumentFinalised, EmailWords & Messages['email']['invoice']> = {
   ...ORDER_EMAIL,
   name: 'invoice',
   occasion: 'To the customer, with an invoice or a credit note as PDF.',
@@ -29,7 +26,7 @@ export const documentEmail: EmailKind<DocumentFinalised, DocumentWords> = {
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     documentType: {
-      meaning: '"invoice" or "credit note", in the language of the mail.',
+      meaning: '"invoice" or "credit note", in the language of the email.',
       value: ({ documentType }, _, { documentTypes }) => documentTypes[documentType],
     },
     documentNumber: {
@@ -38,24 +35,5 @@ export const documentEmail: EmailKind<DocumentFinalised, DocumentWords> = {
     },
     total: { meaning: 'Its total, with its currency.', value: ({ grandTotal }) => unbroken(grandTotal) },
   },
-  words: {
-    en: {
-      ...ORDER_WORDS.en,
-      subject: 'Your {documentType} {documentNumber}',
-      text: '{shopName} sends you the {documentType} {documentNumber} for your order {orderNumber}. You find it attached as a PDF.\n\nTotal: {total}',
-      documentTypes: { Invoice: 'invoice', CreditNote: 'credit note' },
-    },
-    de: {
-      ...ORDER_WORDS.de,
-      subject: 'Ihre {documentType} {documentNumber}',
-      text: '{shopName} sendet Ihnen die {documentType} {documentNumber} zu Ihrer Bestellung {orderNumber}. Sie finden sie als PDF im Anhang.\n\nGesamtbetrag: {total}',
-      documentTypes: { Invoice: 'Rechnung', CreditNote: 'Gutschrift' },
-    },
-    fr: {
-      ...ORDER_WORDS.fr,
-      subject: 'Votre {documentType} {documentNumber}',
-      text: '{shopName} vous envoie la {documentType} {documentNumber} pour votre commande {orderNumber}. Vous la trouverez en pièce jointe, au format PDF.\n\nTotal\u00a0: {total}',
-      documentTypes: { Invoice: 'facture', CreditNote: 'note de crédit' },
-    },
-  },
+  words: (email) => ({ ...email.aboutOrder, ...email.invoice }),
 };

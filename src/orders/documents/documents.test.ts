@@ -484,7 +484,8 @@ describe('electronic invoices', () => {
   test('need to know who sells', async () => {
     const { shop, orderId } = await givenOrder();
     await service.db.run(sql`
-      update shop set invoicing = '{"electronic": true, "city": "Hamburg"}', settings_version = settings_version + 1
+      update shop set settings = settings || '{"invoicing": {"electronic": true, "city": "Hamburg"}}',
+        settings_version = settings_version + 1
       where shop_id = ${shop.shopId}`);
     expect(await refused(shop, orderId, 'invoices', {})).toEqual([
       400,

@@ -5,7 +5,7 @@ import type { Address } from '../../shops/countries/address.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { anyText } from '../../catalogue/products/render.ts';
-import type { UnitKey } from '../../kernel/units.ts';
+import { UNITS } from '../../kernel/units.ts';
 import { nameOf } from './address-lines.ts';
 import { dayOf, isExport, type DocumentFacts, type Seller } from './facts.ts';
 import { element, xmlText, type XmlElement } from './xml.ts';
@@ -129,7 +129,7 @@ function lineOf(line: ContentLine, net: number, position: number, document: Docu
     anyText(texts ?? undefined, terms.locale, terms.defaultLocale);
   const variation = text(line.variation);
   const { priceQuantity, unit } = line.orderUnit;
-  const unitCode = UNIT_CODES[unit];
+  const unitCode = UNITS[unit].code;
   return element('ram:IncludedSupplyChainTradeLineItem', [
     element('ram:AssociatedDocumentLineDocument', [element('ram:LineID', String(position))]),
     element('ram:SpecifiedTradeProduct', [
@@ -358,64 +358,3 @@ const percent = (rate: number) => (rate / 100).toFixed(2);
 function day(date: string, namespace: 'udt' | 'qdt' = 'udt'): XmlElement {
   return element(`${namespace}:DateTimeString`, date.replaceAll('-', ''), { format: '102' });
 }
-
-/** UN/ECE recommendations 20 and 21; C62 is one of something. */
-const UNIT_CODES: Readonly<Record<UnitKey, string>> = {
-  byte: 'AD',
-  kilobyte: '2P',
-  megabyte: '4L',
-  gigabyte: 'E34',
-  terrabyte: 'E35',
-  gram: 'GRM',
-  kilogram: 'KGM',
-  milligram: 'MGM',
-  ounce: 'ONZ',
-  pound: 'LBR',
-  tone: 'TNE',
-  litre: 'LTR',
-  millilitre: 'MLT',
-  cubicfoot: 'FTQ',
-  cubicinch: 'INQ',
-  cubicmetre: 'MTQ',
-  cubicyard: 'YDQ',
-  fluidounce: 'OZA',
-  gallon: 'GLL',
-  quart: 'QT',
-  metre: 'MTR',
-  centimetre: 'CMT',
-  foot: 'FOT',
-  inch: 'INH',
-  kilometre: 'KMT',
-  millimetre: 'MMT',
-  yard: 'YRD',
-  piece: 'H87',
-  bottle: 'XBO',
-  box: 'XBX',
-  can: 'XCA',
-  capsule: 'AV',
-  carton: 'XCR',
-  glass: 'C62',
-  kit: 'KT',
-  pack: 'XPK',
-  packet: 'XPA',
-  pair: 'PR',
-  roll: 'XRO',
-  set: 'SET',
-  sheet: 'XST',
-  ticket: 'C62',
-  unit: 'C62',
-  second: 'SEC',
-  minute: 'MIN',
-  hour: 'HUR',
-  day: 'DAY',
-  night: 'C62',
-  week: 'WEE',
-  month: 'MON',
-  year: 'ANN',
-  squaremetre: 'MTK',
-  squarecentimetre: 'CMK',
-  squarefoot: 'FTK',
-  squareinch: 'INK',
-  squaremillimetre: 'MMK',
-  squareyard: 'YDK',
-};

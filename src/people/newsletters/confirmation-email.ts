@@ -33,24 +33,5 @@ export const newsletterConfirmation: EmailKind<NewsletterRequested> = {
     },
   },
   link: confirmUrl,
-  words: {
-    en: {
-      subject: 'Please confirm: newsletter of {shopName}',
-      text: 'This address was entered at {shopName} to receive: {newsletters}.\n\nPlease confirm it within 7 days. If it was not you, do nothing: you will not receive anything.\n\nYou can unsubscribe at any time: {unsubscribeUrl}',
-      link: 'Confirm subscription',
-      footer: 'You receive this mail because a newsletter was requested with this address.',
-    },
-    de: {
-      subject: 'Bitte bestätigen: Newsletter von {shopName}',
-      text: 'Diese Adresse wurde bei {shopName} eingetragen für: {newsletters}.\n\nBitte bestätigen Sie das innerhalb von 7 Tagen. Falls Sie das nicht waren, müssen Sie nichts tun: Sie erhalten dann keine Post von uns.\n\nAbmelden können Sie sich jederzeit: {unsubscribeUrl}',
-      link: 'Anmeldung bestätigen',
-      footer: 'Sie erhalten diese E-Mail, weil mit dieser Adresse ein Newsletter angefordert wurde.',
-    },
-    fr: {
-      subject: 'À confirmer\u00a0: newsletter de {shopName}',
-      text: 'Cette adresse a été saisie chez {shopName} pour recevoir\u00a0: {newsletters}.\n\nMerci de le confirmer sous 7 jours. Si vous n’êtes pas à l’origine de cette demande, ne faites rien\u00a0: vous ne recevrez rien.\n\nVous pouvez vous désinscrire à tout moment\u00a0: {unsubscribeUrl}',
-      link: 'Confirmer l’inscription',
-      footer: 'Vous recevez cet e-mail car une newsletter a été demandée avec cette adresse.',
-    },
-  },
+  words: (email) => email.newsletter,
 };

@@ -1,10 +1,8 @@
 import type { Queries } from '../../db/database.ts';
+import type { Messages } from '../../kernel/messages.ts';
 import type { Attachment } from './delivery.ts';
 import type { Row } from './letter.ts';
 import { LINES } from './placeholders.ts';
-
-/** The languages that have built-in words; the others get English. */
-export type InLanguages<Words> = Readonly<Record<'en' | 'de' | 'fr', Words>>;
 
 /** The built-in words of a kind of email in one language. */
 export interface EmailWords {
@@ -52,7 +50,8 @@ export interface EmailKind<Facts extends object = object, Words extends EmailWor
   placeholders: Readonly<Record<string, Placeholder<Facts, Words>>>;
   /** The table that `{lines}` stands for. */
   lines?: { meaning: string; rows(facts: Facts, words: Words): Row[] };
-  words: InLanguages<Words>;
+  /** Takes its built-in words from the message catalogue. */
+  words(email: Messages['email']): Words;
   link(facts: Facts, context: EmailContext): string;
   /**
    * Whether anybody can cause this email to any address, by ordering with it or by typing it into a form: those count

@@ -82,7 +82,7 @@ export function apps(api: Operations): void {
         route: '/rs/shops/:shopId/token',
         object: { appId: app.appId.toUpperCase() },
       });
-      afterCommit(() => api.callers.forget(shopId));
+      afterCommit(() => api.callers.invalidate(shopId));
       header('cache-control', 'no-store');
       return { access_token: token };
     },

@@ -1,5 +1,6 @@
+import { messages } from '../../kernel/messages.ts';
 import { htmlLetter, plainLetter, type Letter } from '../../platform/email/letter.ts';
-import type { EmailContext, EmailKind, InLanguages } from '../../platform/email/kind.ts';
+import type { EmailContext, EmailKind } from '../../platform/email/kind.ts';
 import { fillBody, fillSubject } from '../../platform/email/placeholders.ts';
 import type { Email } from '../../platform/email/queue.ts';
 import type { MailTexts, Settings } from '../settings/settings.ts';
@@ -19,9 +20,9 @@ export function renderEmail(
   { mailTexts, defaultLocale }: Pick<Settings, 'mailTexts' | 'defaultLocale'>,
 ): RenderedEmail {
   const own = ownWords(mailTexts[kind.name] ?? {}, locale, defaultLocale);
-  const ownLanguage = languageOf(own?.locale ?? locale);
-  const language = ownLanguage in kind.words ? (ownLanguage as keyof InLanguages<unknown>) : 'en';
-  const words = kind.words[language];
+  const wordsLocale = own?.locale ?? locale;
+  const builtIn = messages(wordsLocale).email;
+  const words = kind.words(builtIn);
   const values = new Map(
     Object.entries(kind.placeholders).map(([name, one]) => [name, one.value(facts, context, words)]),
   );
@@ -31,7 +32,7 @@ export function renderEmail(
     link: { label: words.link, href: kind.link(facts, context) },
     footer: words.footer,
   };
-  const textLanguage = own?.text === undefined ? language : ownLanguage;
+  const textLanguage = own?.text === undefined ? builtIn.language : languageOf(wordsLocale);
   return {
     subject: letter.subject,
     language: textLanguage,

@@ -1,7 +1,4 @@
 import { isCountry } from '../countries/countries.ts';
-import { campaignProblems } from '../../carts/coupon-campaigns/settings-checks.ts';
-import { EMAIL_KINDS } from '../../email-kinds.ts';
-import { emailTextProblems } from '../email/settings-checks.ts';
 import { isCurrency, parseDecimal } from '../../kernel/money.ts';
 import { invoicingProblems } from './invoicing.ts';
 import { suggestion, type Problem } from './problem.ts';
@@ -15,15 +12,20 @@ import {
   textProblems,
   type Frame,
 } from './rules.ts';
-import type { SettingsFile } from './schema.ts';
+import { PRICE_FIELDS, SHIPPING_PRICES, type SettingsFile } from './schema.ts';
+import { sectionOf, type SettingsSection } from './section.ts';
 import { themeProblems } from './theme.ts';
 import type { Settings } from './settings.ts';
 
 /**
- * What no schema can say about a well-formed document. Without `current` only what the file itself tells is
- * checked, so that a file can be judged before its shop is known.
+ * Finds what no schema can say about a well-formed file. Without `current` only the file itself is checked, so that a
+ * file can be refused before its shop is known.
  */
-export function contentProblems(file: SettingsFile, current?: Settings): Problem[] {
+export function contentProblems(
+  file: SettingsFile,
+  sections: readonly SettingsSection[],
+  current?: Settings,
+): Problem[] {
   const frame: Frame = {
     locales: file.locales?.items ?? current?.locales,
     defaultLocale: file.locales?.default ?? current?.defaultLocale,
@@ -45,9 +47,11 @@ export function contentProblems(file: SettingsFile, current?: Settings): Problem
     ...discountProblems(file, frame),
     ...otherProblems(file, frame),
     ...invoicingProblems(file.invoicing ?? {}, frame),
-    ...emailTextProblems(EMAIL_KINDS, file.mails ?? {}, frame),
     ...themeProblems(file.theme ?? {}),
-    ...campaignProblems(file.couponCampaigns ?? [], frame),
+    ...sections.flatMap((section) => {
+      const value = sectionOf(file, section);
+      return value === undefined ? [] : [...section.checks(value, frame)];
+    }),
     ...(current ? leftBehind(file, current) : []),
   ];
 }
@@ -163,24 +167,14 @@ function* taxClassProblems({ taxClasses }: SettingsFile, frame: Frame): Generato
   }
 }
 
-type ShippingEntry = NonNullable<SettingsFile['shippingMethods']>[number];
-
-/** What each kind of delivery needs and may have. */
-const PRICING = {
-  flat: { needs: ['price'], takes: ['price', 'freeFrom'] },
-  weight: { needs: ['pricePerKg'], takes: ['price', 'pricePerKg', 'freeFrom'] },
-  orderValue: { needs: ['tiers'], takes: ['tiers', 'freeFrom'] },
-  pickup: { needs: [], takes: [] },
-} as const satisfies Record<ShippingEntry['kind'], { needs: string[]; takes: string[] }>;
-
 function* shippingProblems({ shippingMethods = [] }: SettingsFile, frame: Frame): Generator<Problem> {
   yield* repeated('shippingMethods', 'key', shippingMethods);
   for (const [index, method] of shippingMethods.entries()) {
     const path = ['shippingMethods', index];
     yield* nameProblems([...path, 'name'], method.name, frame);
     if (method.description) yield* textProblems([...path, 'description'], method.description, frame);
-    const { needs, takes }: { needs: readonly string[]; takes: readonly string[] } = PRICING[method.kind];
-    for (const field of ['price', 'pricePerKg', 'tiers', 'freeFrom'] as const) {
+    const { needs, takes } = SHIPPING_PRICES[method.kind];
+    for (const field of PRICE_FIELDS) {
       if (method[field] === undefined) {
         if (needs.includes(field)) yield { path, text: `${field} is missing: kind ${method.kind} needs it` };
       } else if (!takes.includes(field)) {

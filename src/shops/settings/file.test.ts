@@ -10,18 +10,19 @@ import { newId } from '../../kernel/ids.ts';
 import { sixDigits } from '../../kernel/colour.ts';
 import { EMAIL_KINDS } from '../../email-kinds.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
+import { settingsFormat } from '../../settings-format.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
 import { deleteShop } from '../shop/queries.ts';
 import {
   applySettings,
   exportSettings,
-  parseSettingsFile,
-  settingsSchemaText,
+  parseSettingsFile as parseFile,
   settingsText,
   SettingsProblem,
   type SettingsFile,
 } from './file.ts';
+import { settingsSchemaText } from './format.ts';
 import { FONTS, selectSettings } from './settings.ts';
 
 let service: Service;
@@ -38,9 +39,10 @@ beforeEach(async () => {
 });
 
 const applied = (file: SettingsFile, shop = shopId) =>
-  service.db.transaction((tx) => applySettings(tx, shop, file));
+  service.db.transaction((tx) => applySettings(tx, shop, file, settingsFormat));
 const apply = async (file: SettingsFile, shop = shopId) => (await applied(file, shop)).changes;
-const exported = () => exportSettings(service.db, shopId);
+const exported = () => exportSettings(service.db, shopId, settingsFormat);
+const parseSettingsFile = (text: string) => parseFile(text, settingsFormat);
 const stored = async () => (await selectSettings(service.db, shopId))!;
 const example = (name: string) =>
   readFile(new URL(`../../../examples/${name}-shop.yaml`, import.meta.url), 'utf8');
@@ -779,7 +781,7 @@ describe('the schema in schema/', () => {
       'utf8',
     );
     expect(
-      file === settingsSchemaText(),
+      file === settingsSchemaText(settingsFormat),
       'schema/shop-settings.schema.json is stale: run npm run generate',
     ).toBe(true);
   });
@@ -798,7 +800,7 @@ describe('the schema in schema/', () => {
         if (words['items']) visit(`${path}.${name}[]`, words['items'] as typeof schema);
       }
     };
-    visit('', JSON.parse(settingsSchemaText()) as Record<string, unknown>);
+    visit('', JSON.parse(settingsSchemaText(settingsFormat)) as Record<string, unknown>);
     expect(undescribed).toEqual([]);
   });
 });

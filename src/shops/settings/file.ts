@@ -1,12 +1,15 @@
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, Document } from 'yaml';
-import { carryOut, exportCampaigns, planCampaigns } from '../../carts/coupon-campaigns/settings-section.ts';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { newId } from '../../kernel/ids.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { contentProblems } from './checks.ts';
-import { changesBetween, documentOf, settingsWith, type Section } from './document.ts';
+import { documentOf, settingsWith } from './conversion.ts';
+import { settingsChanges } from './diff.ts';
+import { amountKeys, createSettingsFormat, type SettingsFormat } from './format.ts';
 import { formProblems, problemLine, SettingsProblem, type Problem } from './problem.ts';
-import type { SettingsFile } from './schema.ts';
+import type { SectionName, SettingsFile } from './schema.ts';
+import { sectionOf } from './section.ts';
+import { selectSettings, type Settings } from './settings.ts';
 import {
   countSubscribers,
   lockShop,
@@ -14,13 +17,15 @@ import {
   requestListingRebuild,
   writeSettings,
 } from './writes.ts';
-import { selectSettings, type Settings } from './settings.ts';
 
 export { SettingsProblem } from './problem.ts';
-export { SettingsFile, settingsSchemaText } from './schema.ts';
+export type { SettingsFile } from './schema.ts';
+
+/** The file without the sections of other modules. */
+const PLAIN_FORMAT = createSettingsFormat([]);
 
 /** Reads YAML, of which JSON is a part. Throws a SettingsProblem that names every problem with its line. */
-export function parseSettingsFile(text: string): SettingsFile {
+export function parseSettingsFile(text: string, format = PLAIN_FORMAT): SettingsFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const syntax = [...document.errors, ...document.warnings];
@@ -39,10 +44,10 @@ export function parseSettingsFile(text: string): SettingsFile {
     ]);
   }
   const source = { document, lines };
-  const form = formProblems(value);
-  refuse(form.length > 0 ? form : contentProblems(value), source);
-  sources.set(value, source);
-  return value;
+  refuse(fileProblems(value, format), source);
+  const file = value as SettingsFile;
+  sources.set(file, source);
+  return file;
 }
 
 interface Source {
@@ -50,8 +55,14 @@ interface Source {
   lines: LineCounter;
 }
 
-/** Of the files that were parsed, so that what their shop refuses is told with its line too. */
+/** The sources of the files that were parsed, so that what their shop refuses is named with its line too. */
 const sources = new WeakMap<SettingsFile, Source>();
+
+/** Problems of the form come first: a file that does not have it can't be checked further. */
+function fileProblems(file: unknown, { validate, sections }: SettingsFormat, current?: Settings): Problem[] {
+  const form = formProblems(file, validate);
+  return form.length > 0 ? form : contentProblems(file as SettingsFile, sections, current);
+}
 
 /** Throws when there are problems. */
 function refuse(problems: readonly Problem[], source: Source | undefined): void {
@@ -91,7 +102,7 @@ function lineOf({ path }: Problem, { document, lines }: Source): number | undefi
 export interface AppliedSettings {
   /** What changed, one line each; none means that nothing was written. */
   changes: string[];
-  sections: ReadonlySet<Section>;
+  sections: ReadonlySet<SectionName>;
   /** The lists of products are rebuilt in the background, because locales or currencies have changed. */
   rebuildsListing: boolean;
 }
@@ -104,47 +115,44 @@ export async function applySettings(
   tx: Transaction,
   shopId: string,
   file: SettingsFile,
+  format = PLAIN_FORMAT,
 ): Promise<AppliedSettings> {
   const current = (await lockShop(tx, shopId)) ? await selectSettings(tx, shopId) : undefined;
   if (!current) throw unknownShop(shopId);
   // The file may come from code, which the compiler checks less closely than the schema does.
-  const form = formProblems(file);
-  refuse(form.length > 0 ? form : contentProblems(file, current), sources.get(file));
+  refuse(fileProblems(file, format, current), sources.get(file));
 
   const next = settingsWith(current, file, () => newId(tx.now));
-  const settings = await applyShopSettings(tx, current, next);
-  const campaigns = file.couponCampaigns ? await applyCampaigns(tx, next, file) : [];
-  const isListingOld = settings.sections.has('locales') || settings.sections.has('currencies');
-  return {
-    rebuildsListing: isListingOld && (await requestListingRebuild(tx, shopId)),
-    changes: [...settings.changes, ...campaigns],
-    sections: campaigns.length === 0 ? settings.sections : settings.sections.add('couponCampaigns'),
-  };
+  const { changes, sections } = await applyOwnSections(tx, current, next);
+  for (const section of format.sections) {
+    const value = sectionOf(file, section);
+    if (value === undefined || !section.apply) continue;
+    // In the shop as the file makes it: a coupon campaign may name a delivery method that comes with it.
+    const applied = await section.apply(tx, next, value);
+    refuse(applied.problems, sources.get(file));
+    if (applied.changes.length > 0) sections.add(section.name as SectionName);
+    changes.push(...applied.changes);
+  }
+  const isListingOld = sections.has('locales') || sections.has('currencies');
+  return { changes, sections, rebuildsListing: isListingOld && (await requestListingRebuild(tx, shopId)) };
 }
 
-/** What is kept in memory, and told to be new by its version. */
-async function applyShopSettings(tx: Transaction, current: Settings, next: Settings) {
-  const changes = changesBetween(current, next);
+/** Writes the settings themselves if they differ. */
+async function applyOwnSections(tx: Transaction, current: Settings, next: Settings) {
+  const changes = settingsChanges(current, next);
   const sections = new Set(changes.keys());
-  if (sections.size === 0) return { changes: [], sections };
+  if (sections.size === 0) return { changes: [] as string[], sections };
   const losses = await newsletterLosses(tx, current, next);
   // 7 EUR and 7 JPY read the same and are 700 and 7 in minor units.
   if (next.defaultCurrency !== current.defaultCurrency) {
-    for (const section of ['shippingMethods', 'paymentMethods'] satisfies Section[]) sections.add(section);
+    for (const section of ['shippingMethods', 'paymentMethods'] satisfies SectionName[])
+      sections.add(section);
   }
   await writeSettings(tx, current, next, sections);
   return { changes: [...changes.values()].flat().map((line) => losses.get(line) ?? line), sections };
 }
 
-/** In the shop as the file makes it: a campaign may name a method that comes with it. */
-async function applyCampaigns(tx: Transaction, next: Settings, file: SettingsFile): Promise<string[]> {
-  const plan = await planCampaigns(tx, next, file.couponCampaigns!);
-  refuse(plan.problems, sources.get(file));
-  if (plan.lines.length > 0) await carryOut(tx, next.shopId, plan);
-  return plan.lines;
-}
-
-/** A newsletter takes its subscribers with it: the line says how many. */
+/** The lines of newsletters that are removed, with the number of subscribers that go with them. */
 async function newsletterLosses(
   tx: Transaction,
   current: Settings,
@@ -164,33 +172,31 @@ async function newsletterLosses(
 }
 
 /** The complete document: applied to the same shop it changes nothing. */
-export async function exportSettings(db: Queries, shopId: string): Promise<SettingsFile> {
+export async function exportSettings(
+  db: Queries,
+  shopId: string,
+  format = PLAIN_FORMAT,
+): Promise<SettingsFile> {
   const settings = await selectSettings(db, shopId);
   if (!settings) throw unknownShop(shopId);
-  return { ...documentOf(settings), couponCampaigns: await exportCampaigns(db, settings) };
+  const added = await Promise.all(
+    format.sections.map(async (section) => [section.name, await section.read(db, settings)] as const),
+  );
+  return { ...documentOf(settings), ...Object.fromEntries(added) };
 }
 
 const unknownShop = (shopId: string) => new SettingsProblem([`There is no shop ${JSON.stringify(shopId)}`]);
 
-const AMOUNTS = new Set([
-  'price',
-  'pricePerKg',
-  'from',
-  'freeFrom',
-  'amount',
-  'absolute',
-  'minimumOrderValue',
-]);
-
-/** The file as YAML; `schema` is where an editor finds the schema, seen from the file. */
-export function settingsText(file: SettingsFile, schema = './schema/shop-settings.schema.json'): string {
+/** The file as YAML, with amounts as people write money. */
+export function settingsText(file: SettingsFile, format = PLAIN_FORMAT): string {
   const document = new Document(file);
+  const amounts = amountKeys(format.schema);
   const digits = file.currencies ? currencyDigits(file.currencies.default) : 2;
   visit(document, {
     Pair: (_, { key, value }) => {
-      const isAmount = isScalar<string>(key) && AMOUNTS.has(key.value);
+      const isAmount = isScalar<string>(key) && amounts.has(key.value);
       if (isAmount && isScalar(value) && typeof value.value === 'number') value.minFractionDigits = digits;
     },
   });
-  return `# yaml-language-server: $schema=${schema}\n${document.toString({ lineWidth: 0 })}`;
+  return `# yaml-language-server: $schema=./schema/shop-settings.schema.json\n${document.toString({ lineWidth: 0 })}`;
 }

@@ -1,3 +1,4 @@
+import { compact } from './fields.ts';
 import type { Problem } from './problem.ts';
 import { textProblems, type Frame } from './rules.ts';
 import type { SettingsFile } from './schema.ts';
@@ -22,11 +23,6 @@ export function* invoicingProblems(
       text: 'is true, which needs vatId or taxNumber: an electronic invoice must name one of them',
     };
   }
-}
-
-/** As programs want it: people write such numbers in groups. */
-export function compact(number: string): string {
-  return number.replaceAll(' ', '');
 }
 
 /** ISO 13616: the first four characters moved to the end, letters as 10 to 35, is 1 modulo 97. */

@@ -1,5 +1,4 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { SettingsFile } from './schema.ts';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 
 /** What is wrong at one place of a settings file. */
 export interface Problem {
@@ -48,26 +47,8 @@ function quoted(text: string): string {
   return /^[\p{L}\p{N}\p{P}\p{S}]+$/u.test(text) ? text : JSON.stringify(text);
 }
 
-let compiled: ValidateFunction | undefined;
-
-/**
- * All problems at once instead of the first, each with the value and the part of the schema that refused it.
- * Compiled at the first use, because it takes a tenth of a second that a start of the service need not wait for.
- */
-function validator(): ValidateFunction {
-  compiled ??= new Ajv({
-    allErrors: true,
-    verbose: true,
-    strict: false,
-    strictNumbers: true,
-    inlineRefs: false,
-  }).compile(SettingsFile);
-  return compiled;
-}
-
-/** What the form of the document has wrong: keys, types, bounds. */
-export function formProblems(value: unknown): Problem[] {
-  const validate = validator();
+/** Finds what the schema refuses: keys, types, bounds. */
+export function formProblems(value: unknown, validate: ValidateFunction): Problem[] {
   if (validate(value)) return unstorableTexts(value, []);
   const errors = validate.errors!;
   // A value of the wrong type is named once, not again for each bound that it misses as well.

@@ -1,7 +1,7 @@
 import { isCountry } from '../countries/countries.ts';
 import { currencyDigits, parseDecimal } from '../../kernel/money.ts';
 import type { Problem } from './problem.ts';
-import type { Texts } from './schema.ts';
+import type { Texts } from './fields.ts';
 
 /** The rules that several sections of a settings file share. */
 

@@ -1,104 +1,50 @@
-import { Type, type Static, type TSchema } from 'typebox';
-import {
-  CAMPAIGN_TYPES,
-  LONGEST_CODE,
-  LONGEST_IDENTIFIER,
-  MOST_USES,
-  ONE_LINE,
-} from '../../carts/coupon-campaigns/campaign.ts';
+import { Type, type Static } from 'typebox';
 import { ADDRESS_FIELDS } from '../countries/address.ts';
 import { Nullable } from '../../http/schemas.ts';
-import { EMAIL_KINDS } from '../../email-kinds.ts';
-import { placeholderMeanings, type EmailKind } from '../../platform/email/kind.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
-import { FONTS, MINIMUM_CART_CODES } from './settings.ts';
+import {
+  Amount,
+  byLocale,
+  Colour,
+  Country,
+  COUNTRY,
+  Currency,
+  CURRENCY,
+  Flag,
+  Grouped,
+  inline,
+  Key,
+  LINES_OF_TEXT,
+  List,
+  Locale,
+  LOCALE,
+  MapOf,
+  MOST_MONEY,
+  named,
+  NullableText,
+  OneLine,
+  OrElse,
+  OrNull,
+  Percent,
+  Plain,
+  Section,
+  Setting,
+  stored,
+  Text,
+  Url,
+  withIds,
+  type Stored,
+  type StoredName,
+} from './fields.ts';
 
 /**
- * A shop's settings as a person writes them: money as decimals in the default currency, rates in percent, texts
- * plain or by locale. Every field has a description and an example, because editors show them while one types.
+ * The settings of a shop, each with its place in the settings file, its type, its bounds, its words for editors, its
+ * stored form and what a new shop has. A new setting is a line here and the code that uses it; `settings.ts` derives
+ * `Settings` from this schema.
  */
 
-const LOCALE = '^[a-z]{2}_[A-Z]{2}$';
-const COUNTRY = '^[A-Z]{2}$';
-const CURRENCY = '^[A-Z]{3}$';
-
-/** Beyond this, minor units would come near 2^53. */
-const MOST_MONEY = 1_000_000_000_000;
-
-interface Words {
-  description: string;
-  examples: unknown[];
-}
-
-/** Unknown keys are refused: a typing error in a settings file must not be passed over. */
-function Section<Fields extends Record<string, TSchema>>(
-  fields: Fields,
-  words: Partial<Words> & { definitions?: object } = {},
-) {
-  return Type.Object(fields, { additionalProperties: false, ...words });
-}
-
-function List<Item extends TSchema>(
-  item: Item,
-  words: Words,
-  bounds: { minItems?: number; maxItems?: number } = {},
-) {
-  return Type.Array(item, { maxItems: 1000, ...bounds, ...words });
-}
-
-/** A map whose keys have a form. */
-function MapOf<Value extends TSchema>(
-  keys: string,
-  value: Value,
-  words: Words,
-  bounds: { minProperties?: number } = {},
-) {
-  return Type.Unsafe<Record<string, Static<Value>>>({
-    type: 'object',
-    patternProperties: { [keys]: value },
-    additionalProperties: false,
-    ...bounds,
-    ...words,
-  });
-}
-
-export type Texts = string | Record<string, string>;
-
-/** Something that can be seen, and no control characters but tabs and line breaks: XML and mails can't hold them. */
-const LINES_OF_TEXT = '^(?=[\\s\\S]*\\S)[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$';
-
-/** One type array instead of a union, so that a problem in it is named exactly. */
-function Text(words: Words, maxLength = 255, pattern = '\\S') {
-  const text = { maxLength, pattern };
-  return Type.Unsafe<Texts>({
-    type: ['string', 'object'],
-    ...text,
-    patternProperties: { [LOCALE]: { type: 'string', ...text } },
-    additionalProperties: false,
-    minProperties: 1,
-    ...words,
-    description: `${words.description} A text in the default locale, or texts by locale.`,
-  });
-}
-
-const Plain = (words: Words, maxLength = 255) => Type.String({ maxLength, pattern: '\\S', ...words });
-const OneLine = (words: Words, maxLength = 255) => Type.String({ maxLength, pattern: ONE_LINE, ...words });
-const Key = (words: Words) => Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$', ...words });
-const Locale = (words: Words) => Type.String({ pattern: LOCALE, ...words });
-const Country = (words: Words) => Type.String({ pattern: COUNTRY, ...words });
-const Currency = (words: Words) => Type.String({ pattern: CURRENCY, ...words });
-const Url = (words: Words) => Type.String({ pattern: '^https?://\\S+$', maxLength: 2000, ...words });
-const Amount = (words: Words) => Type.Number({ minimum: 0, maximum: MOST_MONEY, ...words });
-const Percent = (words: Words) => Type.Number({ minimum: 0, maximum: 100, ...words });
-const Flag = (description: string, standard: boolean) =>
-  Type.Boolean({
-    description: `${description} Absent: ${standard}.`,
-    default: standard,
-    examples: [standard],
-  });
-
 const name = Text({ description: 'Name of the shop.', examples: ['Harbour & Hearth'] });
-const slogan = Text(
+const slogan = NullableText(
   {
     description: 'May hold markup; null takes it away.',
     examples: ['<p>Small things from the sea side</p>'],
@@ -116,162 +62,263 @@ const logoUrl = Type.String({
   description: 'Address of the logo, or a path on this server; null takes it away.',
   examples: ['https://shop.example/logo.png'],
 });
-const Domain = Type.String({
-  // Labels of letters, digits and hyphens, at least two, and perhaps a port.
-  pattern:
-    '^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?::[0-9]{1,5})?$',
-  maxLength: 259,
-  description:
-    'A host name without a scheme, with its port if that is not the usual one; other letters than a to z as xn--....',
-  examples: ['shop.example'],
-});
+const Domain = stored(
+  Type.String({
+    // Labels of letters, digits and hyphens, at least two, and perhaps a port.
+    pattern:
+      '^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?::[0-9]{1,5})?$',
+    maxLength: 259,
+    description:
+      'A host name without a scheme, with its port if that is not the usual one; other letters than a to z as xn--....',
+    examples: ['shop.example'],
+  }),
+  { toStored: (host) => host.toLowerCase(), toWritten: (host: string) => host },
+);
 const country = Country({ description: 'Where the shop sits, ISO 3166-1 alpha-2.', examples: ['DE'] });
 
-const Locales = Section(
-  {
-    default: Locale({ description: 'What is shown when a text is missing elsewhere.', examples: ['en_GB'] }),
-    items: List(
-      Locale({ description: 'Language and country.', examples: ['de_DE'] }),
-      { description: 'All locales, the default among them.', examples: [['en_GB', 'de_DE']] },
-      { minItems: 1 },
-    ),
-  },
-  {
-    description:
-      'Languages of the shop. The texts of a locale that is taken away are deleted; a text that the new default locale lacks is copied from the old one.',
-  },
-);
-
-const Currencies = Section(
-  {
-    default: Currency({ description: 'The currency all amounts here are in.', examples: ['EUR'] }),
-    items: List(
-      Currency({ description: 'ISO 4217.', examples: ['GBP'] }),
-      { description: 'All currencies, the default among them.', examples: [['EUR', 'GBP']] },
-      { minItems: 1 },
-    ),
-    rates: Type.Optional(
-      MapOf(
-        CURRENCY,
-        Type.Number({
-          exclusiveMinimum: 0,
-          maximum: 1_000_000_000,
-          description: 'Rate from the default currency, at most 10 decimals.',
-          examples: [0.85],
-        }),
-        {
-          description: 'What 1 of the default currency is worth in each other one.',
-          examples: [{ GBP: 0.85, USD: 1.1 }],
-        },
+const Locales = inline(
+  Section(
+    {
+      default: named(
+        'defaultLocale',
+        Locale({ description: 'What is shown when a text is missing elsewhere.', examples: ['en_GB'] }),
       ),
-    ),
-  },
-  { description: 'Currencies of the shop.' },
-);
-
-const Countries = Section(
-  {
-    default: Country({ description: 'The one chosen at first.', examples: ['DE'] }),
-    items: List(
-      Country({ description: 'ISO 3166-1 alpha-2.', examples: ['AT'] }),
-      { description: 'Where the shop delivers to, the default among them.', examples: [['DE', 'AT', 'FR']] },
-      { minItems: 1 },
-    ),
-  },
-  { description: 'Countries the shop delivers to.' },
-);
-
-const Taxes = Section(
-  {
-    model: Type.Enum(['gross', 'net'], {
-      description: 'gross: all prices contain tax (usual towards consumers); net: tax is added to them.',
-      examples: ['gross'],
-    }),
-    displayTaxes: Type.Optional(Flag('Show a note on taxes.', true)),
-    noTaxesMessage: Type.Optional(
-      Plain(
-        {
-          description: 'Text to show instead, when no taxes are shown.',
-          examples: ['No VAT is charged (small business).'],
-        },
-        1000,
+      items: named(
+        'locales',
+        List(
+          Locale({ description: 'Language and country.', examples: ['de_DE'] }),
+          { description: 'All locales, the default among them.', examples: [['en_GB', 'de_DE']] },
+          { minItems: 1 },
+        ),
       ),
-    ),
-    deliveryThresholdIsActive: Type.Optional(
-      Flag('The delivery threshold into other EU countries is exceeded.', false),
-    ),
-    taxFreeOutsideEu: Type.Optional(
-      Flag('No tax on deliveries to countries outside the European Union.', true),
-    ),
-  },
-  { description: 'How prices and taxes go together.' },
-);
-
-const TaxClass = Section({
-  key: Key({ description: 'Its name in this file; the id belongs to it.', examples: ['standard'] }),
-  name: Text({ description: 'Name of the class.', examples: ['Standard rate'] }),
-  default: Type.Optional(Flag('The class of a product that names none; exactly one class is it.', false)),
-  defaultDigital: Type.Optional(
-    Flag('The class of digital goods that name none; when no class says so, it is the default one.', false),
+    },
+    {
+      description:
+        'Languages of the shop. The texts of a locale that is taken away are deleted; a text that the new default locale lacks is copied from the old one.',
+    },
   ),
-  digital: Type.Optional(Flag('Goods of this class are not shipped: downloads, tickets.', false)),
-  rates: MapOf(COUNTRY, Percent({ description: 'Percent, at most 2 decimals.', examples: [19] }), {
-    description: "Percent by country of delivery, the shop's own country among them.",
-    examples: [{ DE: 19, AT: 20 }],
-  }),
-});
+);
+
+const Currencies = inline(
+  Section(
+    {
+      default: named(
+        'defaultCurrency',
+        Currency({ description: 'The currency all amounts here are in.', examples: ['EUR'] }),
+      ),
+      items: named(
+        'currencies',
+        List(
+          Currency({ description: 'ISO 4217.', examples: ['GBP'] }),
+          { description: 'All currencies, the default among them.', examples: [['EUR', 'GBP']] },
+          { minItems: 1 },
+        ),
+      ),
+      rates: OrElse(
+        {},
+        named(
+          'exchangeRates',
+          MapOf(
+            CURRENCY,
+            stored(
+              Type.Number({
+                exclusiveMinimum: 0,
+                maximum: 1_000_000_000,
+                description: 'Rate from the default currency, at most 10 decimals.',
+                examples: [0.85],
+              }),
+              { toStored: rateText, toWritten: Number },
+            ),
+            {
+              description: 'What 1 of the default currency is worth in each other one.',
+              examples: [{ GBP: 0.85, USD: 1.1 }],
+            },
+          ),
+        ),
+      ),
+    },
+    { description: 'Currencies of the shop.' },
+  ),
+);
+
+/** A rate as plain decimal text, because a number such as 1e-7 would not be one. */
+function rateText(rate: number): string {
+  const text = String(rate);
+  return text.includes('e') ? rate.toFixed(10).replace(/0+$/, '') : text;
+}
+
+const Countries = inline(
+  Section(
+    {
+      default: named(
+        'defaultCountry',
+        Country({ description: 'The one chosen at first.', examples: ['DE'] }),
+      ),
+      items: named(
+        'countries',
+        List(
+          Country({ description: 'ISO 3166-1 alpha-2.', examples: ['AT'] }),
+          {
+            description: 'Where the shop delivers to, the default among them.',
+            examples: [['DE', 'AT', 'FR']],
+          },
+          { minItems: 1 },
+        ),
+      ),
+    },
+    { description: 'Countries the shop delivers to.' },
+  ),
+);
+
+const Taxes = inline(
+  Section(
+    {
+      model: named(
+        'taxModel',
+        stored(
+          Type.Enum(['gross', 'net'], {
+            description:
+              'gross: all prices contain tax (usual towards consumers); net: tax is added to them.',
+            examples: ['gross'],
+          }),
+          {
+            toStored: (model) => (model === 'gross' ? ('GROSS' as const) : ('NET' as const)),
+            toWritten: (model) => (model === 'GROSS' ? 'gross' : 'net'),
+          },
+        ),
+      ),
+      displayTaxes: OrElse(true, Flag('Show a note on taxes.', true)),
+      noTaxesMessage: OrNull(
+        Plain(
+          {
+            description: 'Text to show instead, when no taxes are shown.',
+            examples: ['No VAT is charged (small business).'],
+          },
+          1000,
+        ),
+      ),
+      deliveryThresholdIsActive: OrElse(
+        false,
+        Flag('The delivery threshold into other EU countries is exceeded.', false),
+      ),
+      taxFreeOutsideEu: OrElse(
+        true,
+        Flag('No tax on deliveries to countries outside the European Union.', true),
+      ),
+    },
+    { description: 'How prices and taxes go together.' },
+  ),
+);
+
+const TaxClass = Section(
+  {
+    key: Key({ description: 'Its name in this file; the id belongs to it.', examples: ['standard'] }),
+    name: Text({ description: 'Name of the class.', examples: ['Standard rate'] }),
+    default: OrElse(
+      false,
+      named('isDefault', Flag('The class of a product that names none; exactly one class is it.', false)),
+    ),
+    defaultDigital: OrElse(
+      false,
+      named(
+        'isDefaultDigital',
+        Flag(
+          'The class of digital goods that name none; when no class says so, it is the default one.',
+          false,
+        ),
+      ),
+    ),
+    digital: OrElse(false, Flag('Goods of this class are not shipped: downloads, tickets.', false)),
+    rates: MapOf(COUNTRY, Percent({ description: 'Percent, at most 2 decimals.', examples: [19] }), {
+      description: "Percent by country of delivery, the shop's own country among them.",
+      examples: [{ DE: 19, AT: 20 }],
+    }),
+  },
+  { isOmitted: (_, written) => written === false },
+);
 
 export const SHIPPING_KINDS = ['flat', 'weight', 'orderValue', 'pickup'] as const;
+type ShippingKind = (typeof SHIPPING_KINDS)[number];
 
-const ShippingMethod = Section({
-  key: Key({ description: 'Its name in this file; the id belongs to it.', examples: ['express'] }),
-  name: Text({ description: 'Name.', examples: ['Express delivery'] }),
-  description: Type.Optional(Text({ description: 'Text.', examples: ['The next working day'] }, 10_000)),
-  logoUrl: Type.Optional(Url({ description: 'Logo.', examples: ['https://shop.example/parcel.png'] })),
-  kind: Type.Enum([...SHIPPING_KINDS], {
-    description:
-      'flat: price. weight: price + pricePerKg x weight. orderValue: the price of the tier the order is in. pickup: free, shown without a price.',
-    examples: ['flat'],
-  }),
-  price: Type.Optional(Amount({ description: 'For flat and weight.', examples: [7] })),
-  pricePerKg: Type.Optional(Amount({ description: 'For weight.', examples: [1.19] })),
-  tiers: Type.Optional(
-    List(
-      Section({
-        from: Amount({ description: 'Value of the order from which this price holds.', examples: [50] }),
-        price: Amount({ description: 'Price of the delivery.', examples: [3.9] }),
+/** The prices that each kind of delivery needs, and those that it may have. */
+export const SHIPPING_PRICES: Record<ShippingKind, { needs: readonly string[]; takes: readonly string[] }> = {
+  flat: { needs: ['price'], takes: ['price', 'freeFrom'] },
+  weight: { needs: ['pricePerKg'], takes: ['price', 'pricePerKg', 'freeFrom'] },
+  orderValue: { needs: ['tiers'], takes: ['tiers', 'freeFrom'] },
+  pickup: { needs: [], takes: [] },
+};
+export const PRICE_FIELDS = ['price', 'pricePerKg', 'tiers', 'freeFrom'] as const;
+
+const ShippingMethod = Section(
+  {
+    key: Key({ description: 'Its name in this file; the id belongs to it.', examples: ['express'] }),
+    name: Text({ description: 'Name.', examples: ['Express delivery'] }),
+    description: OrElse({}, Text({ description: 'Text.', examples: ['The next working day'] }, 10_000)),
+    logoUrl: OrNull(Url({ description: 'Logo.', examples: ['https://shop.example/parcel.png'] })),
+    kind: stored(
+      Type.Enum([...SHIPPING_KINDS], {
+        description:
+          'flat: price. weight: price + pricePerKg x weight. orderValue: the price of the tier the order is in. pickup: free, shown without a price.',
+        examples: ['flat'],
       }),
       {
-        description: 'For orderValue: ascending, the first from 0.',
-        examples: [
-          [
-            { from: 0, price: 7 },
-            { from: 50, price: 3.9 },
-          ],
-        ],
+        toStored: (kind) => (kind === 'orderValue' ? ('order_value' as const) : kind),
+        toWritten: (kind) => (kind === 'order_value' ? 'orderValue' : kind),
       },
-      { minItems: 1 },
     ),
-  ),
-  freeFrom: Type.Optional(
-    Amount({ description: 'Value of the order from which the delivery is free.', examples: [100] }),
-  ),
-});
+    price: OrElse(0, named('amount', Amount({ description: 'For flat and weight.', examples: [7] }))),
+    pricePerKg: OrElse(0, named('amountPerKg', Amount({ description: 'For weight.', examples: [1.19] }))),
+    tiers: OrElse(
+      [],
+      List(
+        Section({
+          from: Amount({ description: 'Value of the order from which this price holds.', examples: [50] }),
+          price: named('amount', Amount({ description: 'Price of the delivery.', examples: [3.9] })),
+        }),
+        {
+          description: 'For orderValue: ascending, the first from 0.',
+          examples: [
+            [
+              { from: 0, price: 7 },
+              { from: 50, price: 3.9 },
+            ],
+          ],
+        },
+        { minItems: 1 },
+      ),
+    ),
+    freeFrom: OrNull(
+      Amount({ description: 'Value of the order from which the delivery is free.', examples: [100] }),
+    ),
+  },
+  {
+    isOmitted: (key, _, method) =>
+      (PRICE_FIELDS as readonly string[]).includes(key) &&
+      !SHIPPING_PRICES[method['kind'] as ShippingKind].takes.includes(key),
+  },
+);
 
 const PaymentMethod = Section({
   key: Key({ description: 'Its name in this file; the id belongs to it.', examples: ['invoice'] }),
   name: Text({ description: 'Name.', examples: ['Invoice'] }),
-  provider: Type.Optional(Plain({ description: 'Who handles the payment.', examples: ['QuickPay'] })),
-  price: Type.Optional(
-    Type.Number({
-      minimum: -MOST_MONEY,
-      maximum: MOST_MONEY,
-      default: 0,
-      description: 'What it costs; below 0 it is a discount. Absent: 0.',
-      examples: [1.5],
-    }),
+  provider: OrNull(
+    named('providerName', Plain({ description: 'Who handles the payment.', examples: ['QuickPay'] })),
   ),
-  additionalData: Type.Optional(
+  price: OrElse(
+    0,
+    named(
+      'amount',
+      Amount(
+        {
+          default: 0,
+          description: 'What it costs; below 0 it is a discount. Absent: 0.',
+          examples: [1.5],
+        },
+        -MOST_MONEY,
+      ),
+    ),
+  ),
+  additionalData: OrNull(
     MapOf(
       '^[A-Za-z0-9_.-]{1,100}$',
       Type.String({ maxLength: 1000, description: 'Text.', examples: ['4711'] }),
@@ -281,7 +328,7 @@ const PaymentMethod = Section({
       },
     ),
   ),
-  releaseUnpaidAfterDays: Type.Optional(
+  releaseUnpaidAfterDays: OrNull(
     Type.Integer({
       minimum: 1,
       maximum: 365,
@@ -292,22 +339,44 @@ const PaymentMethod = Section({
   ),
 });
 
-const MinimumCart = Section(
-  {
-    code: Type.Optional(
-      Type.Enum([...MINIMUM_CART_CODES], {
-        description: 'The sum of the cart that counts. Absent: SumProduct.',
-        default: 'SumProduct',
-        examples: ['SumProduct'],
-      }),
-    ),
-    amount: Type.Optional(Amount({ description: 'What it must reach. Absent: no minimum.', examples: [5] })),
-  },
-  { description: 'The least an order must be worth.' },
+export const MINIMUM_CART_CODES = [
+  'SumProduct',
+  'SumCoupon',
+  'SumDiscount',
+  'SumDelivery',
+  'SumPayment',
+] as const;
+
+const MinimumCart = inline(
+  Section(
+    {
+      code: OrElse(
+        'SumProduct',
+        named(
+          'minimumCartCode',
+          Type.Enum([...MINIMUM_CART_CODES], {
+            description: 'The sum of the cart that counts. Absent: SumProduct.',
+            default: 'SumProduct',
+            examples: ['SumProduct'],
+          }),
+        ),
+      ),
+      amount: OrNull(
+        named(
+          'minimumCartAmount',
+          Amount({ description: 'What it must reach. Absent: no minimum.', examples: [5] }),
+        ),
+      ),
+    },
+    { description: 'The least an order must be worth.' },
+  ),
 );
 
 const BasketDiscount = Section({
-  from: Amount({ description: 'Value of the goods from which the discount holds.', examples: [100] }),
+  from: named(
+    'minimumAmount',
+    Amount({ description: 'Value of the goods from which the discount holds.', examples: [100] }),
+  ),
   absolute: Type.Optional(Amount({ description: 'Discount as an amount; or give percent.', examples: [10] })),
   percent: Type.Optional(Percent({ description: 'Discount in percent; or give absolute.', examples: [10] })),
 });
@@ -316,100 +385,8 @@ const Newsletter = Section({
   identifier: Key({ description: 'Its name; the id belongs to it.', examples: ['TideLetter_EN'] }),
   name: Plain({ description: 'Name for readers.', examples: ['The tide letter'] }),
   language: Type.String({ pattern: '^[a-z]{2}$', description: 'Two letters.', examples: ['en'] }),
-  description: Type.Optional(Plain({ description: 'Text.', examples: ['Once a month'] }, 10_000)),
-  subject: Type.Optional(Plain({ description: 'Subject of the mail.', examples: ['News from the pier'] })),
-});
-
-/** What apps may make without end must come back from an export, so these lists are hardly bounded. */
-const MOST_COUPONS = 1_000_000;
-
-const Moment = (words: Words) => Type.String({ maxLength: 40, ...words });
-const Limit = (words: Words) => Type.Integer({ minimum: 1, maximum: MOST_USES, ...words });
-const Code = Type.String({
-  pattern: ONE_LINE,
-  maxLength: LONGEST_CODE,
-  description: 'A code, unique in the shop ignoring case.',
-  examples: ['SUMMER20'],
-});
-
-const CouponCampaign = Section({
-  identifier: Type.String({
-    pattern: ONE_LINE,
-    maxLength: LONGEST_IDENTIFIER,
-    description: 'Its name in this file; the id belongs to it.',
-    examples: ['summer_sale'],
-  }),
-  name: Text({ description: 'Name.', examples: ['Summer sale'] }),
-  currency: Type.Optional(
-    Currency({ description: 'What its amounts are in. Absent: the default currency.', examples: ['EUR'] }),
-  ),
-  type: Type.Enum([...CAMPAIGN_TYPES], {
-    description: 'fix: amount off. percent: amount percent off. shipping: the delivery is free.',
-    examples: ['fix'],
-  }),
-  amount: Type.Optional(
-    Type.Number({
-      exclusiveMinimum: 0,
-      maximum: MOST_MONEY,
-      description: 'For fix and percent.',
-      examples: [20],
-    }),
-  ),
-  waiveShippingCosts: Type.Optional(Flag('The delivery is free as well.', false)),
-  minimumOrderValue: Type.Optional(
-    Amount({ description: 'What the goods must be worth. Absent: anything.', examples: [60] }),
-  ),
-  usageLimit: Type.Optional(
-    Limit({ description: 'Orders with one code. Absent: any number.', examples: [1] }),
-  ),
-  campaignUsageLimit: Type.Optional(
-    Limit({ description: 'Orders with all codes together. Absent: any number.', examples: [500] }),
-  ),
-  validFrom: Type.Optional(
-    Moment({
-      description: 'ISO 8601; without a zone it is UTC. Absent: at once.',
-      examples: ['2026-06-01T00:00:00Z'],
-    }),
-  ),
-  validTo: Type.Optional(
-    Moment({
-      description: 'ISO 8601; a date alone is the beginning of that day. Absent: for ever.',
-      examples: ['2026-09-01T00:00:00Z'],
-    }),
-  ),
-  products: Type.Optional(
-    List(Plain({ description: 'Number of a product.', examples: ['KN-100'] }, 100), {
-      description: 'It takes off from these only. Absent: from all; an empty list: from none.',
-      examples: [['KN-100', 'KN-110']],
-    }),
-  ),
-  shippingMethods: Type.Optional(
-    List(Key({ description: 'Key of a shipping method.', examples: ['pickup'] }), {
-      description: 'It holds with these only. Absent: with all; an empty list: with none.',
-      examples: [['pickup']],
-    }),
-  ),
-  paymentMethods: Type.Optional(
-    List(Key({ description: 'Key of a payment method.', examples: ['advance'] }), {
-      description: 'It holds with these only. Absent: with all; an empty list: with none.',
-      examples: [['advance']],
-    }),
-  ),
-  codes: List(
-    Code,
-    { description: 'What customers type in.', examples: [['SUMMER20']] },
-    { maxItems: MOST_COUPONS },
-  ),
-  withdrawn: Type.Optional(
-    List(
-      Code,
-      {
-        description: 'Codes that were recalled: customers are told so, instead of that they are unknown.',
-        examples: [['SPRING20']],
-      },
-      { maxItems: MOST_COUPONS },
-    ),
-  ),
+  description: OrNull(Plain({ description: 'Text.', examples: ['Once a month'] }, 10_000)),
+  subject: OrNull(Plain({ description: 'Subject of the mail.', examples: ['News from the pier'] })),
 });
 
 /** One definition that all units refer to: they are 57. */
@@ -424,7 +401,9 @@ const UnitNames = MapOf(
 
 const Units = Type.Unsafe<Record<string, Static<typeof UnitNames>>>({
   type: 'object',
-  properties: Object.fromEntries(UNIT_KEYS.map((key) => [key, { $ref: '#/definitions/unitNames' }])),
+  properties: Object.fromEntries(
+    UNIT_KEYS.map((key) => [key, byLocale('keep', { $ref: '#/definitions/unitNames' })]),
+  ),
   additionalProperties: false,
   description: 'Names of units in the languages of the shop; the English ones are built in.',
   examples: [{ piece: { de_DE: { long: 'Stück', short: 'St.' } } }],
@@ -433,8 +412,7 @@ const Units = Type.Unsafe<Record<string, Static<typeof UnitNames>>>({
 const Bank = Section(
   {
     name: Type.Optional(OneLine({ description: 'Name of the bank.', examples: ['Harbour Bank'] })),
-    iban: Type.String({
-      pattern: '^[A-Z]{2}[0-9]{2}[A-Z0-9 ]{8,40}$',
+    iban: Grouped('^[A-Z]{2}[0-9]{2}[A-Z0-9 ]{8,40}$', {
       description: 'The account; blanks do not matter.',
       examples: ['DE02 1203 0000 0000 2020 51'],
     }),
@@ -449,7 +427,7 @@ const Bank = Section(
   { description: 'Where customers transfer money to.' },
 );
 
-export const InvoicingSection = Section(
+const Invoicing = Section(
   {
     company: Type.Optional(
       OneLine({
@@ -463,8 +441,7 @@ export const InvoicingSection = Section(
       OneLine({ description: 'Town; the country is the one of the shop.', examples: ['Hamburg'] }),
     ),
     vatId: Type.Optional(
-      Type.String({
-        pattern: '^[A-Z]{2}[A-Z0-9 +*.-]{2,20}$',
+      Grouped('^[A-Z]{2}[A-Z0-9 +*.-]{2,20}$', {
         description: 'VAT id with the letters of its country; blanks do not matter.',
         examples: ['DE123456789'],
       }),
@@ -507,9 +484,10 @@ export const InvoicingSection = Section(
   { description: 'Who sells, as invoices and credit notes say it. Documents that exist stay as they are.' },
 );
 
-const Colour = (words: Words) => Type.String({ pattern: '^#(?:[0-9A-Fa-f]{3}){1,2}$', ...words });
+/** Fonts that people have on their machines. */
+export const FONTS = ['sans', 'serif', 'rounded', 'mono'] as const;
 
-export const ThemeSection = Section(
+const Theme = Section(
   {
     accent: Type.Optional(
       Colour({
@@ -557,10 +535,10 @@ export const ThemeSection = Section(
   { description: 'The look of the storefront. The logo is logoUrl.' },
 );
 
-/** A shop's own words for one kind of email. */
-function OwnWords(kind: EmailKind) {
-  const list = Object.entries(placeholderMeanings(kind)).map(([key, meaning]) => `{${key}}: ${meaning}`);
-  return MapOf(
+/** A shop's own words for one kind of email, by locale. */
+export const EmailTexts = byLocale(
+  'copy',
+  MapOf(
     LOCALE,
     Type.Object(
       {
@@ -582,21 +560,25 @@ function OwnWords(kind: EmailKind) {
       },
       { additionalProperties: false, minProperties: 1, description: 'Words in one locale.' },
     ),
-    { description: `${kind.occasion} Placeholders: ${list.join(' ')}`, examples: [kind.example] },
+    {
+      description: 'Words for one kind of email.',
+      examples: [{ en_GB: { subject: 'News on {orderNumber}' } }],
+    },
     { minProperties: 1 },
-  );
-}
+  ),
+);
 
-const Mails = Type.Unsafe<Record<string, Static<ReturnType<typeof OwnWords>>>>({
-  type: 'object',
-  properties: Object.fromEntries(EMAIL_KINDS.map((kind) => [kind.name, OwnWords(kind)])),
-  additionalProperties: false,
+/** By the name of the kind, which is not known here: `shops/email/settings-section.ts` adds the kinds. */
+export const Mails = MapOf('^[a-z][A-Za-z]*$', EmailTexts, {
   description:
-    'Own words of mails, by locale. A mail speaks as its locale says, else another one of the same language, else the default one, else with built-in words (English, German, French).',
-  examples: [{ order: EMAIL_KINDS[0]!.example }],
+    'Own words of emails, by locale. An email speaks as its locale says, else another one of the same language, else the default one, else with built-in words (English, German, French).',
+  examples: [{ order: { en_GB: { subject: 'Order {orderNumber}' } } }],
 });
 
-export const SettingsFile = Section(
+export type MailTexts = Static<typeof Mails>;
+
+/** The sections of the file that are settings. Other modules add sections of their own (`section.ts`). */
+export const SettingsSchema = Section(
   {
     $schema: Type.Optional(
       Type.String({
@@ -604,11 +586,11 @@ export const SettingsFile = Section(
         examples: ['../schema/shop-settings.schema.json'],
       }),
     ),
-    name: Type.Optional(name),
-    slogan: Type.Optional(Nullable(slogan)),
-    email: Type.Optional(email),
-    logoUrl: Type.Optional(Nullable(logoUrl)),
-    domains: Type.Optional(
+    name: Setting(name),
+    slogan: Setting(slogan, null),
+    email: Setting(email),
+    logoUrl: Setting(Nullable(logoUrl), null),
+    domains: Setting(
       List(
         Domain,
         {
@@ -619,80 +601,114 @@ export const SettingsFile = Section(
         { maxItems: 20 },
       ),
     ),
-    country: Type.Optional(country),
-    locales: Type.Optional(Locales),
-    currencies: Type.Optional(Currencies),
-    countries: Type.Optional(Countries),
-    taxes: Type.Optional(Taxes),
-    taxClasses: Type.Optional(
-      List(
-        TaxClass,
-        {
-          description: 'Kinds of goods that are taxed alike.',
-          examples: [[{ key: 'standard', name: 'Standard rate', default: true, rates: { DE: 19 } }]],
-        },
-        { minItems: 1 },
+    country: Setting(country),
+    locales: Setting(Locales),
+    currencies: Setting(Currencies),
+    countries: Setting(Countries),
+    taxes: Setting(Taxes, { model: 'gross' }),
+    taxClasses: Setting(
+      withIds(
+        'key',
+        'taxClassId',
+        List(
+          TaxClass,
+          {
+            description: 'Kinds of goods that are taxed alike.',
+            examples: [[{ key: 'standard', name: 'Standard rate', default: true, rates: { DE: 19 } }]],
+          },
+          { minItems: 1 },
+        ),
       ),
     ),
-    shippingMethods: Type.Optional(
-      List(ShippingMethod, {
-        description: 'How goods reach the customer, in the order they are shown.',
-        examples: [[{ key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9 }]],
-      }),
-    ),
-    paymentMethods: Type.Optional(
-      List(
-        PaymentMethod,
-        {
-          description:
-            'How orders are paid, in the order they are shown; the first is the default of a cart.',
-          examples: [[{ key: 'advance', name: 'Payment in advance' }]],
-        },
-        { minItems: 1 },
+    shippingMethods: Setting(
+      withIds(
+        'key',
+        'shippingMethodId',
+        List(ShippingMethod, {
+          description: 'How goods reach the customer, in the order they are shown.',
+          examples: [[{ key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9 }]],
+        }),
       ),
     ),
-    minimumCart: Type.Optional(MinimumCart),
-    basketDiscounts: Type.Optional(
+    paymentMethods: Setting(
+      withIds(
+        'key',
+        'paymentMethodId',
+        List(
+          PaymentMethod,
+          {
+            description:
+              'How orders are paid, in the order they are shown; the first is the default of a cart.',
+            examples: [[{ key: 'advance', name: 'Payment in advance' }]],
+          },
+          { minItems: 1 },
+        ),
+      ),
+    ),
+    minimumCart: Setting(MinimumCart, {}),
+    basketDiscounts: Setting(
       List(BasketDiscount, {
         description:
           'Discounts by value of the goods, ascending; of those that are reached, the one that takes off most holds.',
         examples: [[{ from: 100, absolute: 10 }]],
       }),
+      [],
     ),
-    units: Type.Optional(Units),
-    newsletters: Type.Optional(
-      List(Newsletter, {
-        description: 'Newsletters of the shop. One that is taken away takes its subscribers with it.',
-        examples: [[{ identifier: 'TideLetter_EN', name: 'The tide letter', language: 'en' }]],
-      }),
-    ),
-    customerGroups: Type.Optional(
-      List(Plain({ description: 'Name of a group.', examples: ['Cafes'] }), {
-        description: 'Groups of customers that products may have prices for; their order does not matter.',
-        examples: [['Cafes', 'Staff']],
-      }),
-    ),
-    crossSellingTitle: Type.Optional(
-      Nullable(
-        Text({
-          description: 'What stands above the products that go with a product; null takes it away.',
-          examples: ['Goes well with'],
-        }),
+    units: Setting(Units, {}),
+    newsletters: Setting(
+      named(
+        'newsletterCampaigns',
+        withIds(
+          'identifier',
+          'campaignId',
+          List(Newsletter, {
+            description: 'Newsletters of the shop. One that is taken away takes its subscribers with it.',
+            examples: [[{ identifier: 'TideLetter_EN', name: 'The tide letter', language: 'en' }]],
+          }),
+        ),
       ),
     ),
-    showFromPrices: Type.Optional(
+    customerGroups: Setting(
+      withIds(
+        'name',
+        'customerGroupId',
+        stored(
+          List(Plain({ description: 'Name of a group.', examples: ['Cafes'] }), {
+            description:
+              'Groups of customers that products may have prices for; their order does not matter.',
+            examples: [['Cafes', 'Staff']],
+          }),
+          {
+            toStored: (names) => names.map((name) => ({ name })),
+            // Sorted, because the database has no order of them.
+            toWritten: (groups) => groups.map(({ name }) => name).toSorted(),
+          },
+        ),
+      ),
+    ),
+    crossSellingTitle: Setting(
+      NullableText({
+        description: 'What stands above the products that go with a product; null takes it away.',
+        examples: ['Goes well with'],
+      }),
+      null,
+    ),
+    showFromPrices: Setting(
       Type.Boolean({
         description: 'A product with variations shows the price of the cheapest one.',
         examples: [true],
       }),
+      true,
     ),
-    publicCatalogue: Type.Optional(
+    publicCatalogue: Setting(
       Type.Boolean({ description: 'Products and categories are read without a token.', examples: [true] }),
+      true,
     ),
-    sellBeyondStock: Type.Optional(
+    sellBeyondStock: Setting(
       Type.Boolean({ description: 'Orders are taken when the stock does not suffice.', examples: [false] }),
+      false,
     ),
-    maxPerOrder: Type.Optional(
+    maxPerOrder: Setting(
       Nullable(
         Type.Number({
           exclusiveMinimum: 0,
@@ -702,8 +718,9 @@ export const SettingsFile = Section(
           examples: [10],
         }),
       ),
+      null,
     ),
-    dailyEmailsPerRecipient: Type.Optional(
+    dailyEmailsPerRecipient: Setting(
       Type.Integer({
         minimum: 1,
         maximum: 1_000,
@@ -711,37 +728,18 @@ export const SettingsFile = Section(
           "How many emails that anybody can cause (order confirmations, newsletter confirmations, a product is back) one address gets in a day (UTC), so that nobody can flood a stranger's mailbox. What is above is not sent; the order stands, and its history says so. A new shop has 20.",
         examples: [20],
       }),
+      20,
     ),
-    mandatoryAddressFields: Type.Optional(
+    mandatoryAddressFields: Setting(
       List(Type.Enum(ADDRESS_FIELDS, { description: 'Field of an address.', examples: ['phoneNumber'] }), {
         description: 'Fields that the billing address of an order must fill, beside those it always needs.',
         examples: [['firstName', 'lastName', 'street', 'zipCode', 'city']],
       }),
+      [],
     ),
-    invoicing: Type.Optional(InvoicingSection),
-    mails: Type.Optional(Mails),
-    theme: Type.Optional(ThemeSection),
-    couponCampaigns: Type.Optional(
-      List(
-        CouponCampaign,
-        {
-          description:
-            'Coupons. A campaign that is taken away takes its codes with it, also those that were added elsewhere.',
-          examples: [
-            [
-              {
-                identifier: 'summer_sale',
-                name: 'Summer sale',
-                type: 'fix',
-                amount: 20,
-                codes: ['SUMMER20'],
-              },
-            ],
-          ],
-        },
-        { maxItems: MOST_COUPONS },
-      ),
-    ),
+    invoicing: Setting(Invoicing, {}),
+    mails: Setting(named('mailTexts', Mails), {}),
+    theme: Setting(Theme, {}),
   },
   {
     description:
@@ -749,14 +747,25 @@ export const SettingsFile = Section(
     definitions: { unitNames: UnitNames },
   },
 );
-export type SettingsFile = Static<typeof SettingsFile>;
 
-/** The schema as the file in schema/ holds it, for editors. */
-export function settingsSchemaText(): string {
-  const schema = {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'Settings of a Kontor shop',
-    ...SettingsFile,
-  };
-  return `${JSON.stringify(schema, null, 2)}\n`;
-}
+type Sections = Omit<(typeof SettingsSchema)['properties'], '$schema'>;
+type InlineName = {
+  [Name in keyof Sections]: Sections[Name] extends { '~inline': true } ? Name : never;
+}[keyof Sections];
+type IntersectionOf<Union> = (Union extends unknown ? (part: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
+/** All settings of the schema as they are stored. */
+export type StoredSettings = {
+  [Name in Exclude<keyof Sections, InlineName> as StoredName<Name, Sections[Name]>]: Stored<Sections[Name]>;
+} & IntersectionOf<Stored<Sections[InlineName]>>;
+
+/** The sections that other modules have added: each declares its own here, where it defines its schema. */
+export interface RegisteredSections {}
+
+/** A settings file. A section that is absent stays as it is. */
+export type SettingsFile = Static<typeof SettingsSchema> & RegisteredSections;
+export type SectionName = Exclude<keyof SettingsFile, '$schema'>;

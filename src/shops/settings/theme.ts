@@ -1,7 +1,6 @@
 import { contrast, READABLE, sixDigits } from '../../kernel/colour.ts';
 import type { Problem } from './problem.ts';
 import type { SettingsFile } from './schema.ts';
-import type { Theme } from './settings.ts';
 
 type ThemeSection = NonNullable<SettingsFile['theme']>;
 
@@ -20,13 +19,4 @@ export function* themeProblems({ background, text }: ThemeSection): Generator<Pr
     path: ['theme', 'text'],
     text: `is ${sixDigits(text)}, whose contrast on ${ground} is ${shown}:1, expected ${READABLE}:1 or more: else many people can't read it`,
   };
-}
-
-/** As the database holds it. */
-export function themeOf(section: ThemeSection): Theme {
-  const { accent, background, text, ...rest } = section;
-  const colours = Object.entries({ accent, background, text }).flatMap(([name, colour]) =>
-    colour === undefined ? [] : [[name, sixDigits(colour)] as const],
-  );
-  return { ...Object.fromEntries(colours), ...rest };
 }

@@ -2,9 +2,9 @@ import type { Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { Section } from './document.ts';
 import { SettingsProblem } from './problem.ts';
-import type { Settings } from './settings.ts';
+import type { SectionName } from './schema.ts';
+import { settingsDocument, type Settings } from './settings.ts';
 
 /** Nobody else changes the settings of this shop until the transaction ends; false when there is no such shop. */
 export async function lockShop(tx: Transaction, shopId: string): Promise<boolean> {
@@ -34,7 +34,7 @@ export async function writeSettings(
   tx: Transaction,
   current: Settings,
   next: Settings,
-  sections: ReadonlySet<Section>,
+  sections: ReadonlySet<SectionName>,
 ): Promise<void> {
   await updateShop(tx, next);
   if (sections.has('domains')) await replaceDomains(tx, next);
@@ -48,23 +48,10 @@ export async function writeSettings(
 function updateShop(tx: Transaction, shop: Settings) {
   return tx.run(sql`
     update shop
-    set settings_version = settings_version + 1, name = ${shop.name}, slogan = ${shop.slogan},
-      email = ${shop.email}, logo_url = ${shop.logoUrl}, country = ${shop.country},
-      default_locale = ${shop.defaultLocale}, locales = ${shop.locales},
+    set settings_version = settings_version + 1, default_locale = ${shop.defaultLocale}, locales = ${shop.locales},
       default_currency = ${shop.defaultCurrency}, currencies = ${shop.currencies},
-      exchange_rates = ${shop.exchangeRates}, default_country = ${shop.defaultCountry},
-      countries = ${shop.countries}, tax_model = ${shop.taxModel}, display_taxes = ${shop.displayTaxes},
-      no_taxes_message = ${shop.noTaxesMessage},
-      delivery_threshold_is_active = ${shop.deliveryThresholdIsActive},
-      tax_free_outside_eu = ${shop.taxFreeOutsideEu}, public_catalogue = ${shop.publicCatalogue},
-      sell_beyond_stock = ${shop.sellBeyondStock}, max_per_order = ${shop.maxPerOrder},
-      daily_emails_per_recipient = ${shop.dailyEmailsPerRecipient},
-      mandatory_address_fields = ${shop.mandatoryAddressFields},
-      minimum_cart_code = ${shop.minimumCartCode}, minimum_cart_amount = ${shop.minimumCartAmount},
-      basket_discounts = ${JSON.stringify(shop.basketDiscounts)}, units = ${shop.units},
-      cross_selling_title = ${shop.crossSellingTitle}, show_from_prices = ${shop.showFromPrices},
-      invoicing = ${shop.invoicing}, mail_texts = ${shop.mailTexts},
-      theme = ${shop.theme}
+      exchange_rates = ${shop.exchangeRates}, public_catalogue = ${shop.publicCatalogue},
+      settings = ${settingsDocument(shop)}
     where shop_id = ${shop.shopId}`);
 }
 
@@ -244,7 +231,7 @@ function missingFrom<Entry extends { key: string }>(kept: readonly Entry[], all:
 /** What products and orders refer to is held by their foreign keys. */
 async function removeUnlessUsed(
   tx: Transaction,
-  section: Section,
+  section: SectionName,
   gone: readonly { key: string }[],
   removal: Sql,
 ): Promise<void> {
@@ -259,7 +246,7 @@ async function removeUnlessUsed(
   }
 }
 
-function inUse(section: Section, keys: readonly string[], by: string): SettingsProblem {
+function inUse(section: SectionName, keys: readonly string[], by: string): SettingsProblem {
   return new SettingsProblem([
     `${section}: ${keys.join(' or ')} can't be taken away, because it is in use (${by}); name it in the file, or change first what uses it`,
   ]);

@@ -2,6 +2,8 @@ import { randomInt } from 'node:crypto';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
+import { initialSettings } from '../settings/conversion.ts';
+import { settingsDocument } from '../settings/settings.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
 
 /** The per-shop numbers and where they begin: the first customer is 1001. */
@@ -42,20 +44,19 @@ export interface NewShop {
 }
 
 /**
- * A shop with the least it needs: one language, one currency, its own country, gross prices, a tax class, a way to
- * pay, which every cart starts with, a root category and a product type. How it delivers is not guessed. Everything else is set with a settings
- * file. The primary key `shop_pkey` refuses an id that is taken.
+ * Makes a shop with the least it needs: one language, one currency, its own country, a tax class, a way to pay, which
+ * every cart starts with, a root category and a product type. How it delivers is not guessed. Everything else is
+ * initial settings until a settings file says something else. The primary key `shop_pkey` refuses an id that is taken.
  */
 export async function insertShop(tx: Transaction, shop: NewShop): Promise<void> {
   const { shopId, name, email, country, locale, currency } = shop;
+  const own = { name: { [locale]: name }, email, country, defaultCountry: country, countries: [country] };
+  const settings = settingsDocument({ ...initialSettings, ...own });
   await tx.run(sql`
-    insert into shop (shop_id, created_at, settings_version, name, slogan, email, country, default_locale, locales,
-      default_currency, currencies, exchange_rates, default_country, countries, tax_model, display_taxes,
-      delivery_threshold_is_active, tax_free_outside_eu, public_catalogue, sell_beyond_stock,
-      mandatory_address_fields, minimum_cart_code, basket_discounts, units)
-    values (${shopId}, ${tx.now}, ${firstVersion()}, ${{ [locale]: name }}, '{}', ${email}, ${country}, ${locale}, ${[locale]},
-      ${currency}, ${[currency]}, '{}', ${country}, ${[country]}, 'GROSS', true,
-      false, true, true, false, '{}', 'SumProduct', '[]', '{}')`);
+    insert into shop (shop_id, created_at, settings_version, default_locale, locales, default_currency, currencies,
+      exchange_rates, public_catalogue, settings)
+    values (${shopId}, ${tx.now}, ${firstVersion()}, ${locale}, ${[locale]}, ${currency}, ${[currency]}, '{}',
+      ${initialSettings.publicCatalogue}, ${settings})`);
   await tx.run(sql`
     insert into counter (shop_id, name, value)
     select ${shopId}, name, value::bigint from jsonb_each_text(${COUNTERS}) as counters (name, value)`);
@@ -79,12 +80,12 @@ export async function insertShop(tx: Transaction, shop: NewShop): Promise<void> 
     values (${shopId}, ${newId(tx.now)}, 'Default', ${{ [locale]: 'Default' }}, ${tx.now}, '[]')`);
 }
 
-/** After a change of what is kept in memory with the settings: every rendered text of the shop is made anew. */
+/** After a change of what is cached with the settings: everything that is rendered for the shop is rendered again. */
 export function moveSettingsVersion(tx: Transaction, shopId: string) {
   return tx.run(sql`update shop set settings_version = settings_version + 1 where shop_id = ${shopId}`);
 }
 
-/** A shop of the same id that was deleted must not be taken for this one by what is kept in memory. */
+/** Random, so that caches do not take a deleted shop of the same id for this one. */
 function firstVersion(): number {
   return randomInt(2 ** 47);
 }
@@ -101,14 +102,14 @@ export async function deleteShop(tx: Transaction, shopId: string): Promise<boole
 
 export function findShops(db: Queries, limit: number) {
   return db.many<{ shopId: string; name: string; createdAt: Date }>(sql`
-    select shop_id as "shopId", coalesce(name ->> default_locale, shop_id) as name, created_at as "createdAt"
+    select shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop_id) as name, created_at as "createdAt"
     from shop order by lower(shop_id) limit ${limit}`);
 }
 
 /** For the start page of a private installation: with the domain that a shop's links lead to, if it has one. */
 export function findShopsWithDomains(db: Queries, limit: number) {
   return db.many<{ shopId: string; name: string; createdAt: Date; domain: string | null }>(sql`
-    select shop.shop_id as "shopId", coalesce(name ->> default_locale, shop.shop_id) as name,
+    select shop.shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop.shop_id) as name,
       created_at as "createdAt", host as domain
     from shop left join shop_domain on shop_domain.shop_id = shop.shop_id and position = 0
     order by lower(shop.shop_id) limit ${limit}`);

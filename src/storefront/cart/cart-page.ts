@@ -2,11 +2,11 @@ import { largestQuantity } from '../../pricing/quantity.ts';
 import type { ShownCart } from '../../carts/shopping.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { formatMoney } from '../../kernel/money.ts';
-import { obstacleTo, quantityLimitOf, stockShortOf, type Obstacle } from './cart-shown.ts';
+import { obstacleTo, quantityLimitOf, stockShortOf, type Obstacle } from './visitor-cart.ts';
 import { amountText, linePicture, lineText, summary, type Line } from './cart-summary.ts';
 import { messages } from '../../kernel/messages.ts';
-import { happenedEvents, toldCart } from '../scripts/events.ts';
-import type { Page } from '../page.ts';
+import { cartEvents, cartForApps } from '../scripts/events.ts';
+import { PageEvent, type Page } from '../page.ts';
 import { to, type Visit } from '../visit.ts';
 
 /** What was refused, to be said where it was typed. */
@@ -30,8 +30,8 @@ export async function cartPage(visit: Visit, shown: ShownCart | undefined, refus
     ...(refusal && { status: refusal.status }),
     events: shown
       ? [
-          { name: 'cart:view', detail: { cart: toldCart(visit, shown.shown) } },
-          ...(await happenedEvents(visit, shown.shown)),
+          new PageEvent('cart:view', { cart: cartForApps(visit, shown.shown) }),
+          ...(await cartEvents(visit, shown.shown)),
         ]
       : [],
     main: html`${

@@ -9,36 +9,36 @@ import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
 import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import { cartPage } from './cart-page.ts';
-import { cartOf, changeCartOf, rememberCart, shopperOf, shortName } from './cart-shown.ts';
+import { cartOf, changeCartOf, rememberCart, shopperOf, shortName } from './visitor-cart.ts';
 import { amountText } from './cart-summary.ts';
 import { messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
-import type { Pages } from '../page-registration.ts';
+import type { Pages } from '../pages.ts';
 import { pickedUp } from './pickup.ts';
 import { to, type Visit } from '../visit.ts';
 
 /** The cart, and the forms that change it. */
 export function cart(pages: Pages): void {
-  pages.show(
+  pages.get(
     '/cart',
     async (visit, asked) => (await pickedUp(visit, asked, '/cart')) ?? cartPage(visit, await cartOf(visit)),
   );
 
-  pages.take('/cart/add', {}, async (visit, { field, cameFrom }) => {
+  pages.post('/cart/add', async (visit, { field, referrerPath }) => {
     const productId = field('productId').toUpperCase();
     const quantity = typedQuantity(field('quantity') || '1');
     const words = messages(visit.locale).storefront.cart;
-    if (!isId(productId)) return new Redirect(cameFrom, words.notForSale);
-    if (quantity === undefined || quantity === 0) return new Redirect(cameFrom, words.wrongQuantity);
+    if (!isId(productId)) return new Redirect(referrerPath, words.notForSale);
+    if (quantity === undefined || quantity === 0) return new Redirect(referrerPath, words.wrongQuantity);
     try {
       return await added(visit, productId, quantity);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      return new Redirect(cameFrom, refusalText(visit, error));
+      return new Redirect(referrerPath, refusalText(visit, error));
     }
   });
 
-  pages.take('/cart/lines/:lineItemId', {}, async (visit, { field, params }) => {
+  pages.post('/cart/lines/:lineItemId', async (visit, { field, params }) => {
     const lineItemId = params['lineItemId']!.toUpperCase();
     const quantity = typedQuantity(field('quantity'));
     if (quantity === undefined) return refusedQuantity(visit, lineItemId, undefined);
@@ -74,11 +74,11 @@ export function cart(pages: Pages): void {
     }
   });
 
-  pages.take('/cart/lines/:lineItemId/remove', {}, async (visit, { params }) =>
+  pages.post('/cart/lines/:lineItemId/remove', async (visit, { params }) =>
     removed(visit, params['lineItemId']!.toUpperCase()),
   );
 
-  pages.take('/cart/coupon', {}, async (visit, { field, limitFailures }) => {
+  pages.post('/cart/coupon', async (visit, { field, limitFailures }) => {
     const code = field('code');
     const codeKey = couponKey(code);
     const words = messages(visit.locale).storefront.cart;
@@ -97,7 +97,7 @@ export function cart(pages: Pages): void {
     }
   });
 
-  pages.take('/cart/coupon/remove', {}, async (visit) =>
+  pages.post('/cart/coupon/remove', async (visit) =>
     changed(visit, (cart) => removeCoupon(cart), updated(visit)),
   );
 }
@@ -171,7 +171,7 @@ async function changed(
   const { cart } = visit.session;
   const next = cart && (await changeCartOf(visit, cart.id, change, wanted));
   if (next) return new Redirect(to(visit, '/cart'), told(next));
-  visit.remember({ cart: undefined });
+  visit.updateSession({ cart: undefined });
   return new Redirect(to(visit, '/cart'), cart && messages(visit.locale).storefront.cart.expired);
 }
 

@@ -2,20 +2,20 @@ import type { Cart } from '../../carts/schema.ts';
 import { changeCart, startCart, type ShownCart } from '../../carts/shopping.ts';
 import { isRefusal } from '../../http/errors.ts';
 import { readingCurrency } from '../../http/locale.ts';
-import { cartOf, rememberCart, shopperOf } from './cart-shown.ts';
+import { cartOf, rememberCart, shopperOf } from './visitor-cart.ts';
 import { Redirect } from '../page.ts';
-import type { Pages } from '../page-registration.ts';
+import type { Pages } from '../pages.ts';
 import type { Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
 /** The switch of currencies. A cart has one for ever, so what is in it moves to a new one. */
 export function currency(pages: Pages): void {
-  pages.take('/currency', {}, async (visit, { field, cameFrom }) => {
+  pages.post('/currency', async (visit, { field, referrerPath }) => {
     const currency = readingCurrency(field('currency'), visit.settings);
-    visit.remember({ currency });
+    visit.updateSession({ currency });
     const before = await cartOf(visit);
-    if (!before || before.cart.currency === currency) return new Redirect(cameFrom);
-    return new Redirect(cameFrom, await carriedOver(visit, before, currency));
+    if (!before || before.cart.currency === currency) return new Redirect(referrerPath);
+    return new Redirect(referrerPath, await carriedOver(visit, before, currency));
   });
 }
 
@@ -25,7 +25,7 @@ async function carriedOver(visit: Visit, before: ShownCart, currency: string): P
   const { lines, couponCodeKey, shippingPrice, paymentPrice } = before.cart;
   const after = await startedWith(visit, before, currency);
   if (after) rememberCart(visit, after, { event: 'cart:update' });
-  else visit.remember({ cart: undefined });
+  else visit.updateSession({ cart: undefined });
   const hasOwnPrices =
     lines.some(({ price }) => price !== undefined) || shippingPrice !== null || paymentPrice !== null;
   return [

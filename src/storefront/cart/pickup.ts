@@ -4,9 +4,9 @@ import { html } from '../../http/html.ts';
 import { readingLocale } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
 import { findOrderOfCart } from '../../orders/queries.ts';
-import { rememberCart, shopperOf } from './cart-shown.ts';
+import { rememberCart, shopperOf } from './visitor-cart.ts';
 import { Redirect, type Page } from '../page.ts';
-import type { Asked } from '../page-registration.ts';
+import type { PageRequest } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
@@ -19,7 +19,7 @@ import { messages } from '../../kernel/messages.ts';
  */
 export async function pickedUp(
   visit: Visit,
-  { query, isHead }: Asked,
+  { query, isHead }: PageRequest,
   path: '/cart' | '/checkout',
 ): Promise<Page | Redirect | undefined> {
   const cartId = query('cart')?.toUpperCase();
@@ -59,8 +59,8 @@ function taken(
   const { session } = visit;
   const isReplaced = session.cart !== undefined && session.cart.id !== cart.cartId && session.cart.count > 0;
   rememberCart(visit, shown);
-  if (original !== undefined) visit.remember({ cart: { ...visit.session.cart!, copyOf: original } });
-  if (settings.currencies.includes(cart.currency)) visit.remember({ currency: cart.currency });
+  if (original !== undefined) visit.updateSession({ cart: { ...visit.session.cart!, copyOf: original } });
+  if (settings.currencies.includes(cart.currency)) visit.updateSession({ currency: cart.currency });
   const locale = readingLocale(cart.locale, settings);
   const words = messages(locale).storefront.pickup;
   return new Redirect(to({ ...visit, locale }, path), isReplaced ? words.replaced : words.opened);

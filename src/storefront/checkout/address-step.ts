@@ -18,9 +18,9 @@ import {
 } from './address-form.ts';
 import { steps } from './steps.ts';
 import { messages } from '../../kernel/messages.ts';
-import { happenedEvents } from '../scripts/events.ts';
+import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
-import type { Sent } from '../page-registration.ts';
+import type { FormRequest } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
@@ -46,7 +46,7 @@ function typedOf(address: Address | null): Typed {
   return Object.fromEntries(Object.entries(address ?? {}).filter(([, text]) => text !== null));
 }
 
-export function sentAddresses({ settings }: Visit, { field }: Sent): AddressForm {
+export function sentAddresses({ settings }: Visit, { field }: FormRequest): AddressForm {
   const partOf = (part: Part): Typed => {
     const typed: Typed = Object.fromEntries(ADDRESS_FIELDS.map((name) => [name, field(`${part}.${name}`)]));
     // The form offers the countries of the shop; what else is sent is none.
@@ -97,7 +97,7 @@ export async function addressPage(
     path: '/checkout',
     isPrivate: true,
     ...(problems.length > 0 && { status: 400 }),
-    events: await happenedEvents(visit, shown.shown),
+    events: await cartEvents(visit, shown.shown),
     main: html`<h1>${words.title}</h1>
       ${steps(visit, shown, '/checkout')} ${errorList(visit, errors, form)}
       ${

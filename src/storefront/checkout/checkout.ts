@@ -5,16 +5,16 @@ import { orderCart, type ShownCart } from '../../carts/shopping.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { HttpError, ValidationError } from '../../http/errors.ts';
 import { cartPage } from '../cart/cart-page.ts';
-import { cartOf, changeCartOf, rememberCart, shopperOf } from '../cart/cart-shown.ts';
+import { cartOf, changeCartOf, rememberCart, shopperOf } from '../cart/visitor-cart.ts';
 import { messages } from '../../kernel/messages.ts';
 import { addressPage, knownAddresses, sentAddresses, settingAddresses } from './address-step.ts';
 import { chooseMethods, deliveryPage, sentChoices } from './delivery-step.ts';
 import { reviewPage } from './review-step.ts';
 import { missingBefore, type Step } from './steps.ts';
 import { Redirect, type Page } from '../page.ts';
-import type { Pages } from '../page-registration.ts';
+import type { Pages } from '../pages.ts';
 import { pickedUp } from '../cart/pickup.ts';
-import type { Happening } from '../session.ts';
+import type { VisitorEvent } from '../session.ts';
 import { to, type Visit } from '../visit.ts';
 
 /** Per hour and client address: nobody buys so often, and whoever does takes the stock away from others. */
@@ -22,14 +22,14 @@ const MOST_ORDERS = 60;
 
 /** From the cart to the order, in three pages. */
 export function checkout(pages: Pages): void {
-  pages.show(
+  pages.get(
     '/checkout',
     async (visit, asked) =>
       (await pickedUp(visit, asked, '/checkout')) ??
       atStep(visit, '/checkout', (shown) => addressPage(visit, shown, knownAddresses(visit, shown))),
   );
 
-  pages.take('/checkout', {}, async (visit, sent) =>
+  pages.post('/checkout', async (visit, sent) =>
     atStep(visit, '/checkout', async (shown) => {
       const form = sentAddresses(visit, sent);
       if (form.newCountry !== undefined) return addressPage(visit, shown, form);
@@ -43,11 +43,11 @@ export function checkout(pages: Pages): void {
     }),
   );
 
-  pages.show('/checkout/delivery', async (visit) =>
+  pages.get('/checkout/delivery', async (visit) =>
     atStep(visit, '/checkout/delivery', (shown) => deliveryPage(visit, shown)),
   );
 
-  pages.take('/checkout/delivery', {}, async (visit, sent) =>
+  pages.post('/checkout/delivery', async (visit, sent) =>
     atStep(visit, '/checkout/delivery', async (shown) => {
       const chosen = sentChoices(visit, shown, sent);
       if (chosen.refused.length > 0) return deliveryPage(visit, shown, chosen);
@@ -62,19 +62,23 @@ export function checkout(pages: Pages): void {
     }),
   );
 
-  pages.show('/checkout/review', async (visit) =>
+  pages.get('/checkout/review', async (visit) =>
     atStep(visit, '/checkout/review', (shown) => reviewPage(visit, shown)),
   );
 
-  pages.take('/checkout/order', { perHour: MOST_ORDERS }, async (visit, { field }) => {
-    const { cart, order } = visit.session;
-    if (!cart) return new Redirect(to(visit, order === undefined ? '/cart' : '/confirmation'));
-    const shown = await cartOf(visit);
-    const reviewed = field('reviewed');
-    // Gone: another click was faster, or it has ended.
-    if (!shown) return ordered(visit, cart.id, reviewed);
-    return atStep(visit, '/checkout/review', (shown) => placed(visit, shown, reviewed), shown);
-  });
+  pages.post(
+    '/checkout/order',
+    async (visit, { field }) => {
+      const { cart, order } = visit.session;
+      if (!cart) return new Redirect(to(visit, order === undefined ? '/cart' : '/confirmation'));
+      const shown = await cartOf(visit);
+      const reviewed = field('reviewed');
+      // Gone: another click was faster, or it has ended.
+      if (!shown) return ordered(visit, cart.id, reviewed);
+      return atStep(visit, '/checkout/review', (shown) => placed(visit, shown, reviewed), shown);
+    },
+    { perHour: MOST_ORDERS },
+  );
 }
 
 /** With the visitor's cart, if all that comes before this step is done; else the visitor is sent there. */
@@ -96,11 +100,11 @@ async function changed(
   { cart }: ShownCart,
   change: CartChange,
   next: Step,
-  ...happened: Happening[]
+  ...events: VisitorEvent[]
 ): Promise<Redirect> {
   const now = await changeCartOf(visit, cart.cartId, change);
   if (!now) return new Redirect(to(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
-  rememberCart(visit, now, ...happened);
+  rememberCart(visit, now, ...events);
   return new Redirect(to(visit, next));
 }
 
@@ -134,10 +138,10 @@ async function placed(visit: Visit, { cart }: ShownCart, reviewed: string): Prom
 /** The session lets go of the cart and holds the order, which the next page shows. */
 async function ordered(visit: Visit, cartId: string, reviewed: string): Promise<Redirect> {
   const order = await orderCart(shopperOf(visit), cartId, reviewed);
-  visit.remember({ cart: undefined });
+  visit.updateSession({ cart: undefined });
   if (order === undefined)
     return new Redirect(to(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
   const isNew = visit.session.order !== order;
-  visit.remember({ order, ...(isNew && { happened: [{ event: 'order:completed' }] }) });
+  visit.updateSession({ order, ...(isNew && { visitorEvents: [{ event: 'order:completed' }] }) });
   return new Redirect(to(visit, '/confirmation'));
 }

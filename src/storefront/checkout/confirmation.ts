@@ -6,20 +6,20 @@ import { toOrder } from '../../orders/render.ts';
 import type { Order } from '../../orders/schema.ts';
 import { goods, parties } from './review-step.ts';
 import { orderCompleted } from '../scripts/events.ts';
-import type { Pages } from '../page-registration.ts';
+import type { Pages } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
 /** The order that the visitor has just placed; nobody else's session names it. */
 export function confirmation(pages: Pages): void {
-  pages.show('/confirmation', async (visit) => {
+  pages.get('/confirmation', async (visit) => {
     const { db, shopId, session, locale, settings, origin } = visit;
     if (session.order === undefined) throw notFound();
     const row = await findOrder(db, shopId, session.order);
     if (!row) throw notFound();
     const order = toOrder(row, { locale, origin, settings });
     const words = messages(locale).storefront.confirmation;
-    const isNew = session.happened?.some(({ event }) => event === 'order:completed');
+    const isNew = session.visitorEvents?.some(({ event }) => event === 'order:completed');
     return {
       title: words.title,
       path: '/confirmation',

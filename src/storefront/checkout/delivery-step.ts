@@ -10,9 +10,9 @@ import { anyText } from '../../catalogue/products/render.ts';
 import { summary } from '../cart/cart-summary.ts';
 import { messages } from '../../kernel/messages.ts';
 import { steps } from './steps.ts';
-import { happenedEvents, methodEvent } from '../scripts/events.ts';
+import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
-import type { Sent } from '../page-registration.ts';
+import type { FormRequest } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
 
 /** Stands for a payment that an app has set with a price of its own. */
@@ -88,7 +88,7 @@ function paymentOptions({ db, locale }: Visit, { cart, priced, settings }: Shown
   return [agreed, ...options];
 }
 
-export function sentChoices(visit: Visit, shown: ShownCart, { field }: Sent): Chosen {
+export function sentChoices(visit: Visit, shown: ShownCart, { field }: FormRequest): Chosen {
   const isOffered = (options: Option[], id: string) =>
     options.length === 0 || options.some((option) => option.id === id);
   const shippingMethod = sentId(field('shippingMethod'));
@@ -132,7 +132,7 @@ export async function deliveryPage(visit: Visit, shown: ShownCart, sent?: Chosen
     path: '/checkout/delivery',
     isPrivate: true,
     ...(sent && { status: 400 }),
-    events: await happenedEvents(visit, shown.shown),
+    events: await cartEvents(visit, shown.shown),
     main: html`<h1>${words.title}</h1>
       ${steps(visit, shown, '/checkout/delivery')}
       <div class="columns">

@@ -8,7 +8,7 @@ import type { PageName } from '../../shops/legal/schema.ts';
 import { orderedLines, summary, type Sums } from '../cart/cart-summary.ts';
 import { messages, type Message } from '../../kernel/messages.ts';
 import { steps, type Step } from './steps.ts';
-import { happenedEvents } from '../scripts/events.ts';
+import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
 import { legalNames, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
@@ -26,7 +26,7 @@ export async function reviewPage(
     path: '/checkout/review',
     isPrivate: true,
     ...(refusal && { status: refusal.status }),
-    events: await happenedEvents(visit, shown.shown),
+    events: await cartEvents(visit, shown.shown),
     main: html`<h1>${words.review}</h1>
       ${steps(visit, shown, '/checkout/review')}
       ${refusal && html`<div class="notice" role="alert"><p class="error">${refusal.message}</p></div>`}

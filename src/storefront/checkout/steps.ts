@@ -1,6 +1,6 @@
 import type { ShownCart } from '../../carts/shopping.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { obstacleTo } from '../cart/cart-shown.ts';
+import { obstacleTo } from '../cart/visitor-cart.ts';
 import { messages } from '../../kernel/messages.ts';
 import { to, type Visit } from '../visit.ts';
 

@@ -1,38 +1,49 @@
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { PAGES } from '../../shops/legal/schema.ts';
-import { compactText, memoizeBySettings, type Surroundings } from '../memoize-by-settings.ts';
 import { messages } from '../../kernel/messages.ts';
-import { legalNames, shopName, to } from '../visit.ts';
+import { legalNames, shopName, type LayoutContext } from '../visit.ts';
+import { navigationLink } from './navigation-link.ts';
 
-/** The same on every page of a language. */
-export const footerText = memoizeBySettings((visit): string => {
-  const { locale, settings } = visit;
-  if (!settings.publicCatalogue) return '';
+/** The links of the footer that lead to pages of the shop. */
+export function footerLinks(context: LayoutContext): { path: string; text: string }[] {
+  const words = messages(context.locale).storefront.layout;
+  const names = legalNames(context);
+  return [
+    ...PAGES.flatMap(({ page }) => {
+      const text = names[page];
+      return text === undefined ? [] : [{ path: `/legal/${page}`, text }];
+    }),
+    ...(context.settings.newsletterCampaigns.length > 0
+      ? [{ path: '/newsletter', text: words.newsletter }]
+      : []),
+    { path: '/consent', text: words.cookies },
+  ];
+}
+
+/** `currentPath` is the page itself, whose link is marked. */
+export function footer(context: LayoutContext, currentPath: string | undefined): Markup {
+  const { locale, settings } = context;
   const words = messages(locale).storefront.layout;
-  const names = legalNames(visit);
-  const link = (path: string, text: string) => html`<li><a href="${to(visit, path)}">${text}</a></li>`;
-  return compactText(
-    html`<footer class="bottom">
-      <div class="bar">
-        <nav aria-label="${words.information}">
-          <h2>${words.information}</h2>
-          <ul>
-            ${PAGES.map(({ page }) => names[page] !== undefined && link(`/legal/${page}`, names[page]))}
-            ${settings.newsletterCampaigns.length > 0 && link('/newsletter', words.newsletter)}
-            ${link('/consent', words.cookies)}
-          </ul>
-        </nav>
-        ${methods(visit, words.payment, settings.paymentMethods)}
-        ${methods(visit, words.shipping, settings.shippingMethods)} ${contact(visit)}
-      </div>
-      <p class="bar">© ${shopName(visit)}</p>
-    </footer>`,
-  );
-});
+  return html`<footer class="bottom">
+    <div class="bar">
+      <nav aria-label="${words.information}">
+        <h2>${words.information}</h2>
+        <ul>
+          ${footerLinks(context).map(
+            ({ path, text }) => html`<li>${navigationLink(context, path, text, currentPath)}</li>`,
+          )}
+        </ul>
+      </nav>
+      ${methods(context, words.payment, settings.paymentMethods)}
+      ${methods(context, words.shipping, settings.shippingMethods)} ${contact(context)}
+    </div>
+    <p class="bar">© ${shopName(context)}</p>
+  </footer>`;
+}
 
 function methods(
-  { locale, settings }: Surroundings,
+  { locale, settings }: LayoutContext,
   title: string,
   list: readonly { key: string; name: Localised }[],
 ): Markup | false {
@@ -47,12 +58,12 @@ function methods(
   );
 }
 
-function contact(visit: Surroundings): Markup {
-  const { invoicing, email } = visit.settings;
+function contact(context: LayoutContext): Markup {
+  const { invoicing, email } = context.settings;
   const { company, street, zipCode, city, phone } = invoicing;
-  const lines = [company ?? shopName(visit), street, [zipCode, city].filter(Boolean).join(' ')];
+  const lines = [company ?? shopName(context), street, [zipCode, city].filter(Boolean).join(' ')];
   return html`<section>
-    <h2>${messages(visit.locale).storefront.layout.contact}</h2>
+    <h2>${messages(context.locale).storefront.layout.contact}</h2>
     <address>
       ${lines.filter(Boolean).map((line) => html`<span>${line}</span>`)}
       ${phone !== undefined && html`<a href="${`tel:${phone.replaceAll(/[^\d+]/g, '')}`}">${phone}</a>`}

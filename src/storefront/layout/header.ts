@@ -1,140 +1,136 @@
-import { escapeHtml, html, safe, webAddress, type Markup } from '../../http/html.ts';
-import { textIn } from '../../http/locale.ts';
+import { html, webAddress, type Markup } from '../../http/html.ts';
+import { textIn, type Localised } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { CART_ICON, GLOBE_ICON, HEART_ICON, MENU_ICON } from './icons.ts';
-import { compactText, memoizeBySettings, type Surroundings } from '../memoize-by-settings.ts';
 import { messages } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
-import { searchForm } from '../listing/search-form.ts';
-import { categoryPath, shopName, to, type Visit } from '../visit.ts';
+import { categoryPath, shopName, to, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
+import { navigationLink } from './navigation-link.ts';
+import { searchForm } from './search-form.ts';
 
-/** The page in one of the shop's languages. */
-export interface Version {
-  locale: string;
-  href: string;
+/** The parts of the header that all visitors share who read in one language and see one currency. */
+export interface HeaderParts {
+  brand: Markup;
+  search: Markup;
+  currencies: Markup | false;
+  /** The name of each language in that language, by locale. */
+  languages: ReadonlyMap<string, string>;
+  menu: Markup | false;
 }
 
-/** The header: kept, but for what is the visitor's and the page's. */
-export function header(visit: Visit, page: Page, versions: readonly Version[]): Markup {
-  const { session, settings, locale } = visit;
-  if (!settings.publicCatalogue)
-    return html`<header class="top"><div class="bar">${brand(visit)}</div></header>`;
-  const [start, languages, wishes, cart] = keptHeader(visit) as [string, string, string, string];
-  const links = settings.locales.length > 1 ? languageLinks(versions, locale, languageNames(visit)) : '';
-  return here(
-    start + links + languages + badge(session.wishes) + wishes + badge(session.cart?.count) + cart,
-    visit,
-    page,
+export function headerParts(context: LayoutContext, currentPath: string | undefined): HeaderParts {
+  return {
+    brand: brand(context),
+    search: searchForm(context),
+    currencies: context.settings.currencies.length > 1 && currencyForm(context),
+    languages: languageNames(context.settings.locales),
+    menu: menu(context, currentPath),
+  };
+}
+
+/** The paths of the shop's pages that the menu leads to. */
+export function menuPaths({ layout }: LayoutContext): string[] {
+  return layout.categories.flatMap((category) =>
+    [category, ...category.children].map(({ alias }) => categoryPath(alias)),
   );
 }
 
-/** The text with its link to this page marked; those to its other languages begin with their language. */
-export function here(text: string, visit: Visit, { path }: Page): Markup {
-  const link = `<a href="${escapeHtml(to(visit, path))}"`;
-  return safe(text.replace(link, () => `${link} aria-current="page"`));
-}
-
-function badge(count: number | undefined): string {
-  return count !== undefined && count > 0 ? html`<span class="badge">${count}</span>`.text : '';
-}
-
-/** Where something is put in later; no text in the database can hold it. */
-export const SLOT = safe('\0');
-
-const keptHeader = memoizeBySettings((visit): string[] => {
+export function header(visit: Visit, page: Page, parts: HeaderParts): Markup {
+  if (!visit.settings.publicCatalogue) {
+    return html`<header class="top"><div class="bar">${parts.brand}</div></header>`;
+  }
   const words = messages(visit.locale).storefront.layout;
-  const markup = html`<header class="top">
+  const { wishlistCount, cart } = visit.session;
+  return html`<header class="top">
     <div class="bar">
-      ${brand(visit)}
-      <div class="find" role="search">${searchForm(visit)}</div>
-      ${choices(visit)}
+      ${parts.brand}
+      <div class="find" role="search">${parts.search}</div>
+      ${languageAndCurrency(visit, page, parts)}
       <nav class="own" aria-label="${words.cartAndWishList}">
-        <a href="${to(visit, '/wishlist')}"
-          >${HEART_ICON}<span class="label">${words.wishList}</span> ${SLOT}</a
-        >
-        <a href="${to(visit, '/cart')}">${CART_ICON}<span class="label">${words.cart}</span> ${SLOT}</a>
+        ${navigationLink(visit, '/wishlist', countedLabel(HEART_ICON, words.wishList, wishlistCount), page.path)}
+        ${navigationLink(visit, '/cart', countedLabel(CART_ICON, words.cart, cart?.count), page.path)}
       </nav>
-      ${menu(visit)}
+      ${parts.menu}
     </div>
   </header>`;
-  return compactText(markup).split(SLOT.text);
-});
+}
 
-function brand(visit: Surroundings): Markup {
-  const name = shopName(visit);
-  const logo = logoAddress(visit.settings);
-  const isNamed = logo === undefined || visit.settings.theme.showName;
-  return html`<a class="brand" href="${to(visit, '')}"
+function countedLabel(icon: Markup, text: string, count = 0): Markup {
+  return html`${icon}<span class="label">${text}</span>
+    ${count > 0 && html`<span class="badge">${count}</span>`}`;
+}
+
+function brand(context: LayoutContext): Markup {
+  const name = shopName(context);
+  const logo = logoAddress(context.settings);
+  const isNamed = logo === undefined || context.settings.theme.showName;
+  return html`<a class="brand" href="${to(context, '')}"
     >${logo !== undefined && html`<img src="${logo}" alt="${isNamed ? '' : name}" height="40" />`}
     ${isNamed && html`<span>${name}</span>`}</a
   >`;
 }
 
-/** Where the logo is: on this server or elsewhere. */
+/** The address of the logo, which is a file of this server or of another one. */
 export function logoAddress({ logoUrl }: Settings): string | undefined {
   return logoUrl?.startsWith('/') ? logoUrl : webAddress(logoUrl);
 }
 
-/** Languages are links to the same page; currencies are a form, because the cookie remembers them. */
-function choices(visit: Surroundings): Markup {
+/** Languages are links to the same page; currencies are a form, because the cookie stores the choice. */
+function languageAndCurrency(
+  visit: Visit,
+  page: Page,
+  { currencies, languages }: HeaderParts,
+): Markup | false {
   const { settings, locale, currency } = visit;
   const words = messages(locale).storefront.layout;
   const hasLanguages = settings.locales.length > 1;
-  const hasCurrencies = settings.currencies.length > 1;
-  if (!hasLanguages && !hasCurrencies) return SLOT;
-  const chosen = [hasLanguages && locale.slice(0, 2).toUpperCase(), hasCurrencies && currency];
+  if (!hasLanguages && !currencies) return false;
+  const current = [hasLanguages && locale.slice(0, 2).toUpperCase(), currencies && currency];
   return html`<details class="switch">
     <summary>
       ${GLOBE_ICON}<span class="visually-hidden">${words.languageAndCurrency}: </span
-      ><span class="label">${chosen.filter((part) => part !== false).join(' · ')}</span>
+      ><span class="label">${current.filter((part) => part !== false).join(' · ')}</span>
     </summary>
     <div class="sheet">
       ${
-        hasLanguages
-          ? html`<nav aria-label="${words.language}">
-              <ul>
-                ${SLOT}
-              </ul>
-            </nav>`
-          : SLOT
+        hasLanguages &&
+        html`<nav aria-label="${words.language}">
+          <ul>
+            ${settings.locales.map((other) => languageLink(visit, page, other, languages.get(other)!))}
+          </ul>
+        </nav>`
       }
-      ${
-        hasCurrencies &&
-        html`<form method="post" action="${to(visit, '/currency')}">
-          <label
-            >${words.currency}
-            <select name="currency" data-submit>
-              ${settings.currencies.map(
-                (code) =>
-                  html`<option value="${code}" ${code === currency && html`selected`}>${code}</option>`,
-              )}
-            </select></label
-          >
-          <button class="quiet">${words.change}</button>
-        </form>`
-      }
+      ${currencies}
     </div>
   </details>`;
 }
 
-function languageLinks(
-  versions: readonly Version[],
-  current: string,
-  names: ReadonlyMap<string, string>,
-): string {
-  return versions
-    .map(({ locale, href }) => {
-      const tag = languageTag(locale);
-      const mark = locale === current && html`aria-current="true"`;
-      return html`<li><a lang="${tag}" hreflang="${tag}" href="${href}" ${mark}>${names.get(locale)}</a></li>`
-        .text;
-    })
-    .join('');
+function languageLink(visit: Visit, { path, query }: Page, locale: string, name: string): Markup {
+  const tag = languageTag(locale);
+  const href = to({ ...visit, locale }, path, query);
+  const mark = locale === visit.locale && html`aria-current="true"`;
+  return html`<li><a lang="${tag}" hreflang="${tag}" href="${href}" ${mark}>${name}</a></li>`;
 }
 
-/** Each in its own language; with the country where the shop has a language twice. */
-const languageNames = memoizeBySettings(({ settings: { locales } }): ReadonlyMap<string, string> => {
+function currencyForm(context: LayoutContext): Markup {
+  const { settings, currency, locale } = context;
+  const words = messages(locale).storefront.layout;
+  return html`<form method="post" action="${to(context, '/currency')}">
+    <label
+      >${words.currency}
+      <select name="currency" data-submit>
+        ${settings.currencies.map(
+          (code) => html`<option value="${code}" ${code === currency && html`selected`}>${code}</option>`,
+        )}
+      </select></label
+    >
+    <button class="quiet">${words.change}</button>
+  </form>`;
+}
+
+/** Adds the country to the name of a language that the shop has twice. */
+function languageNames(locales: readonly string[]): ReadonlyMap<string, string> {
   const languages = locales.map((locale) => locale.slice(0, 2));
   return new Map(
     locales.map((locale) => {
@@ -147,22 +143,25 @@ const languageNames = memoizeBySettings(({ settings: { locales } }): ReadonlyMap
       return [locale, name.charAt(0).toLocaleUpperCase(tag) + name.slice(1)];
     }),
   );
-});
+}
 
-/** A bar on wide screens, behind a button on narrow ones. */
-function menu(visit: Surroundings): Markup | false {
-  const { frame, settings, locale } = visit;
-  if (frame.categories.length === 0) return false;
+/** The stylesheet shows a bar on wide screens, and a button that opens it on narrow ones. */
+function menu(context: LayoutContext, currentPath: string | undefined): Markup | false {
+  const { layout, settings, locale } = context;
+  if (layout.categories.length === 0) return false;
   const words = messages(locale).storefront.layout;
-  const link = ({ alias, name }: { alias: string; name: Readonly<Record<string, string>> }) =>
-    html`<a href="${to(visit, categoryPath(alias))}"
-      >${textIn(name, locale, settings.defaultLocale) ?? alias}</a
-    >`;
+  const link = ({ alias, name }: { alias: string; name: Localised }) =>
+    navigationLink(
+      context,
+      categoryPath(alias),
+      textIn(name, locale, settings.defaultLocale) ?? alias,
+      currentPath,
+    );
   return html`<details class="menu">
     <summary>${MENU_ICON}<span class="label">${words.categories}</span></summary>
     <nav aria-label="${words.categories}">
       <ul>
-        ${frame.categories.map(
+        ${layout.categories.map(
           (category) =>
             html`<li>
               ${link(category)}

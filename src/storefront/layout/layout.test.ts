@@ -6,8 +6,8 @@ import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { applySettings, type SettingsFile } from '../../shops/settings/file.ts';
 import { findSettings } from '../../shops/settings/settings.ts';
-import { frameOf } from '../frame.ts';
-import { pageBytes } from './layout.ts';
+import { documentBytes } from './layout.ts';
+import { loadShopLayout } from './shop-layout.ts';
 import type { Page } from '../page.ts';
 import type { Session } from '../session.ts';
 import type { Visit } from '../visit.ts';
@@ -39,7 +39,7 @@ async function shown(page: Partial<Page> = {}, visitor: Partial<Visit> = {}, ses
     config: service.config,
     shopId: 'DemoShop',
     settings,
-    frame: await frameOf(service.db, settings),
+    layout: await loadShopLayout(service.db, settings),
     locale: 'en_GB',
     currency: 'EUR',
     origin: 'https://shop.example',
@@ -48,11 +48,11 @@ async function shown(page: Partial<Page> = {}, visitor: Partial<Visit> = {}, ses
     home: 'https://shop.example/shop/DemoShop',
     loadsScripts: true,
     session,
-    remember: () => undefined,
+    updateSession: () => undefined,
     ...visitor,
   };
   return String(
-    pageBytes(visit, { title: 'A page', path: '/somewhere', main: html`<h1>A page</h1>`, ...page }),
+    documentBytes(visit, { title: 'A page', path: '/somewhere', main: html`<h1>A page</h1>`, ...page }),
   );
 }
 
@@ -62,9 +62,9 @@ const between = (text: string, start: string, end: string) => {
   return text.slice(at, text.indexOf(end, at) + end.length);
 };
 const links = (text: string) =>
-  [...text.matchAll(/<a [^>]*?href="([^"]*)"[^>]*>(.*?)<\/a>/g)].map(([, href, label]) => [
+  [...text.matchAll(/<a [^>]*?href="([^"]*)"[^>]*>(.*?)<\/a>/gs)].map(([, href, label]) => [
     href,
-    label!.replaceAll(/<svg.*?<\/svg>|<[^>]*>/g, ' ').trim(),
+    label!.replaceAll(/<svg.*?<\/svg>|<[^>]*>/gs, ' ').trim(),
   ]);
 
 describe('the header', () => {
@@ -75,13 +75,13 @@ describe('the header', () => {
       ['/shop/DemoShop/wishlist', 'Wish list'],
       ['/shop/DemoShop/cart', 'Cart'],
     ]);
-    const session = { wishes: 2, cart: { id: 'A', count: 13 } };
+    const session = { wishlistCount: 2, cart: { id: 'A', count: 13 } };
     expect(await own(session, 'de_DE')).toEqual([
       ['/shop/DemoShop/wishlist?locale=de_DE', expect.stringMatching(/^Merkliste\s+2$/)],
       ['/shop/DemoShop/cart?locale=de_DE', expect.stringMatching(/^Warenkorb\s+13$/)],
     ]);
     // What was one visitor's is not the next one's.
-    expect(await own({ wishes: 0, cart: { id: 'B', count: 0 } })).toEqual(await own({}));
+    expect(await own({ wishlistCount: 0, cart: { id: 'B', count: 0 } })).toEqual(await own({}));
   });
 
   test('has the categories in their order, each with its children', async () => {
@@ -184,7 +184,7 @@ describe('the footer', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('a cached layout', () => {
   test('is new after a change of settings, of a category and of a legal page', async () => {
     const front = async () => (await get('/shop/DemoShop')).text;
     const before = await front();

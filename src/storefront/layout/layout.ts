@@ -1,84 +1,114 @@
-import { html, safe, type Markup } from '../../http/html.ts';
+import type { CacheKind } from '../../db/cache.ts';
+import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { SCRIPT, STYLESHEET } from './assets.ts';
-import { consentBanner } from '../scripts/consent.ts';
+import { asksForConsent, consentBanner } from '../scripts/consent.ts';
 import { pageEvents } from '../scripts/events.ts';
-import { footerText } from './footer.ts';
-import { header, here, logoAddress, SLOT } from './header.ts';
-import { compactText, memoizeBySettings } from '../memoize-by-settings.ts';
+import { footer, footerLinks } from './footer.ts';
+import { header, headerParts, logoAddress, menuPaths, type HeaderParts } from './header.ts';
 import { messages } from '../../kernel/messages.ts';
 import { eventsScript, type Page } from '../page.ts';
 import { hasListeners, scriptTags } from '../scripts/scripts.ts';
-import { backgroundOf, letterIcon, themeStyle } from './theme.ts';
-import { addressOf, shopName, to, type Visit } from '../visit.ts';
+import { letterIcon } from './theme.ts';
+import { absoluteUrl, shopName, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** The whole document. The part that may be kept is encoded when it is first sent, the rest every time. */
-export function pageBytes(visit: Visit, page: Page): Buffer {
-  const [before, after] = around(visit, page).split(SLOT.text) as [string, string];
-  return Buffer.concat([Buffer.from(before), bytesOf(page.main), Buffer.from(after)]);
-}
-
-const encoded = new WeakMap<Markup, Buffer>();
-
-function bytesOf(markup: Markup): Buffer {
-  let bytes = encoded.get(markup);
-  if (!bytes) encoded.set(markup, (bytes = Buffer.from(markup.text)));
-  return bytes;
-}
-
-/** The document without the main part, for which it has a slot. */
-function around(visit: Visit, page: Page): string {
-  const { session, settings } = visit;
-  const versions = settings.locales.map((locale) => ({
-    locale,
-    href: to({ ...visit, locale }, page.path, page.query),
-  }));
-  return html`<!doctype html>
+/** The whole document: what a page says, and the layout around it. */
+export function documentBytes(visit: Visit, page: Page): Buffer {
+  const { notice } = visit.session;
+  const isOpen = visit.settings.publicCatalogue;
+  const parts = layoutParts(visit, page.path);
+  return encodeHtml`<!doctype html>
     <html lang="${languageTag(visit.locale)}">
       <head>
-        ${keptHead(visit)} ${described(visit, page)} ${addresses(visit, page)} ${page.head}
-        ${scriptTags(visit)}
+        ${parts.head} ${description(visit, page)} ${addresses(visit, page)} ${page.head} ${scriptTags(visit)}
       </head>
       <body>
         <a class="skip" href="#page.main">${messages(visit.locale).storefront.layout.skip}</a>
-        ${header(visit, page, versions)}
+        ${header(visit, page, parts.header)}
         <main id="page.main" tabindex="-1">
-          ${session.notice !== undefined && html`<p class="notice" role="status">${session.notice}</p>`}
-          ${SLOT}
+          ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
+          ${page.main}
         </main>
-        ${here(footerText(visit), visit, page)} ${settings.publicCatalogue && consentBanner(visit, page)}
+        ${isOpen && parts.footer}
+        ${isOpen && asksForConsent(visit, page) && parts.consentBanner}
         ${hasListeners(visit) && eventsScript(pageEvents(visit, page))}
       </body>
-    </html> `.text;
+    </html>
+  `;
 }
 
-/** What is the same on every page. */
-const keptHead = memoizeBySettings((visit): Markup => {
-  const { settings, locale } = visit;
-  const name = shopName(visit);
-  const head = html`<meta charset="utf-8" />
+/** The parts of the layout that all visitors share who read in one language and see one currency. */
+interface LayoutParts {
+  settingsVersion: number;
+  head: Markup;
+  header: HeaderParts;
+  footer: Markup;
+  consentBanner: Markup;
+  /** The pages that the header and the footer lead to, whose links are marked there. */
+  paths: ReadonlySet<string>;
+}
+
+const partsCache: CacheKind<LayoutParts> = { name: 'layout parts', limit: { megabytes: 16 } };
+
+/** A page that no link leads to, such as that of a product, shares its parts with all the others of this kind. */
+function layoutParts(visit: Visit, path: string): LayoutParts {
+  const parts = cachedParts(visit, undefined);
+  return parts.paths.has(path) ? cachedParts(visit, path) : parts;
+}
+
+function cachedParts(visit: Visit, currentPath: string | undefined): LayoutParts {
+  const { db, shopId, settings, locale, currency, base } = visit;
+  const cache = db.caches.of(partsCache);
+  const key = `${shopId} ${locale} ${currency} ${base} ${currentPath ?? 'none'}`;
+  const cached = cache.get(key);
+  if (cached?.settingsVersion === settings.version) return cached;
+  const parts = renderParts(visit, currentPath);
+  const { brand, search, currencies, menu } = parts.header;
+  const texts = [parts.head, brand, search, currencies, menu, parts.footer, parts.consentBanner];
+  const length = texts.reduce((sum, part) => sum + (part ? part.text.length : 0), 0);
+  cache.set(key, parts, 2 * (length + key.length));
+  return parts;
+}
+
+function renderParts(context: LayoutContext, currentPath: string | undefined): LayoutParts {
+  return {
+    settingsVersion: context.settings.version,
+    head: sharedHead(context),
+    header: headerParts(context, currentPath),
+    footer: footer(context, currentPath),
+    consentBanner: consentBanner(context),
+    paths: new Set([...menuPaths(context), ...footerLinks(context).map(({ path }) => path)]),
+  };
+}
+
+function sharedHead(context: LayoutContext): Markup {
+  const { settings, locale, layout } = context;
+  const name = shopName(context);
+  const { palette, element } = layout.style;
+  return html`<meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="format-detection" content="telephone=no" />
-    <meta name="theme-color" content="${backgroundOf(settings)}" />
+    <meta name="theme-color" content="${palette.background}" />
     <meta property="og:site_name" content="${name}" />
     <meta property="og:locale" content="${locale}" />
-    <link rel="icon" href="${logoAddress(settings) ?? letterIcon(settings, name)}" />
+    <link rel="icon" href="${logoAddress(settings) ?? letterIcon(palette, name)}" />
     <link rel="stylesheet" href="${STYLESHEET.path}" />
-    <script src="${SCRIPT.path}" defer></script>`;
-  return html`${safe(compactText(head))}${themeStyle(visit)}`;
-});
+    <script src="${SCRIPT.path}" defer></script>
+    ${element}`;
+}
 
-/** For the window, for search engines, and for where people share the page. */
-function described(visit: Visit, { title, description, path, image }: Page): Markup {
+/** Describes the page to the browser, to search engines and to where people share it. */
+function description(visit: Visit, page: Page): Markup {
+  const { title, path, image } = page;
   const name = shopName(visit);
   const picture = image ?? logoAddress(visit.settings);
   return html`<title>${title === name ? name : `${title} | ${name}`}</title>
     <meta property="og:title" content="${title}" />
     <meta property="og:type" content="${path.startsWith('/Products/') ? 'product' : 'website'}" />
     ${
-      description &&
-      html`<meta name="description" content="${description}" />
-        <meta property="og:description" content="${description}" />`
+      page.description &&
+      html`<meta name="description" content="${page.description}" />
+        <meta property="og:description" content="${page.description}" />`
     }
     ${
       picture !== undefined &&
@@ -89,13 +119,13 @@ function described(visit: Visit, { title, description, path, image }: Page): Mar
     }`;
 }
 
-/** Where the page is at home, and where it is in other languages. */
+/** The canonical address of the page, and its addresses in other languages. */
 function addresses(visit: Visit, { isPrivate, path, query }: Page): Markup {
   if (isPrivate) return html`<meta name="robots" content="noindex" />`;
   const { locales, defaultLocale } = visit.settings;
-  const hrefIn = (locale: string) => addressOf({ ...visit, locale }, path, query);
-  const home = hrefIn(visit.locale);
-  return html`<link rel="canonical" href="${home}" /><meta property="og:url" content="${home}" />
+  const hrefIn = (locale: string) => absoluteUrl({ ...visit, locale }, path, query);
+  const canonical = hrefIn(visit.locale);
+  return html`<link rel="canonical" href="${canonical}" /><meta property="og:url" content="${canonical}" />
     ${
       locales.length > 1 &&
       locales.map(

@@ -4,53 +4,53 @@ import { findPage, type Content } from '../../shops/legal/queries.ts';
 import { PAGES, type PageName } from '../../shops/legal/schema.ts';
 import { merchantHtml, prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import type { Page } from '../page.ts';
-import type { Pages } from '../page-registration.ts';
+import type { Pages } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** A legal text holds in its own language, so a page that lacks a locale offers another's and does not borrow it. */
+/** A legal text is valid in its own language only, so a page without a text in this one links to another language. */
 export function legal(pages: Pages): void {
-  pages.show('/legal/:page', async (visit, { params }) => {
+  pages.get('/legal/:page', async (visit, { params }) => {
     const page = PAGES.find((known) => known.page === params['page'])?.page;
     if (!page) throw notFound();
     const { db, shopId, locale, settings } = visit;
     const content = (await findPage(db, shopId, page, locale)) ?? {};
-    if (saysAnything(content, page)) {
-      await prepareMerchantHtml(content['shortDescription'], content['description']);
+    if (hasText(content, page)) {
+      await prepareMerchantHtml(visit, content['shortDescription'], content['description']);
       return textPage(visit, page, content);
     }
     const { defaultLocale } = settings;
     const other = locale === defaultLocale ? {} : ((await findPage(db, shopId, page, defaultLocale)) ?? {});
-    return missingPage(visit, page, saysAnything(other, page));
+    return missingPage(visit, page, hasText(other, page));
   });
 }
 
 const CONTACT = ['company', 'contactPerson', 'address', 'phone', 'email'];
 
-function saysAnything(content: Content, page: PageName): boolean {
+function hasText(content: Content, page: PageName): boolean {
   const keys = ['shortDescription', 'description', ...(page === 'contact-information' ? CONTACT : [])];
   return keys.some((key) => (content[key] ?? '').trim() !== '');
 }
 
-/** Characters of the description that search engines show, and of a postal address. */
-const LONGEST_SUMMARY = 1_000;
-const LONGEST_ADDRESS = 2_000;
+/** How many characters of a description search engines show, and how many an address may have. */
+const MAX_SUMMARY_LENGTH = 1_000;
+const MAX_ADDRESS_LENGTH = 2_000;
 
 function textPage(visit: Visit, page: PageName, content: Content): Page {
   const { name, navigationCaption, title, shortDescription = '', description = '' } = content;
   const heading =
     [name, navigationCaption, title].find((text) => text?.trim()) ??
     messages(visit.locale).storefront.legal.names[page];
-  const summary = plainText(shortDescription, LONGEST_SUMMARY).replaceAll('\n', ' ');
+  const summary = plainText(shortDescription, MAX_SUMMARY_LENGTH).replaceAll('\n', ' ');
   return {
     title: title?.trim() || heading,
     ...(summary !== '' && { description: summary }),
     path: `/legal/${page}`,
     main: html`<article class="prose">
       <h1>${heading}</h1>
-      ${merchantHtml(shortDescription)} ${page === 'contact-information' && contact(visit, content)}
-      ${merchantHtml(description)}
+      ${merchantHtml(visit, shortDescription)} ${page === 'contact-information' && contact(visit, content)}
+      ${merchantHtml(visit, description)}
     </article>`,
   };
 }
@@ -61,7 +61,7 @@ function contact({ locale, settings }: Visit, content: Content): Markup {
   const person = [text('contactPerson'), text('contactPersonJobTitle')]
     .filter((one) => one !== '')
     .join(', ');
-  const address = [text('company'), ...plainText(text('address'), LONGEST_ADDRESS).split('\n')].filter(
+  const address = [text('company'), ...plainText(text('address'), MAX_ADDRESS_LENGTH).split('\n')].filter(
     (line) => line !== '',
   );
   const phone = text('phone');
@@ -96,9 +96,9 @@ function contact({ locale, settings }: Visit, content: Content): Markup {
 }
 
 function missingPage(visit: Visit, page: PageName, isElsewhere: boolean): Page {
-  const { locale, settings, frame } = visit;
+  const { locale, settings, layout } = visit;
   const words = messages(locale).storefront.legal;
-  const heading = frame.legalNames[locale]?.[page] ?? words.names[page];
+  const heading = layout.legalNames[locale]?.[page] ?? words.names[page];
   const path = `/legal/${page}`;
   const language = languageTag(settings.defaultLocale);
   const named = new Intl.DisplayNames([languageTag(locale)], { type: 'language' }).of(language.slice(0, 2));

@@ -331,38 +331,44 @@ describe('suggestions', () => {
     const response = await service.app.inject({ url: `/shop/DemoShop/suggest?${query}`, headers });
     expect(response.statusCode).toBe(200);
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
-    return response.json();
+    return response.json() as { count: string; products: object[] };
   };
 
   test('name, address, picture and price', async () => {
-    expect(await suggest('q=harb')).toEqual([
-      {
-        name: 'Harbour Cider 0.5 l',
-        href: '/shop/DemoShop/Products/DR-120',
-        image: { url: expect.stringMatching(/DR-120_1_xs\.png$/), width: 50, height: 38 },
-        price: '2.95 €',
-      },
-      {
-        name: 'The Quiet Harbour Cookbook',
-        href: '/shop/DemoShop/Products/BK-110',
-        image: { url: expect.stringMatching(/BK-110_1_xs\.png$/), width: 50, height: 38 },
-        price: '28.00 €',
-      },
-    ]);
+    expect(await suggest('q=harb')).toEqual({
+      count: '2 suggestions',
+      products: [
+        {
+          name: 'Harbour Cider 0.5 l',
+          href: '/shop/DemoShop/Products/DR-120',
+          image: { url: expect.stringMatching(/DR-120_1_xs\.png$/), width: 50, height: 38 },
+          price: '2.95 €',
+        },
+        {
+          name: 'The Quiet Harbour Cookbook',
+          href: '/shop/DemoShop/Products/BK-110',
+          image: { url: expect.stringMatching(/BK-110_1_xs\.png$/), width: 50, height: 38 },
+          price: '28.00 €',
+        },
+      ],
+    });
     const cookie = await cookieOfCurrency(service, 'DemoShop', 'GBP');
-    expect(await suggest('q=espressobohn&locale=de_DE', { cookie })).toMatchObject([
-      {
-        name: 'Tidewater Espressobohnen',
-        href: '/shop/DemoShop/Products/CB-100?locale=de_DE',
-        price: '8,42 £',
-      },
-    ]);
-    expect(await suggest('q=gift+card')).toMatchObject([{ image: null }]);
+    expect(await suggest('q=espressobohn&locale=de_DE', { cookie })).toMatchObject({
+      count: '1 Vorschlag',
+      products: [
+        {
+          name: 'Tidewater Espressobohnen',
+          href: '/shop/DemoShop/Products/CB-100?locale=de_DE',
+          price: '8,42 £',
+        },
+      ],
+    });
+    expect(await suggest('q=gift+card')).toMatchObject({ products: [{ image: null }] });
   });
 
   test('not before two characters, and not more than eight', async () => {
-    expect(await suggest('q=h')).toEqual([]);
-    expect(await suggest('')).toEqual([]);
-    expect((await suggest('q=er')).length).toBeLessThanOrEqual(8);
+    expect(await suggest('q=h')).toEqual({ count: '0 suggestions', products: [] });
+    expect((await suggest('')).products).toEqual([]);
+    expect((await suggest('q=er')).products.length).toBeLessThanOrEqual(8);
   });
 });

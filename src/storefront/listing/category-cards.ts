@@ -5,7 +5,6 @@ import { imagesOf } from '../../platform/media/images.ts';
 import { messages } from '../../kernel/messages.ts';
 import { categoryPath, to, type Visit } from '../visit.ts';
 
-/** Categories with their pictures. */
 export function categoryCards(visit: Visit, cards: readonly CategoryCard[]): Markup {
   const { locale, settings } = visit;
   return html`<ul class="grid categories">
@@ -38,7 +37,6 @@ function picture({ shopId }: Visit, { image }: CategoryCard): Markup {
   />`;
 }
 
-/** The same by their names alone. */
 export function categoryLinks(
   visit: Visit,
   categories: readonly { alias: string; name: Localised }[],

@@ -20,51 +20,55 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryNumbers, facetsOf, type Facet } from '../../catalogue/search/facets.ts';
 import { findCategoryNames, findFaceted } from '../../catalogue/search/queries.ts';
 import { categoryCards, categoryLinks } from './category-cards.ts';
-import { compacted, PageCache, viewOf } from '../page-cache.ts';
+import { findOrRender, pageCache, viewOf } from '../page-cache.ts';
 import {
-  askedList,
-  filtersOf,
   isFiltered,
+  parseListRequest,
   PER_PAGE,
   SORTS,
-  type AskedList,
+  toFilters,
+  type ListRequest,
   type Sort,
-} from './listing-asked.ts';
-import { breadcrumbList, crumbs, listView } from './listing-view.ts';
+} from './list-request.ts';
+import { breadcrumbData, breadcrumbNavigation, listView } from './listing-view.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
-import { JsonText, type Page } from '../page.ts';
-import { requireVersion, type Asked, type Pages } from '../page-registration.ts';
+import { PageEvent, pageLength, type Page } from '../page.ts';
+import { requireVersion, type PageRequest, type Pages } from '../pages.ts';
 import { categoryPath, type Visit } from '../visit.ts';
 
-const SORTS_HERE: readonly Sort[] = ['name', 'price', 'price-desc', 'new'];
+const CATEGORY_SORTS: readonly Sort[] = ['name', 'price', 'price-desc', 'new'];
 
-/** The category pages: where the `sfUrl` of categories leads. */
+/** The category pages, where the `sfUrl` of categories leads. */
 export function category(pages: Pages): void {
-  pages.getOptimistic('/Categories', (visit, asked) => categoryPage(visit, undefined, asked));
-  pages.getOptimistic('/Categories/:alias', (visit, asked) =>
-    categoryPage(visit, asked.params['alias'], asked),
+  pages.getOptimistic('/Categories', (visit, request) => categoryPage(visit, undefined, request));
+  pages.getOptimistic('/Categories/:alias', (visit, request) =>
+    categoryPage(visit, request.params['alias'], request),
   );
 }
 
-interface ShownCategory extends CategoryRow {
+interface PageCategory extends CategoryRow {
   number: number;
   path: CategoryTitle[];
 }
 
-const kept = new PageCache<Page>('category pages', 32);
+const categoryPages = pageCache<Page>('category pages', 32);
 
-async function categoryPage(visit: Visit, alias: string | undefined, given: Asked): Promise<Page> {
-  const asked = askedList(given, 'name');
-  const category = await categoryOf(visit, alias);
-  if (isFiltered(asked) || asked.showsFilters || asked.sort === 'new') {
-    return narrowedPage(visit, category, asked);
+async function categoryPage(
+  visit: Visit,
+  alias: string | undefined,
+  pageRequest: PageRequest,
+): Promise<Page> {
+  const request = parseListRequest(pageRequest, 'name');
+  const category = await loadCategory(visit, alias);
+  if (isFiltered(request) || request.showsFilters || request.sort === 'new') {
+    return filteredPage(visit, category, request);
   }
-  const found = await findPlain(visit, visit.db, category, asked);
+  const found = await findList(visit, visit.db, category, request);
   requireVersion(visit, found.settingsVersion);
-  requirePage(asked, found.results);
-  const name = `${category.alias} ${asked.sort} ${asked.page}`;
-  const page = await kept.find(visit, name, found.stamp, async (snapshot) => {
-    const { stamp, results, page, cards } = await findPlain(visit, snapshot, category, asked);
+  requirePage(request, found.results);
+  const name = `${category.alias} ${request.sort} ${request.page}`;
+  const page = await findOrRender(categoryPages, visit, name, found.versionStamp, async (snapshot) => {
+    const { versionStamp, results, page, cards } = await findList(visit, snapshot, category, request);
     const rows = await findProducts(
       snapshot,
       visit.shopId,
@@ -80,38 +84,31 @@ async function categoryPage(visit: Visit, alias: string | undefined, given: Aske
       : results > PER_PAGE
         ? 'on demand'
         : await findFacets(visit, snapshot, category);
-    const content = pageOf(visit, category, { asked, results, products, facets, cards });
-    const until = rendered.map((one) => one.until);
-    return { stamp, until, content, length: content.main.text.length + lengthOfEvents(content) };
+    const content = renderCategory(visit, category, { request, results, products, facets, cards });
+    const expires = rendered.map(({ until }) => until);
+    return { content, versionStamp, expires, length: pageLength(content) };
   });
   return page!;
 }
 
-function lengthOfEvents({ events = [] }: Page): number {
-  return events.reduce(
-    (length, { detail }) => length + (detail instanceof JsonText ? detail.text.length : 0),
-    0,
-  );
-}
-
-function requirePage({ page }: AskedList, results: number): void {
+function requirePage({ page }: ListRequest, results: number): void {
   if (page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
 }
 
-interface KeptCategory {
+interface CachedCategory {
   settingsVersion: number;
-  category: ShownCategory;
+  category: PageCategory;
 }
 
-const categoryCache: CacheKind<KeptCategory> = { name: 'categories', limit: { megabytes: 8 } };
+const categoryCache: CacheKind<CachedCategory> = { name: 'categories', limit: { megabytes: 8 } };
 
 /** Every change of a category moves the version of the settings. */
-async function categoryOf(visit: Visit, alias: string | undefined): Promise<ShownCategory> {
+async function loadCategory(visit: Visit, alias: string | undefined): Promise<PageCategory> {
   const { db, shopId, settings } = visit;
   const cache = db.caches.of(categoryCache);
   const key = `${shopId} ${alias ?? ''}`;
-  const known = cache.get(key);
-  if (known?.settingsVersion === settings.version) return known.category;
+  const cached = cache.get(key);
+  if (cached?.settingsVersion === settings.version) return cached.category;
   const row = await findShownCategory(db, shopId, alias);
   if (!row) throw notFound();
   const category = { ...row, path: await findCategoryPath(db, shopId, row.categoryId) };
@@ -119,8 +116,8 @@ async function categoryOf(visit: Visit, alias: string | undefined): Promise<Show
   return category;
 }
 
-/** A page of the whole category. Where it holds no products itself, those below it are shown with their pictures. */
-async function findPlain(visit: Visit, db: Queries, category: ShownCategory, { page, sort }: AskedList) {
+/** A page of the whole category. Where it has no products itself, its subcategories are shown with their pictures. */
+async function findList(visit: Visit, db: Queries, category: PageCategory, { page, sort }: ListRequest) {
   const { shopId, locale } = visit;
   const { sortBy, direction } = SORTS[sort];
   const found = await pageOfProducts(db, shopId, {
@@ -137,11 +134,11 @@ async function findPlain(visit: Visit, db: Queries, category: ShownCategory, { p
       ? await findCategoryCards(db, shopId, locale, category.categoryId)
       : [];
   const pictures = cards.map(({ image }) => image?.imageKey ?? '').join();
-  return { ...found, cards, stamp: `${found.results} ${found.page} ${pictures}` };
+  return { ...found, cards, versionStamp: `${found.results} ${found.page} ${pictures}` };
 }
 
-/** A list that fits on one page is known by the versions of all its products, so its facets are kept with it. */
-async function findFacets(visit: Visit, db: Queries, category: ShownCategory): Promise<Facet[]> {
+/** The version stamp of a list that fits on one page names all its products, so its facets are cached with it. */
+async function findFacets(visit: Visit, db: Queries, category: PageCategory): Promise<Facet[]> {
   const { shopId, locale, settings } = visit;
   const filters = { facets: [`c:${category.number}`], minimum: null, maximum: null };
   const found = await findFaceted(db, shopId, {
@@ -156,25 +153,25 @@ async function findFacets(visit: Visit, db: Queries, category: ShownCategory): P
   return facetsOf(found, filters, categories, settings, locale);
 }
 
-/** What was asked for in particular is made for this visitor. */
-async function narrowedPage(visit: Visit, category: ShownCategory, asked: AskedList): Promise<Page> {
+/** Filtered lists are too many to be cached. */
+async function filteredPage(visit: Visit, category: PageCategory, request: ListRequest): Promise<Page> {
   const { db, shopId, locale, settings } = visit;
-  const chosen = filtersOf(asked, settings.defaultCurrency);
+  const chosen = toFilters(request, settings.defaultCurrency);
   const filters = { ...chosen, facets: [`c:${category.number}`, ...chosen.facets] };
   const found = await findFaceted(db, shopId, {
     locale,
     terms: [],
     filters,
-    ...SORTS[asked.sort],
+    ...SORTS[request.sort],
     limit: PER_PAGE,
-    offset: (asked.page - 1) * PER_PAGE,
+    offset: (request.page - 1) * PER_PAGE,
   });
   requireVersion(visit, found.settingsVersion);
-  requirePage(asked, found.results);
+  requirePage(request, found.results);
   const categories = await findCategoryNames(db, shopId, categoryNumbers(found.facets));
   return {
-    ...pageOf(visit, category, {
-      asked,
+    ...renderCategory(visit, category, {
+      request,
       results: found.results,
       products: await productValues(db, settings, refsOf(found.page), viewOf(visit, 'list')),
       facets: category.showFacets ? facetsOf(found, filters, categories, settings, locale) : undefined,
@@ -184,59 +181,53 @@ async function narrowedPage(visit: Visit, category: ShownCategory, asked: AskedL
   };
 }
 
-interface Content {
-  asked: AskedList;
+interface CategoryContent {
+  request: ListRequest;
   results: number;
   products: Product[];
   facets: Facet[] | 'on demand' | undefined;
   cards: CategoryCard[];
 }
 
-function pageOf(visit: Visit, category: ShownCategory, content: Content): Page {
+function renderCategory(visit: Visit, category: PageCategory, content: CategoryContent): Page {
   const { shopId, settings, locale, origin } = visit;
   const text = (texts: Localised) => textIn(texts, locale, settings.defaultLocale);
   const name = text(category.name) ?? category.alias;
   const description = text(category.description);
   const path = category.isRoot ? '/Categories' : categoryPath(category.alias);
-  const places = category.isRoot
+  const breadcrumbs = category.isRoot
     ? [{ name, path }]
-    : category.path.map((place) => ({
-        name: text(place.name) ?? place.alias,
-        path: categoryPath(place.alias),
+    : category.path.map((step) => ({
+        name: text(step.name) ?? step.alias,
+        path: categoryPath(step.alias),
       }));
   const link = (path: string) => `${origin}/rs/shops/${shopId}${path}`;
-  const { asked, products, cards } = content;
-  const children = category.children.map((child) => ({ ...child, image: null }));
+  const { request, products, cards } = content;
   return {
     title: text(category.pageTitle) ?? name,
     ...(description && { description: plainText(description, 300) }),
     path,
-    ...(asked.page > 1 && { query: { page: String(asked.page) } }),
-    head: breadcrumbList(visit, places),
-    main: compacted(
-      html`${crumbs(visit, places)}
-        <h1>${name}</h1>
-        ${description && asked.page === 1 && html`<div class="prose">${merchantHtml(description)}</div>`}
-        ${cards.length > 0 ? categoryCards(visit, cards) : children.length > 0 && categoryLinks(visit, children)}
-        ${
-          (products.length > 0 || cards.length === 0) &&
-          listView(visit, {
-            ...content,
-            path,
-            query: {},
-            sorts: SORTS_HERE,
-            ownFacet: `c:${category.number}`,
-          })
-        }`,
-    ),
+    ...(request.page > 1 && { query: { page: String(request.page) } }),
+    head: breadcrumbData(visit, breadcrumbs),
+    main: html`${breadcrumbNavigation(visit, breadcrumbs)}
+      <h1>${name}</h1>
+      ${description && request.page === 1 && html`<div class="prose">${merchantHtml(visit, description)}</div>`}
+      ${cards.length > 0 ? categoryCards(visit, cards) : category.children.length > 0 && categoryLinks(visit, category.children)}
+      ${
+        (products.length > 0 || cards.length === 0) &&
+        listView(visit, {
+          ...content,
+          path,
+          query: {},
+          sorts: CATEGORY_SORTS,
+          ownFacet: `c:${category.number}`,
+        })
+      }`,
     events: [
-      {
-        name: 'category:view',
-        detail: new JsonText({
-          category: toCategory(category, { settings, locale, link, origin }),
-          products,
-        }),
-      },
+      new PageEvent('category:view', {
+        category: toCategory(category, { settings, locale, link, origin }),
+        products,
+      }),
     ],
   };
 }

@@ -8,27 +8,29 @@ import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryCards } from './category-cards.ts';
-import { PageCache, viewOf, type Made } from '../page-cache.ts';
+import { findOrRender, pageCache, viewOf, type RenderedPage } from '../page-cache.ts';
 import { messages } from '../../kernel/messages.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
-import type { Page } from '../page.ts';
-import type { Pages } from '../page-registration.ts';
+import { pageLength, type Page } from '../page.ts';
+import type { Pages } from '../pages.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
 import { shopName, type Visit } from '../visit.ts';
 
-/** Of offers, and of what is new. */
-const MOST_PRODUCTS = 8;
+/** How many offers are shown, and how many new products. */
+const MAX_PRODUCTS = 8;
 
-/** A shop with more products shows offers among those that were made or changed last. */
-const MOST_LOOKED_AT = 500;
+/** A shop with more products shows offers among those that were created or changed last. */
+const MAX_CANDIDATES = 500;
 
-const kept = new PageCache<Page>('front pages', 16);
+const homeCache = pageCache<Page>('front pages', 16);
 
-/** The front page. */
 export function home(pages: Pages): void {
-  pages.show('', async (visit) => {
-    const { stamp } = await findHome(visit, visit.db);
-    return (await kept.find(visit, 'home', stamp, (snapshot) => makeHome(visit, snapshot)))!;
+  pages.get('', async (visit) => {
+    const { versionStamp } = await findHome(visit, visit.db);
+    const page = await findOrRender(homeCache, visit, 'home', versionStamp, (snapshot) =>
+      renderHome(visit, snapshot),
+    );
+    return page!;
   });
 }
 
@@ -46,19 +48,19 @@ async function findHome({ shopId, locale }: Visit, db: Queries) {
     cards,
     offers: refsOf(offers ?? ''),
     fresh: refsOf(fresh ?? ''),
-    stamp: `${offers} ${fresh} ${pictures}`,
+    versionStamp: `${offers} ${fresh} ${pictures}`,
   };
 }
 
-/** Whether something is still new depends on the time, so that is said here and not by the version. */
+/** Whether a product is still new depends on the time, which moves no version, so the statement decides it. */
 function findFeatured(db: Queries, shopId: string) {
   return db.one<Featured>(sql`
     with changed as materialized (
       select product_id from product
       where shop_id = ${shopId} and attributes_changed_at is not null
-      order by attributes_changed_at desc limit ${MOST_LOOKED_AT}
-    ), made as materialized (
-      select product_id from product where shop_id = ${shopId} order by product_id desc limit ${MOST_LOOKED_AT}
+      order by attributes_changed_at desc limit ${MAX_CANDIDATES}
+    ), created as materialized (
+      select product_id from product where shop_id = ${shopId} order by product_id desc limit ${MAX_CANDIDATES}
     ), featured as materialized (
       select product.product_id, product.version || coalesce('/' || product.stock, '') as version,
         product.facts -> 'specialOffer' = 'true' as is_offer,
@@ -66,23 +68,23 @@ function findFeatured(db: Queries, shopId: string) {
           and coalesce((product.facts ->> 'newUntil')::timestamptz > ${db.now}, true) as is_new
       from product
       where product.shop_id = ${shopId} and product.visible and product.kind <> 'variation'
-        and product.product_id in (select product_id from changed union select product_id from made)
+        and product.product_id in (select product_id from changed union select product_id from created)
     )
     select (
       select string_agg(product_id || ':' || version, ',' order by product_id desc) from (
-        select * from featured where is_offer order by product_id desc limit ${MOST_PRODUCTS}
+        select * from featured where is_offer order by product_id desc limit ${MAX_PRODUCTS}
       ) as entry
     ) as offers, (
       select string_agg(product_id || ':' || version, ',' order by product_id desc) from (
-        select * from featured where is_new order by product_id desc limit ${MOST_PRODUCTS}
+        select * from featured where is_new order by product_id desc limit ${MAX_PRODUCTS}
       ) as entry
     ) as fresh`);
 }
 
-async function makeHome(visit: Visit, db: Queries): Promise<Made<Page>> {
+async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>> {
   const { shopId, settings, locale } = visit;
   const words = messages(locale).storefront.listing;
-  const { cards, offers, fresh, stamp } = await findHome(visit, db);
+  const { cards, offers, fresh, versionStamp } = await findHome(visit, db);
   const rows = await findProducts(
     db,
     shopId,
@@ -100,7 +102,7 @@ async function makeHome(visit: Visit, db: Queries): Promise<Made<Page>> {
     path: '',
     main: html`<div class="hero">
         <h1>${shopName(visit)}</h1>
-        ${slogan && html`<div class="prose">${merchantHtml(slogan)}</div>`}
+        ${slogan && html`<div class="prose">${merchantHtml(visit, slogan)}</div>`}
       </div>
       ${
         cards.length > 0 &&
@@ -112,7 +114,8 @@ async function makeHome(visit: Visit, db: Queries): Promise<Made<Page>> {
       ${row(visit, words.offers, productsOf(offers))} ${row(visit, words.newProducts, productsOf(fresh))}
       ${rendered.length > 0 && priceNote(visit)}`,
   };
-  return { stamp, until: rendered.map(({ until }) => until), content, length: content.main.text.length };
+  const expires = rendered.map(({ until }) => until);
+  return { content, versionStamp, expires, length: pageLength(content) };
 }
 
 function row(visit: Visit, title: string, products: readonly Product[]): Markup | false {

@@ -1,35 +1,35 @@
 import { html, type Markup } from '../../http/html.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import type { Facet } from '../../catalogue/search/facets.ts';
-import { bound, isFiltered, PER_PAGE, queryOf, type AskedList, type Sort } from './listing-asked.ts';
+import { isFiltered, listQuery, PER_PAGE, priceBound, type ListRequest, type Sort } from './list-request.ts';
 import { jsonScript } from '../page.ts';
 import { messages } from '../../kernel/messages.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
-import { addressOf, to, type Visit } from '../visit.ts';
+import { absoluteUrl, to, type Visit } from '../visit.ts';
 
-/** A list as it is shown. */
-export interface ShownList {
-  /** The page it stands on, and what belongs to its address beside what is asked of the list. */
+/** A list of products with all that its page shows around it. */
+export interface ProductList {
+  /** The address of the page without the parameters of the list. */
   path: string;
   query: Readonly<Record<string, string>>;
-  asked: AskedList;
+  request: ListRequest;
   sorts: readonly Sort[];
   results: number;
   products: readonly Product[];
-  /** undefined: nothing to filter by; `on demand`: they are counted when somebody wants them. */
+  /** undefined: there are no filters; `on demand`: they are counted when somebody opens them. */
   facets: readonly Facet[] | 'on demand' | undefined;
-  /** A facet that every product of the list has: the category itself. */
+  /** The facet of the category itself, which every product of the list has. */
   ownFacet?: string;
 }
 
-export function listView(visit: Visit, list: ShownList): Markup {
+export function listView(visit: Visit, list: ProductList): Markup {
   const words = messages(visit.locale).storefront.listing;
   const filters = filterView(visit, list);
-  const { asked, results, products } = list;
+  const { request, results, products } = list;
   const content = html`<div>
     ${
       results === 0
-        ? html`<p>${isFiltered(asked) ? words.noMatches : words.empty}</p>`
+        ? html`<p>${isFiltered(request) ? words.noMatches : words.empty}</p>`
         : html`<div class="list-head">
               <p>${words.products({ count: results })}</p>
               ${results > 1 && sortForm(visit, list)}
@@ -40,24 +40,24 @@ export function listView(visit: Visit, list: ShownList): Markup {
   return filters ? html`<div class="columns with-facets">${filters} ${content}</div>` : content;
 }
 
-const address = (visit: Visit, { path, query, asked }: ShownList, changes: Partial<AskedList>) =>
-  to(visit, path, { ...query, ...queryOf(asked, changes) });
+const address = (visit: Visit, { path, query, request }: ProductList, changes: Partial<ListRequest>) =>
+  to(visit, path, { ...query, ...listQuery(request, changes) });
 
-/** What a form does not ask for stays as it is. */
+/** Repeats the parameters that the fields of a form do not change. */
 function hiddenFields(
   visit: Visit,
-  { query, asked }: ShownList,
+  { query, request }: ProductList,
   without: readonly string[],
 ): (Markup | false)[] {
   const language = visit.locale === visit.settings.defaultLocale ? {} : { locale: visit.locale };
-  return Object.entries({ ...language, ...query, ...queryOf(asked) }).flatMap(([name, value]) =>
+  return Object.entries({ ...language, ...query, ...listQuery(request) }).flatMap(([name, value]) =>
     without.includes(name)
       ? []
       : [value ?? []].flat().map((one) => html`<input type="hidden" name="${name}" value="${one}" />`),
   );
 }
 
-function sortForm(visit: Visit, list: ShownList): Markup {
+function sortForm(visit: Visit, list: ProductList): Markup {
   const words = messages(visit.locale).storefront.listing;
   return html`<form
     class="sort"
@@ -69,7 +69,7 @@ function sortForm(visit: Visit, list: ShownList): Markup {
       <select name="sort" data-submit>
         ${list.sorts.map(
           (sort) =>
-            html`<option value="${sort}" ${sort === list.asked.sort && html`selected`}>
+            html`<option value="${sort}" ${sort === list.request.sort && html`selected`}>
               ${words.sorts[sort]}
             </option>`,
         )}
@@ -79,11 +79,11 @@ function sortForm(visit: Visit, list: ShownList): Markup {
   </form>`;
 }
 
-function pager(visit: Visit, list: ShownList): Markup | false {
+function pager(visit: Visit, list: ProductList): Markup | false {
   const pages = Math.ceil(list.results / PER_PAGE);
   if (pages <= 1) return false;
   const words = messages(visit.locale).storefront.listing;
-  const { page } = list.asked;
+  const { page } = list.request;
   const href = (other: number) => address(visit, list, { page: other });
   return html`<nav class="pager" aria-label="${words.pages}">
     <ul>
@@ -94,13 +94,13 @@ function pager(visit: Visit, list: ShownList): Markup | false {
   </nav>`;
 }
 
-/** Values of a facet that are seen at once. */
+/** How many values of a facet are visible at once. */
 const FIRST_VALUES = 10;
 
 type FacetValue = Facet['values'][number];
 
-function filterView(visit: Visit, list: ShownList): Markup | false {
-  const { asked, facets } = list;
+function filterView(visit: Visit, list: ProductList): Markup | false {
+  const { request, facets } = list;
   const words = messages(visit.locale).storefront.listing;
   if (facets === 'on demand') {
     return html`<aside class="facets" aria-label="${words.filter}">
@@ -116,13 +116,13 @@ function filterView(visit: Visit, list: ShownList): Markup | false {
       ? (priceFilter(visit, list, facet.values[0]!) ?? [])
       : (facetView(visit, list, facet) ?? []),
   );
-  if (sections.length === 0 && !isFiltered(asked)) return false;
-  // On a phone they are closed until asked for, so that the products come first.
+  if (sections.length === 0 && !isFiltered(request)) return false;
+  // On a phone the filters are closed at first, so that the products come first.
   return html`<aside class="facets" aria-label="${words.filter}">
-    <details class="fold" ${(isFiltered(asked) || asked.showsFilters) && html`open`}>
+    <details class="fold" ${(isFiltered(request) || request.showsFilters) && html`open`}>
       <summary>${words.filter}</summary>
       ${
-        isFiltered(asked) &&
+        isFiltered(request) &&
         html`<p>
           <a class="quiet" href="${address(visit, list, { facets: [], min: '', max: '' })}"
             >${words.removeAllFilters}</a
@@ -134,7 +134,7 @@ function filterView(visit: Visit, list: ShownList): Markup | false {
   </aside>`;
 }
 
-/** As the listing holds it, which is how the address says it too. */
+/** The key of a facet value in the listing table and in addresses. */
 function facetKey({ filter }: FacetValue): string {
   const { fieldName, attributeValue } = filter;
   if (fieldName === 'CategoryID') return `c:${attributeValue}`;
@@ -142,16 +142,16 @@ function facetKey({ filter }: FacetValue): string {
   return `a:${fieldName.split('_').at(-1)}:${attributeValue}`;
 }
 
-function facetView(visit: Visit, list: ShownList, facet: Facet): Markup | undefined {
+function facetView(visit: Visit, list: ProductList, facet: Facet): Markup | undefined {
   const words = messages(visit.locale).storefront.listing;
-  const { asked, results, ownFacet } = list;
+  const { request, results, ownFacet } = list;
   const isStandard = facet.attributeType === 'Standard';
   const title = !isStandard
     ? facet.attributeName
     : facet.attributeName === 'Category'
       ? words.category
       : words.manufacturer;
-  // What all of them have narrows nothing.
+  // A value that all products have would not narrow the list.
   const values = facet.values.filter(
     (value) => facetKey(value) !== ownFacet && (value.selectedValue !== undefined || value.matches < results),
   );
@@ -159,7 +159,7 @@ function facetView(visit: Visit, list: ShownList, facet: Facet): Markup | undefi
   const choice = (value: FacetValue) => {
     const key = facetKey(value);
     if (value.selectedValue !== undefined) {
-      const href = address(visit, list, { facets: asked.facets.filter((one) => one !== key) });
+      const href = address(visit, list, { facets: request.facets.filter((one) => one !== key) });
       return html`<li class="chosen">
         <a href="${href}"
           ><span class="visually-hidden">${words.removeFilter}</span> ${value.name}
@@ -167,7 +167,7 @@ function facetView(visit: Visit, list: ShownList, facet: Facet): Markup | undefi
         >
       </li>`;
     }
-    const href = address(visit, list, { facets: [...asked.facets, key] });
+    const href = address(visit, list, { facets: [...request.facets, key] });
     return html`<li>
       <a href="${href}">${value.name} <small>(${value.matches})</small></a>
     </li>`;
@@ -190,14 +190,14 @@ function facetView(visit: Visit, list: ShownList, facet: Facet): Markup | undefi
   </section>`;
 }
 
-function priceFilter(visit: Visit, list: ShownList, value: FacetValue): Markup | undefined {
+function priceFilter(visit: Visit, list: ProductList, value: FacetValue): Markup | undefined {
   const { min, max } = value.filter.attributeRange!;
-  const { asked } = list;
-  if (min === max && asked.min === '' && asked.max === '') return undefined;
+  const { request } = list;
+  if (min === max && request.min === '' && request.max === '') return undefined;
   const words = messages(visit.locale).storefront.listing;
   const { defaultCurrency } = visit.settings;
   const field = (name: 'min' | 'max', label: string, limit: string) => {
-    const isWrong = bound(asked[name], defaultCurrency) === undefined;
+    const isWrong = priceBound(request[name], defaultCurrency) === undefined;
     return html`<div class="field">
       <label for="list.${name}">${label}</label>
       <input
@@ -206,7 +206,7 @@ function priceFilter(visit: Visit, list: ShownList, value: FacetValue): Markup |
         inputmode="decimal"
         maxlength="40"
         placeholder="${limit}"
-        value="${asked[name]}"
+        value="${request[name]}"
         ${isWrong && html`aria-invalid="true" aria-describedby="list.${name}.error"`}
       />
       ${isWrong && html`<p class="error" id="list.${name}.error">${words.wrongAmount}</p>`}
@@ -222,14 +222,15 @@ function priceFilter(visit: Visit, list: ShownList, value: FacetValue): Markup |
   </section>`;
 }
 
-export interface Place {
+/** A step of the breadcrumb. */
+export interface Breadcrumb {
   name: string;
   path: string;
 }
 
-/** The same as `crumbs`, for search engines. */
-export function breadcrumbList(visit: Visit, places: readonly Place[]): Markup {
-  const all = [{ name: messages(visit.locale).storefront.listing.home, path: '' }, ...places];
+/** The breadcrumb for search engines. */
+export function breadcrumbData(visit: Visit, breadcrumbs: readonly Breadcrumb[]): Markup {
+  const all = [{ name: messages(visit.locale).storefront.listing.home, path: '' }, ...breadcrumbs];
   return jsonScript(
     'page.breadcrumb',
     {
@@ -239,21 +240,21 @@ export function breadcrumbList(visit: Visit, places: readonly Place[]): Markup {
         '@type': 'ListItem',
         position: index + 1,
         name,
-        item: addressOf(visit, path),
+        item: absoluteUrl(visit, path),
       })),
     },
     'application/ld+json',
   );
 }
 
-/** Where a page stands: from the front page down. The last one is the page itself. */
-export function crumbs(visit: Visit, places: readonly Place[]): Markup {
+/** The way from the front page to this page, which is the last step. */
+export function breadcrumbNavigation(visit: Visit, breadcrumbs: readonly Breadcrumb[]): Markup {
   const words = messages(visit.locale).storefront.listing;
   return html`<nav class="crumbs" aria-label="${words.breadcrumbs}">
     <ol>
       <li><a href="${to(visit, '')}">${words.home}</a></li>
-      ${places.map(({ name, path }, index) =>
-        index === places.length - 1
+      ${breadcrumbs.map(({ name, path }, index) =>
+        index === breadcrumbs.length - 1
           ? html`<li aria-current="page">${name}</li>`
           : html`<li><a href="${to(visit, path)}">${name}</a></li>`,
       )}

@@ -9,58 +9,67 @@ import { findCategoryNames, findOrFallBack, suggestOrFallBack } from '../../cata
 import { parseQuery } from '../../catalogue/search/query.ts';
 import { categoryLinks } from './category-cards.ts';
 import { viewOf } from '../page-cache.ts';
-import { askedList, filtersOf, PER_PAGE, SORTS, type AskedList, type Sort } from './listing-asked.ts';
+import {
+  isFiltered,
+  parseListRequest,
+  PER_PAGE,
+  SORTS,
+  toFilters,
+  type ListRequest,
+  type Sort,
+} from './list-request.ts';
 import { listView } from './listing-view.ts';
 import { messages } from '../../kernel/messages.ts';
-import type { Page } from '../page.ts';
-import type { Pages } from '../page-registration.ts';
+import { PageEvent, type Page } from '../page.ts';
+import type { Pages } from '../pages.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 
-const SORTS_HERE: readonly Sort[] = ['relevance', 'name', 'price', 'price-desc', 'new'];
-const LONGEST_QUERY = 200;
-const MOST_SUGGESTIONS = 8;
-const SHORTEST_SUGGESTED = 2;
+const SEARCH_SORTS: readonly Sort[] = ['relevance', 'name', 'price', 'price-desc', 'new'];
+const MAX_QUERY_LENGTH = 200;
+const MAX_SUGGESTIONS = 8;
+const MIN_SUGGEST_LENGTH = 2;
 
-/** Results of a search, and what is suggested while somebody types. */
+/** The results of a search, and suggestions while somebody types. */
 export function search(pages: Pages): void {
-  pages.show('/search', async (visit, asked) => {
-    const query = typedQuery(asked.query('q'));
-    const list = askedList(asked, 'relevance');
+  pages.get('/search', async (visit, request) => {
+    const query = typedQuery(request.query('q'));
+    const list = parseListRequest(request, 'relevance');
     return parseQuery(query).length === 0 ? emptyPage(visit) : resultsPage(visit, query, list);
   });
 
-  pages.file('/suggest', async (visit, asked) => {
-    const text = typedQuery(asked.query('q'));
-    const products = text.length < SHORTEST_SUGGESTED ? [] : await suggestions(visit, text);
-    return { type: 'application/json; charset=utf-8', content: JSON.stringify(products) };
+  pages.file('/suggest', async (visit, request) => {
+    const text = typedQuery(request.query('q'));
+    const products = text.length < MIN_SUGGEST_LENGTH ? [] : await suggestions(visit, text);
+    const count = messages(visit.locale).storefront.listing.suggestions({ count: products.length });
+    return { type: 'application/json; charset=utf-8', content: JSON.stringify({ count, products }) };
   });
 }
 
 function typedQuery(text = ''): string {
-  return text.trim().replaceAll(/\s+/g, ' ').slice(0, LONGEST_QUERY);
+  return text.trim().replaceAll(/\s+/g, ' ').slice(0, MAX_QUERY_LENGTH);
 }
 
-async function resultsPage(visit: Visit, query: string, asked: AskedList): Promise<Page> {
+async function resultsPage(visit: Visit, query: string, request: ListRequest): Promise<Page> {
   const { db, shopId, settings, locale } = visit;
   const words = messages(locale).storefront.listing;
   const found = await findOrFallBack(db, shopId, {
     locale,
     terms: parseQuery(query),
-    filters: filtersOf(asked, settings.defaultCurrency),
-    ...SORTS[asked.sort],
+    filters: toFilters(request, settings.defaultCurrency),
+    ...SORTS[request.sort],
     limit: PER_PAGE,
-    offset: (asked.page - 1) * PER_PAGE,
+    offset: (request.page - 1) * PER_PAGE,
   });
   const { results, fallbackQuery } = found;
-  if (asked.page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
+  if (request.page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
   const categories = await findCategoryNames(db, shopId, categoryNumbers(found.facets));
   const products = await productValues(db, settings, refsOf(found.page), viewOf(visit, 'search'));
-  const isNothing = results === 0 && asked.facets.length === 0 && asked.min === '' && asked.max === '';
+  const isNothing = results === 0 && !isFiltered(request);
   const list = listView(visit, {
     path: '/search',
     query: { q: query },
-    asked,
-    sorts: SORTS_HERE,
+    request,
+    sorts: SEARCH_SORTS,
     results,
     products,
     facets: facetsOf(found, found.filters, categories, settings, locale),
@@ -73,12 +82,12 @@ async function resultsPage(visit: Visit, query: string, asked: AskedList): Promi
     isPrivate: true,
     main: html`<h1>${title}</h1>
       ${fallbackQuery !== '' && html`<p class="notice">${words.fallback({ query, fallbackQuery })}</p>`}
-      ${isNothing ? help(visit, query) : list}`,
+      ${isNothing ? searchHelp(visit, query) : list}`,
     events: [
-      {
-        name: 'searchResults:view',
-        detail: { products, query: { q: query, token: fallbackQuery || query } },
-      },
+      new PageEvent('searchResults:view', {
+        products,
+        query: { q: query, token: fallbackQuery || query },
+      }),
     ],
   };
 }
@@ -90,11 +99,11 @@ function emptyPage(visit: Visit): Page {
     path: '/search',
     isPrivate: true,
     main: html`<h1>${words.search}</h1>
-      ${searchForm(visit, '')}`,
+      ${searchAgainForm(visit, '')}`,
   };
 }
 
-function searchForm(visit: Visit, query: string): Markup {
+function searchAgainForm(visit: Visit, query: string): Markup {
   const { locale, settings } = visit;
   const words = messages(locale).storefront.listing;
   return html`<form
@@ -109,7 +118,7 @@ function searchForm(visit: Visit, query: string): Markup {
         id="search.again"
         type="search"
         name="q"
-        maxlength="${LONGEST_QUERY}"
+        maxlength="${MAX_QUERY_LENGTH}"
         required
         value="${query}"
       />
@@ -118,19 +127,19 @@ function searchForm(visit: Visit, query: string): Markup {
   </form>`;
 }
 
-/** Nobody leaves with nothing. */
-function help(visit: Visit, query: string): Markup {
+/** A search without results offers tips and the categories, so that nobody leaves with nothing. */
+function searchHelp(visit: Visit, query: string): Markup {
   const words = messages(visit.locale).storefront.listing;
   return html`<ul>
       ${Object.values(words.tips).map((tip) => html`<li>${tip}</li>`)}
     </ul>
-    ${categoryLinks(visit, visit.frame.categories)} ${searchForm(visit, query)}`;
+    ${categoryLinks(visit, visit.layout.categories)} ${searchAgainForm(visit, query)}`;
 }
 
-/** With the price as the visitor sees it elsewhere. */
+/** Suggested products have the same price as in lists. */
 async function suggestions(visit: Visit, text: string) {
   const { db, shopId, settings, locale } = visit;
-  const found = await suggestOrFallBack(db, shopId, locale, text, MOST_SUGGESTIONS);
+  const found = await suggestOrFallBack(db, shopId, locale, text, MAX_SUGGESTIONS);
   const refs = await findRefs(
     db,
     shopId,
@@ -141,7 +150,7 @@ async function suggestions(visit: Visit, text: string) {
     const product = products.find((one) => one.productId === productId);
     if (!product) return [];
     const { lowestPrice, price } = product.priceInfo;
-    const shown = (settings.showFromPrices ? lowestPrice : null) ?? price;
+    const displayPrice = (settings.showFromPrices ? lowestPrice : null) ?? price;
     const image =
       imageKey && sizes
         ? imagesOf('', shopId, imageKey, sizes, { isZoomEnabled: false }).find(
@@ -153,7 +162,7 @@ async function suggestions(visit: Visit, text: string) {
         name: product.name,
         href: to(visit, productPath(product.productNumber)),
         image: image ? { url: image.url, width: image.width, height: image.height } : null,
-        price: shown?.formatted ?? null,
+        price: displayPrice?.formatted ?? null,
       },
     ];
   });

@@ -5,17 +5,17 @@ import { notFound } from '../../http/errors.ts';
 import { html, safe, type Markup } from '../../http/html.ts';
 import { PAGES } from '../../shops/legal/schema.ts';
 import { countListed } from '../../catalogue/products/listing.ts';
-import type { Pages } from '../page-registration.ts';
-import { addressOf, categoryPath, productPath, type Visit } from '../visit.ts';
+import type { Pages } from '../pages.ts';
+import { absoluteUrl, categoryPath, productPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** What search engines take in one file; each page has an address per language. */
-const MOST_ADDRESSES = 50_000;
+/** Search engines accept so many addresses in one file; each page has one per language. */
+const MAX_ADDRESSES = 50_000;
 
-/** Of products: so few that making a file does not hold up other visitors. */
-const ADDRESSES = 3_000;
+/** A file of products has so few addresses that making it does not hold up other visitors. */
+const MAX_PRODUCT_ADDRESSES = 3_000;
 
-/** For search engines: a list of files, the first with all pages but those of products. */
+/** The sitemap is a list of files: the first has all pages but those of products, which follow. */
 export function sitemap(pages: Pages): void {
   pages.file('/sitemap.xml', async (visit) => {
     const { db, shopId, home } = visit;
@@ -27,7 +27,7 @@ export function sitemap(pages: Pages): void {
     );
   });
 
-  // On the shop's own host, where it is at /robots.txt.
+  // On the shop's own host this is /robots.txt.
   pages.file('/robots.txt', async ({ base, home }) => ({
     type: 'text/plain; charset=utf-8',
     content: `${robots(NOT_INDEXED.map((path) => base + path))}Sitemap: ${home}/sitemap.xml\n`,
@@ -38,19 +38,19 @@ export function sitemap(pages: Pages): void {
     const [, digits] = /^(0|[1-9]\d{0,5})\.xml$/.exec(params['file']!) ?? [];
     if (digits === undefined) throw notFound();
     const number = Number(digits);
-    const named = number === 0 ? await mainPages(visit) : await productPages(visit, number);
-    if (named.length === 0) throw notFound();
+    const listed = number === 0 ? await mainPages(visit) : await productPages(visit, number);
+    if (listed.length === 0) throw notFound();
     return document(
       'urlset',
-      named.flatMap((page) => entries(visit, page)),
+      listed.flatMap((page) => entries(visit, page)),
     );
   });
 }
 
-/** What no search engine should open: pages of one visitor, and lists without end. */
+/** Search engines should not open pages of one visitor and lists without end. */
 const NOT_INDEXED = ['/cart', '/checkout', '/wishlist', '/search', '/suggest', '/newsletter/'];
 
-/** On the service's host also what is for programs. */
+/** On the service's host the API is excluded as well. */
 const ROBOTS = robots(['/rs/', '/manage/', ...NOT_INDEXED.map((path) => `/shop/*${path}`)]);
 
 function robots(disallowed: readonly string[]): string {
@@ -66,41 +66,41 @@ export function robotsRoutes(app: FastifyInstance): void {
   );
 }
 
-const perFile = ({ settings }: Visit) => Math.floor(ADDRESSES / settings.locales.length);
+const perFile = ({ settings }: Visit) => Math.floor(MAX_PRODUCT_ADDRESSES / settings.locales.length);
 
-interface NamedPage {
+interface SitemapPage {
   path: string;
-  /** In which there is something to read; absent: in all. */
+  /** The locales in which the page has a text; absent: all. */
   locales?: readonly string[];
 }
 
-async function mainPages(visit: Visit): Promise<NamedPage[]> {
-  const { db, shopId, settings, frame } = visit;
-  const most = Math.floor(MOST_ADDRESSES / settings.locales.length) - PAGES.length - 2;
-  const aliases = await findVisibleAliases(db, shopId, most);
+async function mainPages(visit: Visit): Promise<SitemapPage[]> {
+  const { db, shopId, settings, layout } = visit;
+  const maxCategories = Math.floor(MAX_ADDRESSES / settings.locales.length) - PAGES.length - 2;
+  const aliases = await findVisibleAliases(db, shopId, maxCategories);
   return [
     { path: '' },
     ...aliases.map((alias) => ({ path: categoryPath(alias) })),
     ...PAGES.map(({ page }) => ({
       path: `/legal/${page}`,
-      locales: settings.locales.filter((locale) => frame.legalNames[locale]?.[page] !== undefined),
+      locales: settings.locales.filter((locale) => layout.legalNames[locale]?.[page] !== undefined),
     })),
     ...(settings.newsletterCampaigns.length > 0 ? [{ path: '/newsletter' }] : []),
   ];
 }
 
-async function productPages(visit: Visit, number: number): Promise<NamedPage[]> {
+async function productPages(visit: Visit, number: number): Promise<SitemapPage[]> {
   const { db, shopId, settings } = visit;
   const limit = perFile(visit);
   const numbers = await findListedNumbers(db, shopId, settings.defaultLocale, limit, (number - 1) * limit);
   return numbers.map((productNumber) => ({ path: productPath(productNumber) }));
 }
 
-/** One address per language, each naming all of them. */
-function entries(visit: Visit, { path, locales = visit.settings.locales }: NamedPage): Markup[] {
+/** Each language has an entry, which names the addresses of all languages. */
+function entries(visit: Visit, { path, locales = visit.settings.locales }: SitemapPage): Markup[] {
   const addresses = locales.map((locale) => ({
     language: languageTag(locale),
-    address: addressOf({ ...visit, locale }, path),
+    address: absoluteUrl({ ...visit, locale }, path),
   }));
   const others =
     addresses.length > 1 &&
@@ -120,7 +120,7 @@ function document(root: 'sitemapindex' | 'urlset', content: readonly Markup[]) {
   };
 }
 
-/** Below the root, which is the front page. */
+/** The root category is left out, because it is the front page. */
 async function findVisibleAliases(db: Queries, shopId: string, limit: number): Promise<string[]> {
   const rows = await db.many<{ alias: string }>(sql`
     select alias from category
@@ -128,7 +128,7 @@ async function findVisibleAliases(db: Queries, shopId: string, limit: number): P
   return rows.map(({ alias }) => alias);
 }
 
-/** Masters and products without variations, from the index by names. */
+/** Masters and products without variations, read from the index by name. */
 async function findListedNumbers(
   db: Queries,
   shopId: string,

@@ -1,26 +1,26 @@
 import { scanMarkup } from '../../http/markup-scanner.ts';
 
-/** No page that a person has written is nested half as deep. */
-const DEEPEST = 100;
+/** No text that a person has written is nested half as deep. */
+const MAX_DEPTH = 100;
 
 /**
- * How much work a text may give to the sanitiser, in units of about a microsecond: some 500 links or images, or
- * 4,000 elements without attributes. The longest descriptions that shops have are far below it.
+ * The sanitiser may spend so many units of about a microsecond on a text: that is some 500 links or images, or 4,000
+ * elements without attributes. The longest descriptions that shops have are far below it.
  */
-const MOST_WORK = 8_000;
+const MAX_WORK = 8_000;
 const WORK = { entity: 1, element: 2, changed: 4, attributes: 10 };
 
-/** Longer ones hold no address and no title, but a picture in base64 or an attack: they lose their attributes. */
-const LONGEST_TAG = 5_000;
+/** A longer tag contains a picture in base64 or an attack, so it loses its attributes. */
+const MAX_TAG_LENGTH = 5_000;
 
 /** Tags without content, which have no end tag. */
 const VOID = new Set(['br', 'hr', 'img']);
 
-/** Tags that the sanitiser changes, and those of which it keeps attributes. */
+/** The sanitiser changes the first of these, and preserves attributes of the second. */
 const CHANGED = new Set(['a', 'img', 'h1', 'h2', 'h3', 'h4', 'h5']);
 const WITH_ATTRIBUTES = new Set(['a', 'img', 'td', 'th']);
 
-/** What a tag ends that stands directly around it, so that people leave out its end tag: <li>one<li>two. */
+/** Which open tags the beginning of a tag closes, because people leave out their end tags: <li>one<li>two. */
 const ENDED_BY: Readonly<Record<string, readonly string[]>> = {
   li: ['li'],
   dt: ['dt', 'dd'],
@@ -37,8 +37,8 @@ const ENDED_BY: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The same markup with every tag closed, at most 100 levels deep: tags below are dropped, their text stays. `head` is
- * as much of it as the sanitiser can take, `tail` the markup behind it.
+ * Closes every tag and drops those below 100 levels, whose text stays. `head` is as much of the markup as the sanitiser
+ * can process, `tail` is the rest.
  */
 export function boundedMarkup(markup: string): { head: string; tail: string } {
   const open = new OpenTags();
@@ -47,7 +47,7 @@ export function boundedMarkup(markup: string): { head: string; tail: string } {
   const read = scanMarkup(markup, {
     text: (piece) => {
       work += WORK.entity * signsIn(piece);
-      if (work > MOST_WORK) return false;
+      if (work > MAX_WORK) return false;
       head += piece.replaceAll('<', '&lt;');
       return true;
     },
@@ -61,7 +61,7 @@ export function boundedMarkup(markup: string): { head: string; tail: string } {
       work += WORK.element;
       if (takesAttributes) work += WORK.attributes + given.length / 10;
       if (CHANGED.has(name)) work += WORK.changed;
-      if (work > MOST_WORK) return false;
+      if (work > MAX_WORK) return false;
       if (VOID.has(name)) head += `${open.closeBefore(name)}<${name}${attributes}>`;
       else head += open.open(name, attributes);
       return true;
@@ -70,18 +70,18 @@ export function boundedMarkup(markup: string): { head: string; tail: string } {
   return { head: head + open.closeAll(), tail: markup.slice(read) };
 }
 
-/** Attributes with a quote that is not closed would swallow what follows their tag. */
+/** Attributes with an open quote would swallow what follows their tag. */
 function isWhole(attributes: string): boolean {
   return (
-    attributes.length <= LONGEST_TAG &&
+    attributes.length <= MAX_TAG_LENGTH &&
     !/=\s*["']/.test(attributes.replaceAll(/=\s*(?:"[^"]*"|'[^']*')/g, ''))
   );
 }
 
-/** The sanitiser looks at each of these on its own; more of them than it can take need not be counted. */
+/** Counts the signs that cost the sanitiser time, up to the limit. */
 function signsIn(text: string): number {
   let count = 0;
-  for (let at = 0; at < text.length && count <= MOST_WORK; at++) {
+  for (let at = 0; at < text.length && count <= MAX_WORK; at++) {
     const code = text.charCodeAt(at);
     if (code === 38 || code === 60) count++;
   }
@@ -91,14 +91,14 @@ function signsIn(text: string): number {
 /** The tags that are open at a place of the markup. All methods return the markup to write there. */
 class OpenTags {
   readonly #names: string[] = [];
-  /** How many of each name are open, so that an end tag without its beginning is found at once. */
+  /** How many tags of each name are open, so that an end tag without its beginning is recognised at once. */
   readonly #counts = new Map<string, number>();
-  /** How many of each name were too deep: their end tags must not end others. */
+  /** How many tags of each name were too deep, so that their end tags do not close others. */
   readonly #dropped = new Map<string, number>();
 
   open(name: string, attributes: string): string {
     const closed = this.closeBefore(name);
-    if (this.#names.length === DEEPEST) {
+    if (this.#names.length === MAX_DEPTH) {
       add(this.#dropped, name, 1);
       return closed;
     }
@@ -107,7 +107,7 @@ class OpenTags {
     return `${closed}<${name}${attributes}>`;
   }
 
-  /** Ends what the beginning of this tag ends. */
+  /** Closes the tags that the beginning of this tag closes. */
   closeBefore(name: string): string {
     const ended = Object.hasOwn(ENDED_BY, name) ? ENDED_BY[name]! : [];
     let closed = '';

@@ -1,12 +1,13 @@
-import { setImmediate as servingOthers } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import sanitizeHtml from 'sanitize-html';
+import type { CacheKind } from '../../db/cache.ts';
 import { escapeHtml, plainText, safe, type Markup } from '../../http/html.ts';
+import type { Visit } from '../visit.ts';
 import { boundedMarkup } from './bounded-markup.ts';
 
 const OWN_IMAGE = /^\/media\/[\w./-]+$/;
 
-/** What merchants write is shown as text with structure: no scripts, no looks of its own, no forms. */
+/** Merchants may structure their texts, but bring no scripts, no styles and no forms. */
 const ALLOWED: sanitizeHtml.IOptions = {
   allowedTags: (
     'p br hr div span h2 h3 h4 h5 h6 blockquote pre code b strong i em u s small sub sup mark abbr a img ' +
@@ -50,34 +51,44 @@ function isImage(address: string): boolean {
   return /^https?:\/\//i.test(address) || OWN_IMAGE.test(address);
 }
 
-/** Pure: the same text always gives the same markup, whichever shop it belongs to. */
-const sanitised = new LRUCache<string, Markup>({ maxSize: 8 * 1024 * 1024 });
+/** The same text always gives the same markup, whichever shop it belongs to. */
+const sanitisedCache: CacheKind<Markup> = { name: 'merchant texts', limit: { megabytes: 8 } };
 
-/**
- * Sanitises these texts one by one, so that others are served in between: a page with several long ones would take the
- * processor for too long at once. What it makes is found by `merchantHtml`.
- */
-export async function prepareMerchantHtml(...texts: (string | null | undefined)[]): Promise<void> {
-  for (const text of texts) {
-    if (!text || text.length < SHORT || sanitised.get(text)) continue;
-    merchantHtml(text);
-    await servingOthers();
-  }
-}
-
-/** Takes far less than a millisecond. */
+/** A text of this length is sanitised in far less than a millisecond. */
 const SHORT = 2_000;
 
 /**
- * The merchant's markup, as far as it is harmless. The sanitiser takes quadratic time for deep nesting and some
- * microseconds for each tag, so it only gets what it can do in a few milliseconds; what is left is shown as text.
+ * Sanitises long texts before `merchantHtml` is called for them. Other requests are served in between, because a page
+ * with several long texts would block the process for too long.
  */
-export function merchantHtml(markup: string): Markup {
-  const kept = sanitised.get(markup);
-  if (kept) return kept;
-  const { head, tail } = boundedMarkup(markup);
-  const text = escapeHtml(plainText(tail)).split('\n').join('<br />');
-  const cleaned = safe(`${sanitizeHtml(head, ALLOWED)}${text}`.trim());
-  sanitised.set(markup, cleaned, { size: 2 * (markup.length + cleaned.text.length) + 400 });
-  return cleaned;
+export async function prepareMerchantHtml(
+  visit: Pick<Visit, 'db'>,
+  ...texts: (string | null | undefined)[]
+): Promise<void> {
+  const cache = visit.db.caches.of(sanitisedCache);
+  for (const text of texts) {
+    if (!text || text.length < SHORT || cache.get(text)) continue;
+    merchantHtml(visit, text);
+    await yieldToOthers();
+  }
+}
+
+/** The merchant's markup without what could do harm. */
+export function merchantHtml({ db }: Pick<Visit, 'db'>, text: string): Markup {
+  const cache = db.caches.of(sanitisedCache);
+  const cached = cache.get(text);
+  if (cached) return cached;
+  const markup = sanitise(text);
+  cache.set(text, markup, 2 * (text.length + markup.text.length));
+  return markup;
+}
+
+/**
+ * The sanitiser takes quadratic time for deep nesting and some microseconds for each tag, so it only gets as much as it
+ * can do in a few milliseconds. The rest is shown as text.
+ */
+export function sanitise(text: string): Markup {
+  const { head, tail } = boundedMarkup(text);
+  const lines = escapeHtml(plainText(tail)).split('\n').join('<br />');
+  return safe(`${sanitizeHtml(head, ALLOWED)}${lines}`.trim());
 }

@@ -87,7 +87,7 @@ describe('the form', () => {
     expect(answer.status).toBe(400);
     expect(mainOf(answer)).toContain(reason);
     expect(answer.text).toContain('value="Wren &quot;Q&quot;"');
-    expect(answer.text).toMatch(/id="email"[^>]* aria-invalid="true" aria-describedby="email-error"/);
+    expect(answer.text).toMatch(/id="email"[^>]*\saria-invalid="true" aria-describedby="email-error"/);
   });
 
   test('with a very long name is refused', async () => {

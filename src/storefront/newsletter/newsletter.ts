@@ -15,49 +15,56 @@ import {
 import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
-import type { Pages, Sent } from '../page-registration.ts';
+import type { Pages, FormRequest } from '../pages.ts';
 import { legalNames, to, type Visit } from '../visit.ts';
 
-const LONGEST_NAME = 100;
-const TRIES_PER_HOUR = 10;
+const MAX_NAME_LENGTH = 100;
+const FORMS_PER_HOUR = 10;
 
 /**
- * Who types an address gets a mail at that address, and is subscribed by the button that its link leads to: not by
- * opening the link, which programs that look for viruses do as well. Every answer is the same whether the address is
- * known or not.
+ * A visitor who enters an address gets an email with a link to a page, whose button subscribes. Opening the link does
+ * not subscribe, because virus scanners open links too. Every answer is the same whether the address is known or not.
  */
 export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
-  pages.show('/newsletter', async (visit) => formPage(visit, EMPTY));
+  pages.get('/newsletter', async (visit) => formPage(visit, EMPTY));
 
-  pages.take('/newsletter', { perHour: TRIES_PER_HOUR }, async (visit, { field }) => {
-    const typed = typedIn(visit, field);
-    const problems = problemsOf(typed);
-    if (Object.keys(problems).length > 0) return { ...formPage(visit, typed, problems), status: 400 };
-    await ask(visit, tokens, typed);
-    return new Redirect(to(visit, '/newsletter/sent'));
-  });
+  pages.post(
+    '/newsletter',
+    async (visit, { field }) => {
+      const values = formValues(visit, field);
+      const problems = problemsOf(values);
+      if (Object.keys(problems).length > 0) return { ...formPage(visit, values, problems), status: 400 };
+      await requestSubscription(visit, tokens, values);
+      return new Redirect(to(visit, '/newsletter/sent'));
+    },
+    { perHour: FORMS_PER_HOUR },
+  );
 
-  pages.show('/newsletter/sent', async (visit) => {
+  pages.get('/newsletter/sent', async (visit) => {
     const words = messages(visit.locale).storefront.newsletter;
-    return saying(visit, '/newsletter/sent', words.sentTitle, words.sent);
+    return textPage(visit, '/newsletter/sent', words.sentTitle, words.sent);
   });
 
-  pages.show('/newsletter/confirm', async (visit, { query }) => {
+  pages.get('/newsletter/confirm', async (visit, { query }) => {
     const token = query('token') ?? '';
-    const requests = await findRequests(visit.db, visit.shopId, hashesOf(visit, token));
+    const requests = await findRequests(visit.db, visit.shopId, tokenHashes(visit, token));
     return requests.length === 0 ? expiredPage(visit) : confirmPage(visit, token, requests);
   });
 
-  pages.take('/newsletter/confirm', { perHour: TRIES_PER_HOUR }, async (visit, { field }) => {
-    const { db, shopId } = visit;
-    const hashes = hashesOf(visit, field('token'));
-    const [subscriber] = await db.transaction((tx) => confirmRequests(tx, shopId, hashes));
-    if (!subscriber) return expiredPage(visit);
-    const token = tokens.unsubscribing(shopId, subscriber.email);
-    return new Redirect(to(visit, '/newsletter/confirmed', { token }));
-  });
+  pages.post(
+    '/newsletter/confirm',
+    async (visit, { field }) => {
+      const { db, shopId } = visit;
+      const hashes = tokenHashes(visit, field('token'));
+      const [subscriber] = await db.transaction((tx) => confirmRequests(tx, shopId, hashes));
+      if (!subscriber) return expiredPage(visit);
+      const token = tokens.unsubscribing(shopId, subscriber.email);
+      return new Redirect(to(visit, '/newsletter/confirmed', { token }));
+    },
+    { perHour: FORMS_PER_HOUR },
+  );
 
-  pages.show('/newsletter/confirmed', async (visit, { query }) => {
+  pages.get('/newsletter/confirmed', async (visit, { query }) => {
     const token = query('token') ?? '';
     if (tokens.unsubscriber(visit.shopId, token) === undefined) throw notFound();
     const words = messages(visit.locale).storefront.newsletter;
@@ -65,49 +72,53 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
       >${words.unsubscribeButton}</a
     >`;
     return {
-      ...saying(visit, '/newsletter/confirmed', words.confirmedTitle, words.confirmed, link),
+      ...textPage(visit, '/newsletter/confirmed', words.confirmedTitle, words.confirmed, link),
       query: { token },
     };
   });
 
-  pages.show('/newsletter/unsubscribe', async (visit, { query }) => {
+  pages.get('/newsletter/unsubscribe', async (visit, { query }) => {
     const token = query('token') ?? '';
     const email = tokens.unsubscriber(visit.shopId, token);
     if (email === undefined) throw notFound();
     return unsubscribePage(visit, token, email);
   });
 
-  pages.take('/newsletter/unsubscribe', { perHour: TRIES_PER_HOUR }, async (visit, { field }) => {
-    const { db, shopId } = visit;
-    const email = tokens.unsubscriber(shopId, field('token'));
-    if (email === undefined) throw notFound();
-    await db.transaction((tx) => unsubscribe(tx, shopId, email));
-    return new Redirect(to(visit, '/newsletter/unsubscribed'));
-  });
+  pages.post(
+    '/newsletter/unsubscribe',
+    async (visit, { field }) => {
+      const { db, shopId } = visit;
+      const email = tokens.unsubscriber(shopId, field('token'));
+      if (email === undefined) throw notFound();
+      await db.transaction((tx) => unsubscribe(tx, shopId, email));
+      return new Redirect(to(visit, '/newsletter/unsubscribed'));
+    },
+    { perHour: FORMS_PER_HOUR },
+  );
 
-  pages.show('/newsletter/unsubscribed', async (visit) => {
+  pages.get('/newsletter/unsubscribed', async (visit) => {
     const words = messages(visit.locale).storefront.newsletter;
-    return saying(visit, '/newsletter/unsubscribed', words.unsubscribedTitle, words.unsubscribed);
+    return textPage(visit, '/newsletter/unsubscribed', words.unsubscribedTitle, words.unsubscribed);
   });
 }
 
-/** Those in the visitor's language, else all. */
-function offeredTo({ settings, locale }: Visit): NewsletterCampaign[] {
-  const spoken = settings.newsletterCampaigns.filter(({ language }) => locale.startsWith(language));
-  return spoken.length > 0 ? spoken : settings.newsletterCampaigns;
+/** The newsletters in the visitor's language; all if there are none. */
+function offeredCampaigns({ settings, locale }: Visit): NewsletterCampaign[] {
+  const inLanguage = settings.newsletterCampaigns.filter(({ language }) => locale.startsWith(language));
+  return inLanguage.length > 0 ? inLanguage : settings.newsletterCampaigns;
 }
 
-interface Typed {
+interface FormValues {
   email: string;
   name: string;
   campaigns: readonly NewsletterCampaign[];
 }
 
-const EMPTY: Typed = { email: '', name: '', campaigns: [] };
+const EMPTY: FormValues = { email: '', name: '', campaigns: [] };
 
-/** Of a single newsletter there is nothing to choose. */
-function typedIn(visit: Visit, field: Sent['field']): Typed {
-  const offered = offeredTo(visit);
+/** A single newsletter needs no checkbox. */
+function formValues(visit: Visit, field: FormRequest['field']): FormValues {
+  const offered = offeredCampaigns(visit);
   return {
     email: field('email'),
     name: field('name'),
@@ -118,19 +129,23 @@ function typedIn(visit: Visit, field: Sent['field']): Typed {
 const checkboxOf = ({ campaignId }: NewsletterCampaign) => `newsletter-${campaignId}`;
 
 type Problem = 'wrongEmail' | 'longName' | 'chooseOne';
-type Problems = Partial<Record<keyof Typed, Problem>>;
+type Problems = Partial<Record<keyof FormValues, Problem>>;
 
-function problemsOf({ email, name, campaigns }: Typed): Problems {
+function problemsOf({ email, name, campaigns }: FormValues): Problems {
   return {
     ...(!isMailAddress(email) && { email: 'wrongEmail' }),
-    ...(name.length > LONGEST_NAME && { name: 'longName' }),
+    ...(name.length > MAX_NAME_LENGTH && { name: 'longName' }),
     ...(campaigns.length === 0 && { campaigns: 'chooseOne' }),
   };
 }
 
-/** Serializable, because two clicks at once would each find one mail less than there are. */
-async function ask({ db, shopId, locale }: Visit, tokens: NewsletterTokens, typed: Typed): Promise<void> {
-  const { email, campaigns } = typed;
+/** Serializable, because two requests at once would each count one email less than there are. */
+async function requestSubscription(
+  { db, shopId, locale }: Visit,
+  tokens: NewsletterTokens,
+  values: FormValues,
+): Promise<void> {
+  const { email, campaigns } = values;
   await db.transaction(
     async (tx) => {
       if (!(await mayBeMailed(tx, shopId, email))) return;
@@ -140,7 +155,7 @@ async function ask({ db, shopId, locale }: Visit, tokens: NewsletterTokens, type
         campaignId,
         tokenHash: requestHash(token, campaignId),
       }));
-      await insertRequests(tx, shopId, typed, requests);
+      await insertRequests(tx, shopId, values, requests);
       const newsletters = campaigns.map(({ name }) => name);
       await queueEmails(tx, shopId, newsletterConfirmation, [
         { to: email, locale, facts: { requestId, newsletters } },
@@ -150,12 +165,12 @@ async function ask({ db, shopId, locale }: Visit, tokens: NewsletterTokens, type
   );
 }
 
-/** What a token may confirm: it does not say which newsletters it is about. */
-function hashesOf({ settings }: Visit, token: string): Buffer[] {
+/** The token does not name its newsletters, so the hashes of all of them are looked up. */
+function tokenHashes({ settings }: Visit, token: string): Buffer[] {
   return settings.newsletterCampaigns.map(({ campaignId }) => requestHash(token, campaignId));
 }
 
-function formPage(visit: Visit, typed: Typed, problems: Problems = {}): Page {
+function formPage(visit: Visit, values: FormValues, problems: Problems = {}): Page {
   const words = messages(visit.locale).storefront.newsletter;
   return {
     title: words.title,
@@ -163,7 +178,7 @@ function formPage(visit: Visit, typed: Typed, problems: Problems = {}): Page {
     path: '/newsletter',
     main: html`<h1>${words.title}</h1>
       <p>${words.intro}</p>
-      ${form(visit, typed, problems)}`,
+      ${form(visit, values, problems)}`,
   };
 }
 
@@ -180,39 +195,39 @@ function expiredPage(visit: Visit): Page {
   };
 }
 
-function form(visit: Visit, typed: Typed, problems: Problems = {}): Markup {
+function form(visit: Visit, values: FormValues, problems: Problems = {}): Markup {
   const words = messages(visit.locale).storefront.newsletter;
-  const offered = offeredTo(visit);
-  // A shop without newsletters has no such page.
+  const offered = offeredCampaigns(visit);
+  // A shop without newsletters does not have this page.
   if (offered.length === 0) throw notFound();
   const policy = legalNames(visit)['privacy-policy'];
   return html`<form class="narrow" method="post" action="${to(visit, '/newsletter')}" novalidate>
-    ${offered.length === 1 ? about(offered[0]!) : choice(words, offered, typed, problems)}
+    ${offered.length === 1 ? about(offered[0]!) : campaignFields(words, offered, values, problems)}
     <div class="field">
       <label for="email">${words.email}</label>
       <input
         id="email"
         name="email"
         type="email"
-        value="${typed.email}"
+        value="${values.email}"
         required
         maxlength="${LONGEST_MAIL_ADDRESS}"
         autocomplete="email"
-        ${refused(problems, 'email')}
+        ${errorAttributes(problems, 'email')}
       />
-      ${reason(words, problems, 'email')}
+      ${errorText(words, problems, 'email')}
     </div>
     <div class="field">
       <label for="name">${words.name}</label>
       <input
         id="name"
         name="name"
-        value="${typed.name}"
-        maxlength="${LONGEST_NAME}"
+        value="${values.name}"
+        maxlength="${MAX_NAME_LENGTH}"
         autocomplete="name"
-        ${refused(problems, 'name')}
+        ${errorAttributes(problems, 'name')}
       />
-      ${reason(words, problems, 'name')}
+      ${errorText(words, problems, 'name')}
     </div>
     ${
       policy !== undefined &&
@@ -227,11 +242,11 @@ function about({ name, description }: NewsletterCampaign): Markup {
     ${description && html`<p>${description}</p>`}`;
 }
 
-/** Nothing is chosen beforehand: consent is something that people do. */
-function choice(
+/** No checkbox is checked beforehand, because consent needs an action of the visitor. */
+function campaignFields(
   words: Messages['storefront']['newsletter'],
   offered: readonly NewsletterCampaign[],
-  { campaigns }: Typed,
+  { campaigns }: FormValues,
   problems: Problems,
 ): Markup {
   const isRefused = problems.campaigns !== undefined;
@@ -252,18 +267,18 @@ function choice(
           ></label
         >`,
     )}
-    ${reason(words, problems, 'campaigns')}
+    ${errorText(words, problems, 'campaigns')}
   </fieldset>`;
 }
 
-function refused(problems: Problems, key: keyof Typed): Markup | false {
+function errorAttributes(problems: Problems, key: keyof FormValues): Markup | false {
   return problems[key] !== undefined && html`aria-invalid="true" aria-describedby="${key}-error"`;
 }
 
-function reason(
+function errorText(
   words: Messages['storefront']['newsletter'],
   problems: Problems,
-  key: keyof Typed,
+  key: keyof FormValues,
 ): Markup | false {
   const problem = problems[key];
   return problem !== undefined && html`<p class="error" id="${key}-error">${words[problem]}</p>`;
@@ -314,8 +329,8 @@ function tokenForm(visit: Visit, path: string, token: string, label: string): Ma
   </form>`;
 }
 
-/** A page that only says something. */
-function saying(visit: Visit, path: string, title: string, text: string, link?: Markup): Page {
+/** A page with a text and a link to the shop. */
+function textPage(visit: Visit, path: string, title: string, text: string, link?: Markup): Page {
   return {
     title,
     path,

@@ -8,7 +8,7 @@ import { messages, type Messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** All that is known about a product, as a table. */
+/** The attributes, measures and delivery time of a product as a table. */
 export function detailsView(visit: Visit, row: ProductRow, product: Product): Markup | false {
   const { locale, settings } = visit;
   const words = messages(locale).storefront.product;
@@ -92,7 +92,7 @@ function attributeValue(
   }
 }
 
-/** Energy label and data sheet, which the law wants next to the price, as links. */
+/** Links to the energy label and the data sheet, which the law requires next to the price. */
 export function labelLinks({ locale }: Visit, product: Product): Markup | false {
   const words = messages(locale).storefront.product;
   const { energyLabelsString, energyLabelsMaxEfficiencyString, energyLabelSourceFile } = product;
@@ -116,7 +116,7 @@ const PLAYERS: Readonly<Record<string, string>> = {
   Vimeo: 'https://vimeo.com/',
 };
 
-/** Links: nobody's visitors are told to others before they click. */
+/** Videos are links, so that no other site learns of a visitor before the click. */
 export function videoLinks({ locale }: Visit, { videos }: Product): Markup | false {
   if (videos.length === 0) return false;
   const words = messages(locale).storefront.product;

@@ -5,36 +5,40 @@ import { findByNumber, findProducts, lockProduct } from '../../catalogue/product
 import { nameOf } from '../../catalogue/products/render.ts';
 import { insertWatcher } from '../../catalogue/products/watchers.ts';
 import { Redirect, type Page } from '../page.ts';
-import type { Pages } from '../page-registration.ts';
+import type { Pages } from '../pages.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
 const PER_HOUR = 20;
 
-/** Whoever leaves a mail address is told when the product is back: what the API's notifications do. */
+/** Sends an email when the product is available again, like the notifications of the API. */
 export function notify(pages: Pages): void {
-  pages.take('/Products/:productNumber/notify', { perHour: PER_HOUR }, async (visit, { params, field }) => {
-    const { db, shopId, locale } = visit;
-    const words = messages(locale).storefront.notify;
-    const email = field('email');
-    const productNumber = params['productNumber']!;
-    const [ref] = await findByNumber(db, shopId, productNumber);
-    if (!ref?.visible) throw notFound();
-    if (!isMailAddress(email)) return refusedPage(visit, ref.productId, email);
-    const isNoted = await db.transaction(async (tx) => {
-      const product = await lockProduct(tx, shopId, ref.productId);
-      // A master has no stock: its variations have.
-      if (!product || product.kind === 'master') throw notFound();
-      if (product.stock === null || product.stock > 0) return false;
-      await insertWatcher(tx, shopId, { productId: ref.productId, email, locale });
-      return true;
-    });
-    return new Redirect(to(visit, productPath(productNumber)), isNoted ? words.noted : words.available);
-  });
+  pages.post(
+    '/Products/:productNumber/notify',
+    async (visit, { params, field }) => {
+      const { db, shopId, locale } = visit;
+      const words = messages(locale).storefront.notify;
+      const email = field('email');
+      const productNumber = params['productNumber']!;
+      const [ref] = await findByNumber(db, shopId, productNumber);
+      if (!ref?.visible) throw notFound();
+      if (!isMailAddress(email)) return rejectedPage(visit, ref.productId, email);
+      const isAdded = await db.transaction(async (tx) => {
+        const product = await lockProduct(tx, shopId, ref.productId);
+        // A master has no stock: its variations have.
+        if (!product || product.kind === 'master') throw notFound();
+        if (product.stock === null || product.stock > 0) return false;
+        await insertWatcher(tx, shopId, { productId: ref.productId, email, locale });
+        return true;
+      });
+      return new Redirect(to(visit, productPath(productNumber)), isAdded ? words.noted : words.available);
+    },
+    { perHour: PER_HOUR },
+  );
 }
 
-/** The form alone, with what was typed. */
-async function refusedPage(visit: Visit, productId: string, email: string): Promise<Page> {
+/** Shows the form alone, with the rejected address. */
+async function rejectedPage(visit: Visit, productId: string, email: string): Promise<Page> {
   const { db, shopId, settings, locale } = visit;
   const words = messages(locale).storefront.notify;
   const [row] = await findProducts(db, shopId, [productId]);

@@ -1,25 +1,25 @@
 import { html, type Markup } from '../../http/html.ts';
 import { CLASSIFIERS, imageUrl, type ImageFile } from '../../platform/media/images.ts';
-import type { Picture } from './queries.ts';
+import type { PictureRow } from './queries.ts';
 import { messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 
-/** Half of a wide screen, all of a narrow one. */
+/** The picture takes half of a wide screen and all of a narrow one. */
 const SIZES = '(min-width: 60rem) 36rem, 100vw';
 
-/** Smaller files are for lists. */
-const SMALLEST_IN_SET = 200;
+/** Smaller files are made for lists. */
+const MIN_WIDTH = 200;
 
-interface ShownPicture {
+export interface Picture {
   large: string;
-  /** What a browser shows that chooses none of the set. */
+  /** The file for browsers that do not choose one of the set. */
   medium: ImageFile & { url: string };
   set: string;
   thumbnail: ImageFile & { url: string };
 }
 
-/** Their paths, without scheme and host. Pictures of which no file is left are not shown. */
-export function shownPictures({ shopId }: Visit, pictures: readonly Picture[]): ShownPicture[] {
+/** Addresses are paths without scheme and host. A picture without any file is left out. */
+export function toPictures({ shopId }: Visit, pictures: readonly PictureRow[]): Picture[] {
   return pictures.flatMap(({ imageKey, sizes }) => {
     const files = CLASSIFIERS.flatMap((classifier) => {
       const file = sizes[classifier];
@@ -27,16 +27,18 @@ export function shownPictures({ shopId }: Visit, pictures: readonly Picture[]): 
     });
     const largest = files.at(-1);
     if (!largest) return [];
-    const of = (wanted: string) => files.find(({ classifier }) => classifier === wanted) ?? largest;
+    const fileOf = (size: string) => files.find(({ classifier }) => classifier === size) ?? largest;
     const set = files
-      .filter(({ width }, index) => width >= SMALLEST_IN_SET && width !== files[index + 1]?.width)
+      .filter(({ width }, index) => width >= MIN_WIDTH && width !== files[index + 1]?.width)
       .map(({ url, width }) => `${url} ${width}w`);
-    return [{ large: largest.url, medium: of('Medium'), set: set.join(', '), thumbnail: of('Small') }];
+    return [
+      { large: largest.url, medium: fileOf('Medium'), set: set.join(', '), thumbnail: fileOf('Small') },
+    ];
   });
 }
 
-/** The first one large, the others as links to their large files; the script shows them in place. */
-export function pictureView({ locale }: Visit, pictures: readonly ShownPicture[], name: string): Markup {
+/** The first picture is large, the others are links to their large files, which the script opens in place. */
+export function pictureView({ locale }: Visit, pictures: readonly Picture[], name: string): Markup {
   const words = messages(locale).storefront.product;
   const [first] = pictures;
   if (!first) return html`<div class="pictures"><span class="no-picture" aria-hidden="true"></span></div>`;
@@ -76,8 +78,8 @@ export function pictureView({ locale }: Visit, pictures: readonly ShownPicture[]
   </div>`;
 }
 
-/** The browser fetches the picture before it has read the page. */
-export function picturePreload([first]: readonly ShownPicture[]): Markup | false {
+/** Lets the browser fetch the picture before it has read the page. */
+export function picturePreload([first]: readonly Picture[]): Markup | false {
   if (!first) return false;
   return html`<link
     rel="preload"

@@ -6,19 +6,19 @@ import { messages, type Messages } from '../../kernel/messages.ts';
 import { legalNames, productPath, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** On wide screens; what is further down is loaded when it comes into sight. */
+/** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */
 const FIRST_ROW = 4;
 
 export interface CardOptions {
-  /** Of the names: one more than the heading above the cards. */
+  /** The names are headings one level below the one above the cards. */
   heading: 'h2' | 'h3';
-  /** Of cards that are far down on any screen. */
+  /** The cards are far down on any screen. */
   isBelow?: boolean;
-  /** What else stands on a card, such as its buttons. */
-  more?: (product: Product) => Markup;
+  /** Adds something to a card, such as buttons. */
+  actions?: (product: Product) => Markup;
 }
 
-/** Products in a list: `data-product` and `data-index` tell the script what was clicked. */
+/** From `data-product` and `data-index` the script knows which card was clicked. */
 export function productCards(visit: Visit, products: readonly Product[], options: CardOptions): Markup {
   return html`<ul class="grid">
     ${products.map((product, index) => productCard(visit, product, index, options))}
@@ -31,11 +31,11 @@ function productCard(visit: Visit, product: Product, index: number, options: Car
   return html`<li class="card" data-product="${product.productId}" data-index="${index}">
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
     ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, words)}
-    ${priceBlock(visit, product)} ${availability(product)} ${options.more?.(product)}
+    ${priceBlock(visit, product)} ${availability(product)} ${options.actions?.(product)}
   </li>`;
 }
 
-/** The name stands next to it, so it says nothing more. */
+/** The picture has no text of its own, because the name stands next to it. */
 function cardPicture({ images }: Product, isLazy: boolean): Markup {
   const image = images.find(({ classifier }) => classifier === 'Medium') ?? images[0];
   if (!image) return html`<span class="no-picture" aria-hidden="true"></span>`;
@@ -56,7 +56,7 @@ export function badges(product: Product, words: Messages['storefront']['product'
   </p>`;
 }
 
-/** Price, what it was before, and what it is per litre or kilogram. */
+/** The price, the former price, and the price per litre or kilogram. */
 export function priceBlock({ locale, settings }: Visit, product: Product): Markup {
   const words = messages(locale).storefront.product;
   const { priceInfo } = product;
@@ -68,7 +68,7 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
   const isPiece = quantity.unit === unitSign('piece', locale, settings) && quantity.amount === 1;
   const amount = quantity.amount === 1 ? '' : `${number(quantity.amount, locale)} `;
   const base = isFrom ? priceInfo.lowestRefPriceFormatted : priceInfo.basePrice?.formatted;
-  // Of a master without reference amounts it repeats the price of one.
+  // The base price of a master without reference amounts would repeat the price.
   const hasBase = base && base !== `1 ${quantity.unit} = ${price.formatted}`;
   return html`<p class="price">
       ${isFrom && html`${words.from} `}${price.formatted}${!isPiece && html` <small>${words.per({ unit: amount + quantity.unit })}</small>`}
@@ -98,7 +98,7 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
     ${surcharges(product, words)}`;
 }
 
-/** What is paid on top of the price. */
+/** Deposits and fees that are paid on top of the price. */
 function surcharges({ priceInfo }: Product, words: Messages['storefront']['product']): Markup | false {
   const { depositPrice, ecoParticipationPrice, priceWithDeposits } = priceInfo;
   if (!depositPrice && !ecoParticipationPrice) return false;
@@ -111,7 +111,7 @@ function surcharges({ priceInfo }: Product, words: Messages['storefront']['produ
   </p>`;
 }
 
-/** Below lists, where not every price says it. */
+/** The note about tax and shipping below a list. */
 export function priceNote(visit: Visit): Markup {
   const { settings, locale } = visit;
   const words = messages(locale).storefront.product;
@@ -125,7 +125,7 @@ export function priceNote(visit: Visit): Markup {
   </p>`;
 }
 
-/** To what the shop says about it, if it does. */
+/** A link if the shop has a page about shipping. */
 export function shippingLink(visit: Visit): Markup | string {
   const { shipping } = messages(visit.locale).storefront.product;
   return legalNames(visit)['shipping-information'] === undefined
@@ -133,7 +133,7 @@ export function shippingLink(visit: Visit): Markup | string {
     : html`<a href="${to(visit, '/legal/shipping-information')}">${shipping}</a>`;
 }
 
-/** Rounded down: nobody is promised more than there is. */
+/** Rounds down, so that no discount is promised that is not there. */
 function percentOff(before: number, now: number, locale: string): string {
   const percent = Math.floor(((before - now) / before) * 100 + 1e-9);
   return `−${percentText(percent, locale)}`;
@@ -149,7 +149,7 @@ export function number(amount: number, locale: string): string {
   return new Intl.NumberFormat(languageTag(locale), { maximumFractionDigits: 6 }).format(amount);
 }
 
-/** The API's text has its lines apart by `<br />`. */
+/** The API separates the lines of this text by `<br />`. */
 export function availability({ availabilityText, availability }: Product): Markup | false {
   if (availability === null) return false;
   return html`<p class="availability" data-state="${availability}">

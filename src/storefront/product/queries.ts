@@ -4,49 +4,49 @@ import type { ImageSizes } from '../../platform/media/images.ts';
 import type { Prices } from '../../catalogue/products/facts.ts';
 import type { Selection } from '../../catalogue/products/combinations.ts';
 
-export interface ShownProduct {
+export interface PageProduct {
   productId: string;
   masterId: string | null;
   visible: boolean;
   version: string;
   settingsVersion: number;
-  /** The products that go with it, `<id>:<version>,...`: its own, then its master's. */
-  goesWith: string | null;
-  /** A hash of the visible variations; of a product that has none: null. */
+  /** The cross-selling products as `<id>:<version>,...`, first its own, then its master's. */
+  crossSelling: string | null;
+  /** A hash of the visible variations; null for a product without any. */
   variations: string | null;
 }
 
-/** From here on the page does not say how many there are. */
+/** From this stock on the page does not say how many there are. */
 export const PLENTY = 1_000;
 
-/** Orders take from the stock and move no version. What a page does not say need not make it anew. */
-const stockOf = (product: Sql, isExact: boolean) => sql`coalesce('/' || case
+/** Orders reduce the stock and move no version. A stock that the page does not show must not render it again. */
+const stockVersion = (product: Sql, isExact: boolean) => sql`coalesce('/' || case
   when ${product}.stock > greatest(${PLENTY}, ${product}.min_stock) and not ${isExact} then 'plenty'
   else ${product}.stock::text end, '')`;
 
 /**
- * What a product's page is known by, in one statement. Of variations it only counts whether there is any stock.
- * `isExact`: the page also holds the product as the API shows it, with its stock.
+ * Reads in one statement the versions of all that the page of a product shows. Of variations the page only shows whether
+ * there is any stock. `isExact`: the page also contains the product as the API shows it, with its stock.
  */
-export function findShownProduct(
+export function findPageProduct(
   db: Queries,
   shopId: string,
   productNumber: string,
   { isExact }: { isExact: boolean },
 ) {
-  return db.one<ShownProduct>(sql`
+  return db.one<PageProduct>(sql`
     select upper(product.product_id::text) as "productId", upper(product.master_id::text) as "masterId",
       product.visible, shop.settings_version as "settingsVersion",
-      product.version || coalesce('.' || master.version, '') || ${stockOf(sql`product`, isExact)} as version,
+      product.version || coalesce('.' || master.version, '') || ${stockVersion(sql`product`, isExact)} as version,
       (
         select string_agg(sold.product_id || ':' || sold.version || coalesce('.' || sold_master.version, '')
-            || ${stockOf(sql`sold`, false)}, ','
+            || ${stockVersion(sql`sold`, false)}, ','
           order by assigned.product_id <> product.product_id, assigned.position, assigned.target_id)
         from cross_selling assigned
         join product sold on sold.shop_id = ${shopId} and sold.product_id = assigned.target_id and sold.visible
         left join product sold_master on sold_master.shop_id = ${shopId} and sold_master.product_id = sold.master_id
         where assigned.shop_id = ${shopId} and assigned.product_id in (product.product_id, product.master_id)
-      ) as "goesWith",
+      ) as "crossSelling",
       case when product.kind <> 'regular' then (
         select count(*) || ':' || sum(hashtextextended(
           variation.product_id::text || variation.version || coalesce(variation.stock > 0, true), 0))
@@ -60,12 +60,12 @@ export function findShownProduct(
     where product.shop_id = ${shopId} and product.product_number = ${productNumber}`);
 }
 
-/** Moves with everything that the product's page shows and that does not move the version of the settings. */
-export function stampOf({ version, goesWith, variations }: ShownProduct): string {
-  return `${version} ${goesWith} ${variations}`;
+/** Changes with everything that the page shows and that does not move the version of the settings. */
+export function productVersionStamp({ version, crossSelling, variations }: PageProduct): string {
+  return `${version} ${crossSelling} ${variations}`;
 }
 
-export interface ShownVariation {
+export interface PageVariation {
   productId: string;
   productNumber: string;
   selection: Selection;
@@ -73,23 +73,23 @@ export interface ShownVariation {
   hasStock: boolean;
 }
 
-/** The visible ones of a master. */
-export function findShownVariations(db: Queries, shopId: string, masterId: string) {
-  return db.many<ShownVariation>(sql`
+/** The visible variations of a master. */
+export function findPageVariations(db: Queries, shopId: string, masterId: string) {
+  return db.many<PageVariation>(sql`
     select upper(product_id::text) as "productId", product_number as "productNumber", selection, prices,
       coalesce(stock > 0, true) as "hasStock"
     from product
     where shop_id = ${shopId} and master_id = ${masterId} and visible order by product_id`);
 }
 
-export interface Picture {
+export interface PictureRow {
   imageKey: string;
   sizes: ImageSizes;
 }
 
-/** The main one first; a variation without pictures of its own shows those of its master. */
+/** The main picture comes first. A variation without pictures of its own shows those of its master. */
 export function findPictures(db: Queries, shopId: string, productId: string, masterId: string | null) {
-  return db.many<Picture>(sql`
+  return db.many<PictureRow>(sql`
     select upper(image.image_key::text) as "imageKey", image.sizes
     from product
     join product_image image on image.shop_id = ${shopId} and image.product_id = product.product_id

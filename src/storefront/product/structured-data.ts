@@ -3,9 +3,9 @@ import type { Price } from '../../http/price.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { jsonScript } from '../page.ts';
-import { addressOf, productPath, type Visit } from '../visit.ts';
+import { absoluteUrl, productPath, type Visit } from '../visit.ts';
 
-/** The product as search engines read it. */
+/** The product as structured data for search engines (schema.org). */
 export function structuredProduct(
   visit: Visit,
   product: Product,
@@ -22,7 +22,7 @@ export function structuredProduct(
       '@type': 'Product',
       name: product.name,
       sku: product.productNumber,
-      url: addressOf(visit, productPath(product.productNumber)),
+      url: absoluteUrl(visit, productPath(product.productNumber)),
       ...(description !== '' && { description }),
       ...(pictures.length > 0 && { image: pictures }),
       ...(gtin !== null && { gtin }),
@@ -52,7 +52,7 @@ function offersOf(visit: Visit, product: Product, variations: number) {
   return {
     offers: {
       '@type': 'Offer',
-      url: addressOf(visit, productPath(product.productNumber)),
+      url: absoluteUrl(visit, productPath(product.productNumber)),
       price: decimal(price),
       priceCurrency: price.currency,
       availability: `https://schema.org/${availabilityOf(visit, product)}`,

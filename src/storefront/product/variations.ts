@@ -3,32 +3,31 @@ import { selectedValue, selectionText, type Selection } from '../../catalogue/pr
 import { shownDimension } from '../../catalogue/products/dimensions.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
-import type { ShownVariation } from './queries.ts';
+import type { PageVariation } from './queries.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 
-export interface Choice {
-  /** The page of the master takes the form. */
+export interface VariationChoice {
+  /** The form leads to the page of the master. */
   masterNumber: string;
   row: ProductRow;
-  variations: readonly ShownVariation[];
-  /** Of a variation its own; of a master what was chosen so far. */
+  variations: readonly PageVariation[];
+  /** The values of a variation; of a master those that the visitor has selected so far. */
   selection: Selection;
-  /** Said when what was chosen does not exist. */
+  /** The message for a selection that no variation has. */
   problem?: string | undefined;
 }
 
-/** The variation with exactly these values. */
-export function chosenVariation(
-  variations: readonly ShownVariation[],
+export function selectedVariation(
+  variations: readonly PageVariation[],
   selection: Selection,
-): ShownVariation | undefined {
-  const wanted = selectionText(selection);
-  return variations.find((variation) => selectionText(variation.selection) === wanted);
+): PageVariation | undefined {
+  const text = selectionText(selection);
+  return variations.find((variation) => selectionText(variation.selection) === text);
 }
 
-/** A select for each attribute, in a form that leads to the variation. */
-export function variationForm(visit: Visit, choice: Choice): Markup | false {
+/** A form with a select for each attribute, which leads to the variation. */
+export function variationForm(visit: Visit, choice: VariationChoice): Markup | false {
   const { masterNumber, row, variations, selection, problem } = choice;
   const { settings, locale } = visit;
   const words = messages(locale).storefront.product;
@@ -66,18 +65,18 @@ export function variationForm(visit: Visit, choice: Choice): Markup | false {
     </form>`;
 }
 
-/** What choosing this value would lead to, all else being as it is. */
+/** Says of a value whether a variation has it together with the other selected values, and whether that is in stock. */
 function remark(
-  { variations, selection }: Choice,
+  { variations, selection }: VariationChoice,
   name: string,
   value: string,
   words: Messages['storefront']['product'],
 ): string {
-  // Of what is chosen already, the page says it at length.
+  // The page itself shows the availability of the current selection.
   if (selectedValue(selection, name) === value) return '';
-  const wanted = Object.entries({ ...selection, [name]: value });
+  const values = Object.entries({ ...selection, [name]: value });
   const fitting = variations.filter((one) =>
-    wanted.every(([key, value]) => selectedValue(one.selection, key) === value),
+    values.every(([key, value]) => selectedValue(one.selection, key) === value),
   );
   if (fitting.length === 0) return ` (${words.unavailable})`;
   return fitting.some(({ hasStock }) => hasStock) ? '' : ` (${words.soldOut})`;

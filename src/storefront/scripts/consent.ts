@@ -1,43 +1,41 @@
 import { html, type Markup } from '../../http/html.ts';
 import { Redirect, type Page } from '../page.ts';
-import { memoizeBySettings } from '../memoize-by-settings.ts';
-import type { Pages } from '../page-registration.ts';
+import type { Pages } from '../pages.ts';
 import type { Session } from '../session.ts';
-import { legalNames, to, type Visit } from '../visit.ts';
+import { legalNames, to, type LayoutContext, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
 const PATH = '/consent';
 
-/** Asked until it is answered, at the end of the page: nobody is kept from reading. */
-export function consentBanner(visit: Visit, { path }: Pick<Page, 'path'>): Markup | false {
-  return visit.session.consent === undefined && path !== PATH && banner(visit);
+/** The question stands at the end of every page until it is answered, so that nobody is kept from reading. */
+export function asksForConsent({ session }: Visit, { path }: Page): boolean {
+  return session.consent === undefined && path !== PATH;
 }
 
-const banner = memoizeBySettings(
-  (visit): Markup =>
-    html`<section class="consent" aria-labelledby="consent.title">
-      <h2 id="consent.title">${messages(visit.locale).storefront.consent.title}</h2>
-      ${question(visit)}
-    </section>`,
-);
+export function consentBanner(context: LayoutContext): Markup {
+  return html`<section class="consent" aria-labelledby="consent.title">
+    <h2 id="consent.title">${messages(context.locale).storefront.consent.title}</h2>
+    ${question(context)}
+  </section>`;
+}
 
 /** Refusing is as easy as allowing: two buttons that look the same. */
-const question = memoizeBySettings((visit): Markup => {
-  const words = messages(visit.locale).storefront.consent;
-  const policy = legalNames(visit)['privacy-policy'];
+function question(context: LayoutContext): Markup {
+  const words = messages(context.locale).storefront.consent;
+  const policy = legalNames(context)['privacy-policy'];
   return html`<p>
       ${words.text}
-      ${policy !== undefined && html`<a href="${to(visit, '/legal/privacy-policy')}">${words.policy}</a>`}
+      ${policy !== undefined && html`<a href="${to(context, '/legal/privacy-policy')}">${words.policy}</a>`}
     </p>
-    <form class="actions" method="post" action="${to(visit, PATH)}">
+    <form class="actions" method="post" action="${to(context, PATH)}">
       <button name="consent" value="necessary">${words.necessary}</button>
       <button name="consent" value="all">${words.all}</button>
     </form>`;
-});
+}
 
-/** Where the choice is changed later. */
+/** The page on which visitors change their choice later. */
 export function consent(pages: Pages): void {
-  pages.show(PATH, async (visit) => {
+  pages.get(PATH, async (visit) => {
     const words = messages(visit.locale).storefront.consent;
     const { consent } = visit.session;
     return {
@@ -50,10 +48,10 @@ export function consent(pages: Pages): void {
     };
   });
 
-  pages.take(PATH, {}, async (visit, { field, cameFrom }) => {
+  pages.post(PATH, async (visit, { field, referrerPath }) => {
     const consent: Session['consent'] = field('consent') === 'all' ? 'all' : 'necessary';
-    visit.remember({ consent });
-    const isHere = cameFrom === to(visit, PATH);
-    return new Redirect(cameFrom, isHere ? messages(visit.locale).storefront.consent.saved : undefined);
+    visit.updateSession({ consent });
+    const isHere = referrerPath === to(visit, PATH);
+    return new Redirect(referrerPath, isHere ? messages(visit.locale).storefront.consent.saved : undefined);
   });
 }

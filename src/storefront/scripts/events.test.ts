@@ -12,7 +12,7 @@ import { startService, type Service } from '../../../test/service.ts';
 import type { Cart } from '../../carts/schema.ts';
 import type { Order } from '../../orders/schema.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { happenedEvents, orderCompleted, pageEvents, toldCart } from './events.ts';
+import { cartEvents, orderCompleted, pageEvents, cartForApps } from './events.ts';
 import type { Session } from '../session.ts';
 import type { Visit } from '../visit.ts';
 
@@ -44,7 +44,7 @@ test('what was done with the cart is told with what the API says of it', async (
   const cart: Cart = await done(given, 'PUT', '/payment-data', { name: 'Invoice' });
   const [knife, tea] = cart.lineItemContainer.productLineItems;
   const visit = await visitWith({
-    happened: [
+    visitorEvents: [
       { event: 'cart:add', lineItemId: knife!.lineItemId, quantity: 2 },
       { event: 'cart:setQuantity', lineItemId: tea!.lineItemId, quantity: 1, quantityDelta: -2 },
       { event: 'cart:setQuantity', lineItemId: 'GONE', quantity: 0, quantityDelta: -1 },
@@ -54,8 +54,8 @@ test('what was done with the cart is told with what the API says of it', async (
     ],
   });
   const product = (await service.call('GET', `/DemoShop/products/${shop.ids['KN-110']}`)).body;
-  const told = toldCart(visit, cart);
-  expect(await happenedEvents(visit, cart)).toEqual([
+  const told = cartForApps(visit, cart);
+  expect(await cartEvents(visit, cart)).toEqual([
     { name: 'cart:add', detail: { cart: told, product, quantity: 2 } },
     { name: 'cart:setQuantity', detail: { lineItem: tea, quantity: 1, quantityDelta: -2 } },
     {
@@ -87,7 +87,7 @@ test('without consent no app learns who the visitor is, and none ever gets acces
   const cart: Cart = await done(await givenFullCart(shop, { 'KN-110': 1 }), 'GET');
   expect(cart.billingAddress).toMatchObject(ADA);
   for (const session of [{}, { consent: 'necessary' }] as const) {
-    const told = toldCart({ session }, cart);
+    const told = cartForApps({ session }, cart);
     expect(told).toEqual({
       ...cart,
       billingAddress: null,
@@ -98,7 +98,7 @@ test('without consent no app learns who the visitor is, and none ever gets acces
     });
     expect(JSON.stringify(told)).not.toMatch(/Lindqvist|PickupToken/);
   }
-  expect(toldCart({ session: { consent: 'all' } }, cart)).toEqual({
+  expect(cartForApps({ session: { consent: 'all' } }, cart)).toEqual({
     ...cart,
     pickupToken: null,
     checkoutUrl: null,

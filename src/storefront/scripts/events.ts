@@ -1,47 +1,48 @@
 import type { Cart } from '../../carts/schema.ts';
 import type { Price } from '../../http/price.ts';
 import type { Order } from '../../orders/schema.ts';
-import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findRefs } from '../../catalogue/products/queries.ts';
-import type { Page, PageEvent } from '../page.ts';
-import type { Happening } from '../session.ts';
+import { productValues } from '../../catalogue/products/product-cache.ts';
+import { PageEvent, type Page } from '../page.ts';
+import type { VisitorEvent } from '../session.ts';
 import type { Visit } from '../visit.ts';
 
-/** All that a page tells the scripts of apps; that a product was wished for, any page can tell. */
+/** The events of a page for the scripts of apps. That a product was added to the wish list, any page can report. */
 export function pageEvents({ session, locale }: Visit, { events = [] }: Page): PageEvent[] {
-  const wishes = (session.happened ?? []).filter((one) => one.event === 'wishlist:add');
+  const added = (session.visitorEvents ?? []).filter((one) => one.event === 'wishlist:add');
   return [
     ...events,
-    ...wishes.map(({ event, productId }) => ({
-      name: event,
-      detail: { locale, product: { productId, quantity: 1 } },
-    })),
+    ...added.map(
+      ({ event, productId }) => new PageEvent(event, { locale, product: { productId, quantity: 1 } }),
+    ),
   ];
 }
 
 /** What the visitor did with the cart before this page, which shows it. */
-export async function happenedEvents(visit: Visit, cart: Cart): Promise<PageEvent[]> {
-  const happened = visit.session.happened ?? [];
+export async function cartEvents(visit: Visit, cart: Cart): Promise<PageEvent[]> {
+  const { visitorEvents = [] } = visit.session;
   const lines = cart.lineItemContainer.productLineItems;
   const lineOf = (id: string) => lines.find(({ lineItemId }) => lineItemId === id);
   const products = await addedProducts(
     visit,
-    happened.flatMap((one) => (one.event === 'cart:add' ? (lineOf(one.lineItemId)?.productId ?? []) : [])),
+    visitorEvents.flatMap((one) =>
+      one.event === 'cart:add' ? (lineOf(one.lineItemId)?.productId ?? []) : [],
+    ),
   );
-  const detailOf = (one: Happening): unknown => {
+  const detailOf = (one: VisitorEvent): unknown => {
     switch (one.event) {
       case 'cart:add': {
         const productId = lineOf(one.lineItemId)?.productId;
         const product = products.find((product) => product.productId === productId);
-        return product && { cart: toldCart(visit, cart), product, quantity: one.quantity };
+        return product && { cart: cartForApps(visit, cart), product, quantity: one.quantity };
       }
       case 'cart:setQuantity': {
         const { lineItemId, quantity, quantityDelta } = one;
-        // A line that was taken out is no longer in the cart.
+        // A line that was removed is no longer in the cart.
         return { lineItem: lineOf(lineItemId) ?? { lineItemId }, quantity, quantityDelta };
       }
       case 'cart:update':
-        return { cart: toldCart(visit, cart) };
+        return { cart: cartForApps(visit, cart) };
       case 'shippingMethod:select': {
         const { shippingMethod, price } = cart.shippingData ?? {};
         return shippingMethod && price && methodEvent(one.event, { ...shippingMethod, price }).detail;
@@ -55,9 +56,9 @@ export async function happenedEvents(visit: Visit, cart: Cart): Promise<PageEven
         return undefined;
     }
   };
-  return happened.flatMap((one) => {
+  return visitorEvents.flatMap((one) => {
     const detail = detailOf(one);
-    return detail ? [{ name: one.event, detail }] : [];
+    return detail ? [new PageEvent(one.event, detail)] : [];
   });
 }
 
@@ -70,43 +71,40 @@ async function addedProducts(visit: Visit, productIds: string[]): Promise<{ prod
 }
 
 /**
- * A cart as apps may see it. Who the visitor is, they learn only from visitors who allow it; what opens the cart, and
- * so gives write access to it, never.
+ * A cart as apps may see it. They learn who the visitor is only if the visitor allows it, and never the token, which
+ * would give them write access to the cart.
  */
-export function toldCart({ session }: Pick<Visit, 'session'>, cart: Cart): object {
+export function cartForApps({ session }: Pick<Visit, 'session'>, cart: Cart): object {
   const addresses = session.consent === 'all' ? {} : { billingAddress: null, shippingAddress: null };
   return { ...cart, ...addresses, pickupToken: null, checkoutUrl: null, registerSessionUrl: null };
 }
 
-/** A method of delivery or payment is chosen; also for the `data-event` of its radio button. */
+/** A method of delivery or payment was selected. The `data-event` of its radio button has the same event. */
 export function methodEvent(
   name: 'shippingMethod:select' | 'paymentMethod:select',
   method: { id: string; name: string; price: Price },
 ): PageEvent {
   const detail = { _id: method.id, name: method.name, lineItemPrice: method.price };
-  return {
+  return new PageEvent(
     name,
-    detail: name === 'shippingMethod:select' ? { shippingMethod: detail } : { paymentMethod: detail },
-  };
+    name === 'shippingMethod:select' ? { shippingMethod: detail } : { paymentMethod: detail },
+  );
 }
 
 /** Says who ordered what, so it may be on a page only for visitors who allow it. */
 export function orderCompleted(order: Order): PageEvent {
   const { couponLineItem } = order.lineItemContainer;
-  return {
-    name: 'order:completed',
-    detail: {
-      orderId: order.orderId,
-      orderNumber: order.orderNumber,
-      currencyId: order.currencyId,
-      grandTotal: order.grandTotal,
-      totalTax: order.totalTax,
-      billingAddress: order.billingAddress,
-      shippingAddress: order.shippingAddress,
-      couponCampaign: couponLineItem && { campaignId: couponLineItem.couponCampaignId },
-      lineItemContainer: order.lineItemContainer,
-      shippingData: order.shippingData,
-      paymentData: order.paymentData,
-    },
-  };
+  return new PageEvent('order:completed', {
+    orderId: order.orderId,
+    orderNumber: order.orderNumber,
+    currencyId: order.currencyId,
+    grandTotal: order.grandTotal,
+    totalTax: order.totalTax,
+    billingAddress: order.billingAddress,
+    shippingAddress: order.shippingAddress,
+    couponCampaign: couponLineItem && { campaignId: couponLineItem.couponCampaignId },
+    lineItemContainer: order.lineItemContainer,
+    shippingData: order.shippingData,
+    paymentData: order.paymentData,
+  });
 }

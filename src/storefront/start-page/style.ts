@@ -1,4 +1,4 @@
-/** The look of the pages for people. A text and not a file, so that the build needs no copying. */
+/** The stylesheet of the start page, in TypeScript, so that the build need not copy a file. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -4,7 +4,7 @@ import { givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../../test/visitor.ts';
 import { sql } from '../../db/sql.ts';
-import { MOST_WISHES, wishCleanup } from './queries.ts';
+import { MAX_WISHLIST_ITEMS, wishlistCleanup } from './queries.ts';
 
 const NOW = new Date('2026-11-15T08:30:00Z');
 const DAY = 86_400_000;
@@ -64,9 +64,9 @@ describe('the wish list', () => {
   test('shows what was wished for, newest first, and says how many', async () => {
     const answer = await wish('TE-100');
     expect(answer.place).toBe('/shop/DemoShop/Products/TE-100');
-    expect(visitor.session()).toMatchObject({ wishes: 1 });
+    expect(visitor.session()).toMatchObject({ wishlistCount: 1 });
     await wish('KN-100');
-    expect(visitor.session()).toMatchObject({ wishes: 2 });
+    expect(visitor.session()).toMatchObject({ wishlistCount: 2 });
     const page = await visitor.get('/wishlist');
     expect(numbersOn(page)).toEqual(['KN-100', 'TE-100']);
     expect(page.text).toContain('<meta name="robots" content="noindex" />');
@@ -80,7 +80,7 @@ describe('the wish list', () => {
     await wish('TE-100');
     await wish('TE-100');
     expect(await wishes()).toHaveLength(1);
-    expect(visitor.session()).toMatchObject({ wishes: 1 });
+    expect(visitor.session()).toMatchObject({ wishlistCount: 1 });
   });
 
   test('tells the scripts of apps once', async () => {
@@ -88,7 +88,7 @@ describe('the wish list', () => {
     const visitor = givenVisitor(service, 'DemoShop', '127.0.0.1', 'demoshop.localhost');
     await visitor.post('/wishlist/add', { productId: ids['TE-100']! });
     expect(visitor.session()).toMatchObject({
-      happened: [{ event: 'wishlist:add', productId: ids['TE-100'] }],
+      visitorEvents: [{ event: 'wishlist:add', productId: ids['TE-100'] }],
       notice: 'The product is on your wish list.',
     });
     const told = await visitor.get('/wishlist');
@@ -99,7 +99,7 @@ describe('the wish list', () => {
       }),
     );
     expect(told.text).toContain('The product is on your wish list.');
-    expect(visitor.session()).not.toHaveProperty('happened');
+    expect(visitor.session()).not.toHaveProperty('visitorEvents');
     expect((await visitor.get('/wishlist')).text).not.toContain('wishlist:add');
   });
 
@@ -135,10 +135,10 @@ describe('the wish list', () => {
     const page = await visitor.submit('/wishlist/remove', { productId: ids['TE-100']! }, '/wishlist');
     expect(numbersOn(page)).toEqual(['KN-100']);
     expect(page.text).toContain('The product is no longer on your wish list.');
-    expect(visitor.session()).toMatchObject({ wishes: 1 });
+    expect(visitor.session()).toMatchObject({ wishlistCount: 1 });
     await visitor.submit('/wishlist/remove', { productId: ids['TE-100']! }, '/wishlist');
     await visitor.submit('/wishlist/remove', { productId: ids['KN-100']! }, '/wishlist');
-    expect(visitor.session()).toMatchObject({ wishes: 0 });
+    expect(visitor.session()).toMatchObject({ wishlistCount: 0 });
     expect(await wishes()).toEqual([]);
   });
 
@@ -151,20 +151,20 @@ describe('the wish list', () => {
         where shop_id = 'DemoShop' and product_number = 'TE-100'`);
     await setVisible(false);
     expect(numbersOn(await visitor.get('/wishlist'))).toEqual(['KN-100']);
-    expect(visitor.session()).toMatchObject({ wishes: 1 });
+    expect(visitor.session()).toMatchObject({ wishlistCount: 1 });
     await setVisible(true);
     expect(numbersOn(await visitor.get('/wishlist'))).toEqual(['KN-100', 'TE-100']);
-    expect(visitor.session()).toMatchObject({ wishes: 2 });
+    expect(visitor.session()).toMatchObject({ wishlistCount: 2 });
   });
 
-  test(`holds ${MOST_WISHES} products`, async () => {
+  test(`holds ${MAX_WISHLIST_ITEMS} products`, async () => {
     await wish('TE-100');
     const [{ hash }] = (await service.db.many<{ hash: Buffer }>(sql`
       select visitor_hash as hash from wish`)) as [{ hash: Buffer }];
     await service.db.run(sql`
       insert into product (shop_id, product_id, product_number, kind, created_at, version, visible, prices, facts)
       select 'DemoShop', gen_random_uuid(), 'MANY-' || number, 'regular', ${NOW}, 1, true, '{"EUR": 100}', '{}'
-      from generate_series(1, ${MOST_WISHES - 1}::int) as number`);
+      from generate_series(1, ${MAX_WISHLIST_ITEMS - 1}::int) as number`);
     await service.db.run(sql`
       insert into wish (shop_id, visitor_hash, product_id, created_at)
       select 'DemoShop', ${hash}, product_id, ${NOW}::timestamptz from product
@@ -173,8 +173,8 @@ describe('the wish list', () => {
     expect(full.text).toContain('Your wish list is full: it holds 200 products.');
     const again = await visitor.submit('/wishlist/add', { productId: ids['TE-100']! }, '/wishlist');
     expect(again.text).toContain('The product is on your wish list.');
-    expect(numbersOn(again)).toHaveLength(MOST_WISHES);
-    expect(await wishes()).toHaveLength(MOST_WISHES);
+    expect(numbersOn(again)).toHaveLength(MAX_WISHLIST_ITEMS);
+    expect(await wishes()).toHaveLength(MAX_WISHLIST_ITEMS);
   });
 
   test('is of one visitor and one shop', async () => {
@@ -208,9 +208,9 @@ describe('the wish list', () => {
   test('is forgotten after 400 days', async () => {
     await wish('TE-100');
     service.setClock(new Date(NOW.getTime() + 399 * DAY));
-    expect(await wishCleanup.run(service.db, 10)).toBe(0);
+    expect(await wishlistCleanup.run(service.db, 10)).toBe(0);
     service.setClock(new Date(NOW.getTime() + 401 * DAY));
-    expect(await wishCleanup.run(service.db, 10)).toBe(1);
+    expect(await wishlistCleanup.run(service.db, 10)).toBe(1);
     expect(mainOf(await visitor.get('/wishlist'))).toContain('nothing on your wish list');
   });
 });

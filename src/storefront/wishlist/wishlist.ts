@@ -6,17 +6,23 @@ import { findRefs } from '../../catalogue/products/queries.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { viewOf } from '../page-cache.ts';
 import { Redirect } from '../page.ts';
-import type { Pages } from '../page-registration.ts';
+import type { Pages } from '../pages.ts';
 import { productCards } from '../product/product-card.ts';
-import { happenedWith } from '../session.ts';
+import { addVisitorEvents } from '../session.ts';
 import { productPath, to, type Visit } from '../visit.ts';
-import { countWishes, deleteWish, findWishes, insertWish, MOST_WISHES } from './queries.ts';
+import {
+  countWishlistItems,
+  deleteWishlistItem,
+  findWishlistItems,
+  insertWishlistItem,
+  MAX_WISHLIST_ITEMS,
+} from './queries.ts';
 import { messages } from '../../kernel/messages.ts';
 
 export function wishlist(pages: Pages): void {
-  pages.show('/wishlist', async (visit) => {
+  pages.get('/wishlist', async (visit) => {
     const words = messages(visit.locale).storefront.wishList;
-    const products = await wishedProducts(visit);
+    const products = await findWishlistProducts(visit);
     return {
       title: words.title,
       path: '/wishlist',
@@ -24,14 +30,14 @@ export function wishlist(pages: Pages): void {
       main: html`<h1>${words.title}</h1>
         ${
           products.length > 0
-            ? productCards(visit, products, { heading: 'h2', more: (product) => actions(visit, product) })
+            ? productCards(visit, products, { heading: 'h2', actions: (product) => actions(visit, product) })
             : html`<p>${words.empty} ${words.hint}</p>
                 <p><a class="button" href="${to(visit, '')}">${words.home}</a></p>`
         }`,
     };
   });
 
-  pages.take('/wishlist/add', {}, async (visit, { field, cameFrom }) => {
+  pages.post('/wishlist/add', async (visit, { field, referrerPath }) => {
     const { db, shopId, session } = visit;
     const words = messages(visit.locale).storefront.wishList;
     const productId = field('productId').toUpperCase();
@@ -39,40 +45,41 @@ export function wishlist(pages: Pages): void {
     if (!ref?.visible) throw notFound();
     const visitor = session.visitor ?? newSecret(32);
     const visitorHash = secretHash(visitor);
-    const wishes = await db.transaction(async (tx) => {
-      await insertWish(tx, shopId, visitorHash, productId);
-      const { all, shown } = await countWishes(tx, shopId, visitorHash);
-      if (all <= MOST_WISHES) return shown;
-      await deleteWish(tx, shopId, visitorHash, productId);
+    const wishlistCount = await db.transaction(async (tx) => {
+      await insertWishlistItem(tx, shopId, visitorHash, productId);
+      const { all, visible } = await countWishlistItems(tx, shopId, visitorHash);
+      if (all <= MAX_WISHLIST_ITEMS) return visible;
+      await deleteWishlistItem(tx, shopId, visitorHash, productId);
       return undefined;
     });
-    if (wishes === undefined) return new Redirect(cameFrom, words.full({ most: MOST_WISHES }));
-    const happened = happenedWith(session, { event: 'wishlist:add', productId });
-    visit.remember({ visitor, wishes, happened });
-    return new Redirect(cameFrom, words.added);
+    if (wishlistCount === undefined)
+      return new Redirect(referrerPath, words.full({ most: MAX_WISHLIST_ITEMS }));
+    const visitorEvents = addVisitorEvents(session, { event: 'wishlist:add', productId });
+    visit.updateSession({ visitor, wishlistCount, visitorEvents });
+    return new Redirect(referrerPath, words.added);
   });
 
-  pages.take('/wishlist/remove', {}, async (visit, { field, cameFrom }) => {
+  pages.post('/wishlist/remove', async (visit, { field, referrerPath }) => {
     const { db, shopId, session } = visit;
     const productId = field('productId');
-    if (session.visitor === undefined || !isId(productId)) return new Redirect(cameFrom);
+    if (session.visitor === undefined || !isId(productId)) return new Redirect(referrerPath);
     const visitorHash = secretHash(session.visitor);
-    const wishes = await db.transaction(async (tx) => {
-      await deleteWish(tx, shopId, visitorHash, productId);
-      return (await countWishes(tx, shopId, visitorHash)).shown;
+    const wishlistCount = await db.transaction(async (tx) => {
+      await deleteWishlistItem(tx, shopId, visitorHash, productId);
+      return (await countWishlistItems(tx, shopId, visitorHash)).visible;
     });
-    visit.remember({ wishes });
-    return new Redirect(cameFrom, messages(visit.locale).storefront.wishList.removed);
+    visit.updateSession({ wishlistCount });
+    return new Redirect(referrerPath, messages(visit.locale).storefront.wishList.removed);
   });
 }
 
-/** Also sets right what the header counts: a product may have gone since the last visit. */
-async function wishedProducts(visit: Visit): Promise<Product[]> {
+/** Also corrects the count of the header, because a product may have been deleted since the last visit. */
+async function findWishlistProducts(visit: Visit): Promise<Product[]> {
   const { db, shopId, session, settings } = visit;
   if (session.visitor === undefined) return [];
-  const refs = await findWishes(db, shopId, secretHash(session.visitor));
+  const refs = await findWishlistItems(db, shopId, secretHash(session.visitor));
   const products = await productValues(db, settings, refs, viewOf(visit, 'list'));
-  visit.remember({ wishes: products.length });
+  visit.updateSession({ wishlistCount: products.length });
   return products;
 }
 
@@ -100,7 +107,7 @@ function chooseLink(visit: Visit, { productNumber, name }: Product): Markup {
   >`;
 }
 
-/** The least that can be ordered of it. */
+/** Adds the smallest quantity that can be ordered. */
 function addForm(visit: Visit, { productId, name, minOrder }: Product): Markup {
   const { add } = messages(visit.locale).storefront.wishList;
   return html`<form method="post" action="${to(visit, '/cart/add')}">

@@ -4,7 +4,7 @@ import { startService, type Answer, type Service } from '../../test/service.ts';
 import { revokeToken } from '../shops/apps/apps.ts';
 import { sql } from '../db/sql.ts';
 import { newSecret, secretHash } from '../kernel/ids.ts';
-import { callerDirectory, FRESH_FOR } from './callers.ts';
+import { createCallerDirectory, FRESH_FOR } from './callers.ts';
 
 const refusedToken = {
   status: 401,
@@ -138,25 +138,25 @@ describe('a revoked token', () => {
 
   test('is refused at once where it was revoked', async () => {
     const token = await givenToken(service, 'Alpha');
-    const callers = callerDirectory(service.db);
-    expect((await callers.find('Alpha', token)).caller?.app?.scopes).toContain('orders_read');
-    expect(callers.recall('Alpha', token)).toBeDefined();
+    const callers = createCallerDirectory(service.db);
+    expect((await callers.load('Alpha', token)).caller?.app?.scopes).toContain('orders_read');
+    expect(callers.cached('Alpha', token)).toBeDefined();
 
     await service.db.transaction((tx) => revokeToken(tx, 'Alpha', token));
-    callers.forget('Alpha');
-    expect(callers.recall('Alpha', token)).toBeUndefined();
-    expect((await callers.find('Alpha', token)).caller?.app).toBeUndefined();
+    callers.invalidate('Alpha');
+    expect(callers.cached('Alpha', token)).toBeUndefined();
+    expect((await callers.load('Alpha', token)).caller?.app).toBeUndefined();
   });
 
-  test('forgetting one shop leaves the others alone', async () => {
+  test('invalidating one shop leaves the others alone', async () => {
     await givenShop(service, 'Alpha2');
     const [one, other] = [await givenToken(service, 'Alpha'), await givenToken(service, 'Alpha2')];
-    const callers = callerDirectory(service.db);
-    await callers.find('Alpha', one);
-    await callers.find('Alpha2', other);
-    callers.forget('Alpha');
-    expect(callers.recall('Alpha', one)).toBeUndefined();
-    expect(callers.recall('Alpha2', other)).toBeDefined();
+    const callers = createCallerDirectory(service.db);
+    await callers.load('Alpha', one);
+    await callers.load('Alpha2', other);
+    callers.invalidate('Alpha');
+    expect(callers.cached('Alpha', one)).toBeUndefined();
+    expect(callers.cached('Alpha2', other)).toBeDefined();
   });
 
   test('is refused within 5 s in every other process', async () => {

@@ -1,11 +1,10 @@
 import { html, type Markup } from '../../http/html.ts';
-import { SEARCH_ICON } from '../layout/icons.ts';
-import type { Surroundings } from '../memoize-by-settings.ts';
+import { SEARCH_ICON } from './icons.ts';
 import { messages } from '../../kernel/messages.ts';
-import { to } from '../visit.ts';
+import { to, type LayoutContext } from '../visit.ts';
 
-/** In the header, and where nothing was found. */
-export function searchForm(visit: Omit<Surroundings, 'frame' | 'currency'>): Markup {
+/** The search field of the header, which the page for a missing address shows too. */
+export function searchForm(visit: LayoutContext): Markup {
   const { locale, settings } = visit;
   const words = messages(locale).storefront.layout;
   return html`<form class="search" action="${to(visit, '/search')}">

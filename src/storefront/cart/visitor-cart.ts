@@ -3,9 +3,9 @@ import { largestQuantity } from '../../pricing/quantity.ts';
 import { changeCart, shownCart, type Shopper, type ShownCart } from '../../carts/shopping.ts';
 import { setLocale } from '../../carts/changes.ts';
 import type { Cart } from '../../carts/schema.ts';
-import { happenedWith, type Happening } from '../session.ts';
+import { addVisitorEvents, type VisitorEvent } from '../session.ts';
 import type { Visit } from '../visit.ts';
-import { findWished } from '../wishlist/queries.ts';
+import { findWishedIds } from '../wishlist/queries.ts';
 
 /** Who shops: the session names the cart, so no token is needed. */
 export function shopperOf({ db, carts, placeOrder, shopId, origin, locale }: Visit): Shopper {
@@ -18,7 +18,7 @@ export async function cartOf(visit: Visit): Promise<ShownCart | undefined> {
   if (!cart) return undefined;
   const shown = await shownCart(shopperOf(visit), cart.id);
   if (!shown) {
-    visit.remember({ cart: undefined });
+    visit.updateSession({ cart: undefined });
     return undefined;
   }
   rememberCart(visit, shown.shown);
@@ -29,7 +29,7 @@ export async function cartOf(visit: Visit): Promise<ShownCart | undefined> {
 async function withWishes(visit: Visit, cart: Cart): Promise<Cart> {
   const { lineItemContainer } = cart;
   const { productLineItems } = lineItemContainer;
-  const wished = await findWished(
+  const wished = await findWishedIds(
     visit,
     productLineItems.map(({ productId }) => productId),
   );
@@ -53,14 +53,14 @@ export function changeCartOf(
 }
 
 /** The header shows how much is in it. */
-export function rememberCart(visit: Visit, cart: Cart, ...happened: Happening[]): void {
+export function rememberCart(visit: Visit, cart: Cart, ...events: VisitorEvent[]): void {
   const { cart: before } = visit.session;
   const copyOf = before?.id === cart.cartId ? before.copyOf : undefined;
-  visit.remember({
+  visit.updateSession({
     cart: { id: cart.cartId, count: countOf(cart), ...(copyOf !== undefined && { copyOf }) },
   });
-  if (happened.length === 0) return;
-  visit.remember({ happened: happenedWith(visit.session, ...happened) });
+  if (events.length === 0) return;
+  visit.updateSession({ visitorEvents: addVisitorEvents(visit.session, ...events) });
 }
 
 const LONGEST_NAME = 80;

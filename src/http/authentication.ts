@@ -16,7 +16,7 @@ import { ANONYMOUS_SCOPES, needsCartToken, scopesOf, type Access } from './scope
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who calls; set by the gate, before a body is read. */
+    /** Who calls; set before the body is read. */
     caller: Caller;
   }
 }
@@ -25,7 +25,7 @@ const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,256}) *$/i;
 const SHOP_PATH = /^\/(?:rs|manage)\/shops\/([^/?#]+)/;
 
-/** What a route can answer with; absent and wildcard Accept headers fit both. */
+/** What a route can respond with; absent and wildcard Accept headers accept both. */
 export type Produces = 'json' | 'csv';
 
 const PRODUCED: Record<Produces, readonly string[]> = {
@@ -34,11 +34,11 @@ const PRODUCED: Record<Produces, readonly string[]> = {
 };
 
 /**
- * Every call below /rs and /manage passes here before its body is read, in the order of the contract: how often did it
- * call, is there such a shop, may the caller do this, is there a cart token where one is needed, can it be answered in
- * the asked form. Callers that are in the cache pass without waiting.
+ * Authenticates every call below /rs and /manage before its body is read. It checks in the order of the contract: the
+ * rate limit, whether the shop exists, the scopes of the caller, that a cart token was sent where one is needed, and
+ * that the response can have an accepted format. A caller that is in the cache passes without waiting.
  */
-export function openGate(deps: {
+export function createAuthentication(deps: {
   config: Config;
   callers: CallerDirectory;
   limiter: RateLimiter;
@@ -52,7 +52,7 @@ export function openGate(deps: {
   const rateKey = (caller: Caller | undefined, request: FastifyRequest) =>
     caller?.app?.rateKey ?? addressCaller(request.ip);
 
-  /** Counts the call, also when the database must be asked first what was counted before. */
+  /** Counts the call, after loading what was counted before if this process does not know it. */
   const count = async (key: string): Promise<Allowance> => {
     let allowance: Allowance | undefined;
     while (!(allowance = limiter.count(key))) await limiter.load(key);
@@ -60,18 +60,19 @@ export function openGate(deps: {
   };
 
   /**
-   * Asks the database who calls. The address pays for the question before it is asked, or guessing tokens would cost a
-   * select each, without limit; it gets the call back when the token is known, which has a limit of its own. From an
-   * address that is over its limit only tokens are looked up that this process has seen before.
+   * Reads the caller from the database. The call counts against the limit of the address before the statement runs,
+   * because guessed tokens would otherwise cost a select each, without limit; it is taken back when the token exists,
+   * which has a limit of its own. From an address that is over its limit only tokens are looked up that this process
+   * has found before.
    */
-  const findCaller = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
+  const readCaller = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
     const address = addressCaller(request.ip);
     const limit = config.RATE_LIMIT_ANONYMOUS;
     const allowance = await count(address);
     if (limit > 0 && allowance.used > limit && !(token !== undefined && callers.wasFound(shopId, token))) {
       showAllowance(reply, limit, allowance);
     }
-    const { caller } = await callers.find(shopId, token);
+    const { caller } = await callers.load(shopId, token);
     if (caller?.app) {
       limiter.uncount(address);
       showAllowance(reply, config.RATE_LIMIT, await count(caller.app.rateKey));
@@ -81,11 +82,11 @@ export function openGate(deps: {
     return caller;
   };
 
-  /** The slow way: the caller, its count or both are not in memory. */
+  /** Waits for the database, because the caller, its count or both are not in memory. */
   const loadCaller = async (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
-    const found = callers.recall(shopId, token);
+    const found = callers.cached(shopId, token);
     if (!found) {
-      const caller = await findCaller(request, reply, shopId, token);
+      const caller = await readCaller(request, reply, shopId, token);
       if (!caller) throw notFound();
       return caller;
     }
@@ -95,9 +96,9 @@ export function openGate(deps: {
     return caller;
   };
 
-  /** The fast way: undefined when something must be asked first. */
+  /** undefined: the caller or its count must be loaded first. */
   const cachedCaller = (request: FastifyRequest, reply: FastifyReply, shopId: string, token?: string) => {
-    const found = callers.recall(shopId, token);
+    const found = callers.cached(shopId, token);
     if (!found) return undefined;
     const allowance = limiter.count(rateKey(found.caller, request));
     if (!allowance) return undefined;
@@ -106,12 +107,12 @@ export function openGate(deps: {
     return found.caller;
   };
 
-  /** The token to look up: one that is refused counts as none, so that it is not even asked for. */
-  const lookedUp = (request: FastifyRequest, token: string | undefined) =>
+  /** The token to look up. A demo token that is refused counts as none, so that it is not looked up at all. */
+  const acceptedToken = (request: FastifyRequest, token: string | undefined) =>
     token !== undefined && isRefusedDemoToken(token, request) ? undefined : token;
 
-  /** Fastify's onRequest hook of a route. */
-  const guard = (access: Access, produces: Produces) => {
+  /** Fastify's onRequest hook for a route. */
+  const hookFor = (access: Access, produces: Produces) => {
     const scopes = scopesOf(access);
     const isAnonymous = scopes.length > 0 && scopes.every((scope) => ANONYMOUS_SCOPES.has(scope));
     const needsCart = needsCartToken(access);
@@ -132,10 +133,10 @@ export function openGate(deps: {
       if (!(caller.publicCatalogue && isAnonymous)) throw unauthorised('A token is needed');
     };
 
-    const enter = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
+    const admit = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
       request.caller = caller;
       checkScopes(request, caller, token);
-      // Whether it is the right one, the cart says; without any, nothing else is worth a look.
+      // Whether it is the right token is checked when the cart is loaded.
       if (needsCart && !request.headers[CART_TOKEN_HEADER]) throw wrongCartToken();
       checkAccept(request.headers.accept, produces);
     };
@@ -146,13 +147,13 @@ export function openGate(deps: {
       try {
         if (!SHOP_ID.test(shopId)) throw notFound();
         if (request.url.includes('%00')) throw badRequest('The address holds a NUL character');
-        const asked = lookedUp(request, token);
-        const caller = cachedCaller(request, reply, shopId, asked);
-        if (caller) enter(request, caller, token);
+        const accepted = acceptedToken(request, token);
+        const caller = cachedCaller(request, reply, shopId, accepted);
+        if (caller) admit(request, caller, token);
         else {
-          loadCaller(request, reply, shopId, asked)
+          loadCaller(request, reply, shopId, accepted)
             .then((loaded) => {
-              enter(request, loaded, token);
+              admit(request, loaded, token);
               done();
             })
             .catch(done);
@@ -166,26 +167,26 @@ export function openGate(deps: {
     };
   };
 
-  /** A path below /rs that leads nowhere still counts as a call. */
+  /** Answers a path below /rs or /manage that has no route with 404; it still counts as a call. */
   const rejectUnknownRoute = async (request: FastifyRequest, reply: FastifyReply) => {
     const shopId = SHOP_PATH.exec(request.url)?.[1];
     if (shopId !== undefined && SHOP_ID.test(shopId)) {
-      await loadCaller(request, reply, shopId, lookedUp(request, bearerOf(request)));
+      await loadCaller(request, reply, shopId, acceptedToken(request, bearerOf(request)));
     }
     throw notFound();
   };
 
-  return { guard, rejectUnknownRoute };
+  return { hookFor, rejectUnknownRoute };
 }
 
-export type Gate = ReturnType<typeof openGate>;
+export type Authentication = ReturnType<typeof createAuthentication>;
 
 function bearerOf(request: FastifyRequest): string | undefined {
   const { authorization } = request.headers;
   return authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
 }
 
-/** Without a limit calls are still counted, because the last use of a token is written with its count. */
+/** Without a limit calls are still counted, because the last use of a token is saved with its count. */
 function showAllowance(reply: FastifyReply, limit: number, allowance: Allowance): void {
   if (limit === 0) return;
   reply.header('x-ratelimit-limit', limit);
@@ -198,9 +199,9 @@ function checkAccept(accept: string | undefined, produces: Produces): void {
   if (accept === undefined || accept === '') return;
   const offered = PRODUCED[produces];
   if (offered.includes(accept)) return;
-  const asked = accept.split(',').map((range) => range.split(';').map((part) => part.trim().toLowerCase()));
-  const met = asked.some(
+  const ranges = accept.split(',').map((range) => range.split(';').map((part) => part.trim().toLowerCase()));
+  const isAccepted = ranges.some(
     ([type, ...rest]) => offered.includes(type!) && !rest.some((part) => /^q=0(\.0*)?$/.test(part)),
   );
-  if (!met) throw notAcceptable(offered.join(', '));
+  if (!isAccepted) throw notAcceptable(offered.join(', '));
 }

@@ -1,0 +1,88 @@
+import type { CacheKind } from '../../db/cache.ts';
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { Localised } from '../../http/locale.ts';
+import type { PageName } from '../../shops/legal/schema.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { toAppScripts, type AppScripts } from '../scripts/app-scripts.ts';
+import { toStyle, type Style } from './theme.ts';
+
+/** What the layout shows on every page of a shop. All of it moves the version of the settings when it changes. */
+export interface ShopLayout {
+  settingsVersion: number;
+  categories: NavigationEntry[];
+  /** The legal pages that have a name in a locale: `legalNames.de_DE['privacy-policy']`. */
+  legalNames: Readonly<Record<string, Partial<Record<PageName, string>>>>;
+  scripts: AppScripts;
+  style: Style;
+}
+
+export interface NavigationEntry {
+  alias: string;
+  name: Localised;
+  children: { alias: string; name: Localised }[];
+}
+
+const layoutCache: CacheKind<ShopLayout> = { name: 'shop layouts', limit: { megabytes: 16 } };
+
+export async function loadShopLayout(db: Queries, settings: Settings): Promise<ShopLayout> {
+  const cache = db.caches.of(layoutCache);
+  const cached = cache.get(settings.shopId);
+  if (cached?.settingsVersion === settings.version) return cached;
+  // A shop that shows nothing to callers without a token shows nothing around its pages either.
+  const row = settings.publicCatalogue ? (await findLayout(db, settings.shopId))! : CLOSED;
+  const layout = {
+    ...row,
+    settingsVersion: settings.version,
+    scripts: toAppScripts(row.scripts),
+    style: toStyle(settings.theme),
+  };
+  cache.set(settings.shopId, layout, 2 * JSON.stringify(row).length);
+  return layout;
+}
+
+type LayoutRow = Pick<ShopLayout, 'categories' | 'legalNames'> & { scripts: string[] };
+
+const CLOSED: LayoutRow = { categories: [], legalNames: {}, scripts: [] };
+
+/** A menu with more entries could not be read. */
+const MAX_ENTRIES = 40;
+
+function findLayout(db: Queries, shopId: string) {
+  return db.one<LayoutRow>(sql`
+    select (
+      select coalesce(json_agg(json_build_object('alias', alias, 'name', caption, 'children', children)
+        order by position, number), '[]')
+      from (
+        select entry.alias, entry.position, entry.number, entry.name || entry.navigation_caption as caption, (
+            select coalesce(json_agg(json_build_object('alias', alias, 'name', caption)
+              order by position, number), '[]')
+            from (
+              select alias, name || navigation_caption as caption, position, number from category child
+              where child.shop_id = entry.shop_id and child.parent_id = entry.category_id
+                and child.visible and child.visible_in_navigation
+              order by position, number limit ${MAX_ENTRIES}
+            ) as children
+          ) as children
+        from category entry
+        join category root on root.shop_id = entry.shop_id and root.category_id = entry.parent_id
+        where entry.shop_id = ${shopId} and root.parent_id is null and root.visible
+          and entry.visible and entry.visible_in_navigation
+        order by entry.position, entry.number limit ${MAX_ENTRIES}
+      ) as entries
+    ) as categories, (
+      select coalesce(json_object_agg(locale, names), '{}') from (
+        select locale, json_object_agg(page, name) as names from (
+          select locale, page, coalesce(
+            nullif(btrim(content ->> 'navigationCaption'), ''),
+            nullif(btrim(content ->> 'name'), ''),
+            nullif(btrim(content ->> 'title'), '')) as name
+          from legal_page where shop_id = ${shopId}
+        ) as named
+        where name is not null group by locale
+      ) as by_locale
+    ) as "legalNames", (
+      select coalesce(json_agg(script_url order by created_at, script_tag_id), '[]')
+      from script_tag where shop_id = ${shopId}
+    ) as scripts`);
+}

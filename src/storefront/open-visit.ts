@@ -1,0 +1,135 @@
+import type { FastifyRequest } from 'fastify';
+import type { CartStore } from '../carts/cart-store.ts';
+import type { OrderPlacing } from '../carts/order-placing.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import { notFound, tooManyRequests, type HttpError } from '../http/errors.ts';
+import { originOf, schemeOf, storefrontUrl } from '../http/links.ts';
+import { readingCurrency, readingLocale } from '../http/locale.ts';
+import { addressCaller, type RateLimiter } from '../http/rate-limit.ts';
+import { cachedSettings, findSettings, type Settings } from '../shops/settings/settings.ts';
+import type { ShopHosts } from '../shops/shop/hosts.ts';
+import { loadShopLayout } from './layout/shop-layout.ts';
+import { sessionCookie, type Session, type Sessions } from './session.ts';
+import type { Visit } from './visit.ts';
+
+export interface PageDeps {
+  db: Database;
+  carts: CartStore;
+  placeOrder: OrderPlacing;
+  config: Config;
+  limiter: RateLimiter;
+  sessions: Sessions;
+  hosts: ShopHosts;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The visit of a request for a page of the storefront; undefined until the shop is known. */
+    visit?: Visit;
+  }
+}
+
+export interface VisitOptions {
+  /** Take the settings from the cache if it has any, although they may be out of date. */
+  mayBeStale?: boolean;
+}
+
+const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+
+/** Turns a request into a visit: which shop, on which host, in which language, with which session. */
+export async function openVisit(
+  request: FastifyRequest,
+  deps: PageDeps,
+  { mayBeStale = false }: VisitOptions = {},
+): Promise<Visit> {
+  const { db, carts, placeOrder, config, sessions } = deps;
+  const { shopId } = request.params as { shopId: string };
+  delete request.visit;
+  if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
+  const settings = (mayBeStale && cachedSettings(db, shopId)) || (await findSettings(db, shopId));
+  if (!settings) throw notFound();
+  const addresses = visitAddresses(request, settings, deps);
+  const cookie = request.cookies[sessionCookie({ shopId, ...addresses }).name];
+  const session = sessions.read(shopId, cookie, db.now);
+  const query = request.query as Record<string, string | string[]>;
+  const visit: Visit = {
+    db,
+    carts,
+    placeOrder,
+    config,
+    shopId,
+    settings,
+    layout: await loadShopLayout(db, settings),
+    locale: visitLocale([query['locale'] ?? []].flat()[0], settings),
+    currency: readingCurrency(session.currency, settings),
+    ...addresses,
+    session,
+    updateSession: (changes) => {
+      visit.session = { ...visit.session, ...changes } as Session;
+    },
+  };
+  request.visit = visit;
+  return visit;
+}
+
+/**
+ * Counts the page against the client's limit, then opens the visit. A client above the limit costs no statement: the
+ * refusal has the layout of the shop only if its settings are cached.
+ */
+export async function openCountedVisit(
+  request: FastifyRequest,
+  deps: PageDeps,
+  options: VisitOptions = {},
+): Promise<Visit> {
+  const refusal = await countPage(request, deps);
+  if (!refusal) return openVisit(request, deps, options);
+  const { shopId } = request.params as { shopId: string };
+  if (cachedSettings(deps.db, shopId)) await openVisit(request, deps, { mayBeStale: true });
+  throw refusal;
+}
+
+/** A page counts like a call of the API without a token. That costs a statement only now and then. */
+async function countPage(
+  request: FastifyRequest,
+  { config, limiter }: PageDeps,
+): Promise<HttpError | undefined> {
+  const limit = config.RATE_LIMIT_ANONYMOUS;
+  if (limit === 0) return undefined;
+  const caller = addressCaller(request.ip);
+  let allowance;
+  while (!(allowance = limiter.count(caller))) await limiter.load(caller);
+  return allowance.used > limit ? tooManyRequests(limit, allowance.secondsLeft) : undefined;
+}
+
+/** What follows from the host of the request: the shop's own host, or the one that all shops share. */
+function visitAddresses(request: FastifyRequest, settings: Settings, { config, hosts }: PageDeps) {
+  const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
+  const { shopId, domains } = settings;
+  const isOwnHost = hosts.shopOf(request.host) === shopId;
+  if (!isOwnHost) {
+    const origin = originOf(request, publicUrl);
+    return {
+      origin,
+      pageOrigin: origin,
+      base: `/shop/${shopId}`,
+      home: storefrontUrl(origin, settings),
+      // A shop with a domain shows its pages there only.
+      loadsScripts: !hosts.hasSeveralShops && domains.length === 0,
+    };
+  }
+  const host = request.host.toLowerCase();
+  const pageOrigin = `${publicUrl === undefined ? `${request.protocol}:` : schemeOf(publicUrl)}//${host}`;
+  return {
+    origin: publicUrl ?? pageOrigin.replace(/[^/.]+\.(?=localhost(?::|$))/, ''),
+    pageOrigin,
+    base: '',
+    home: domains.length > 0 ? storefrontUrl(pageOrigin, settings) : pageOrigin,
+    loadsScripts: true,
+  };
+}
+
+/** A language in an old or mistyped link must not hide the page. */
+function visitLocale(parameter: string | undefined, settings: Settings): string {
+  return readingLocale(/^[a-z]{2}_[a-z]{2}$/i.test(parameter ?? '') ? parameter : undefined, settings);
+}

@@ -1,0 +1,79 @@
+import type { FailureLimit } from '../http/rate-limit.ts';
+import type { Page, Redirect } from './page.ts';
+import type { Visit } from './visit.ts';
+
+export interface PageRequest {
+  /** A HEAD request must not write anything. */
+  isHead: boolean;
+  /** The parameters of the path: `:productNumber`. */
+  params: Readonly<Record<string, string>>;
+  /** The first value of a query parameter. */
+  query: (name: string) => string | undefined;
+  /** All values of a query parameter. */
+  queryList: (name: string) => string[];
+}
+
+export interface FormRequest extends PageRequest {
+  /** The trimmed value of a field; '' when it is missing. */
+  field: (name: string) => string;
+  /** The page of this shop on which the form stood; the front page when the browser does not say. */
+  referrerPath: string;
+  /** Runs work that may fail only so often in an hour; beyond that it is refused with 429. */
+  limitFailures: <Result>(
+    limit: (address: string) => FailureLimit,
+    work: () => Promise<Result>,
+  ) => Promise<Result>;
+}
+
+export type PageResponse = Page | Redirect;
+
+export interface PageFile {
+  type: string;
+  content: string;
+  headers?: object;
+}
+
+export interface FormOptions {
+  /** How often a client address may send the form in an hour. */
+  perHour?: number;
+}
+
+export interface FileOptions {
+  /** False: the service's host serves it too when the shop has a domain. */
+  movesWithShop?: boolean;
+}
+
+/** Registers pages: `pages.get('/cart', ...)` serves `/cart` on the shop's own host and `/shop/ID/cart` on the service's. */
+export interface Pages {
+  get(path: string, handler: (visit: Visit, request: PageRequest) => Promise<PageResponse>): void;
+
+  /**
+   * Begins with cached settings, which saves a round trip. The handler's own statement must read the version of the
+   * settings and pass it to `requireVersion`, so that a page of old settings is rendered again.
+   */
+  getOptimistic(path: string, handler: (visit: Visit, request: PageRequest) => Promise<PageResponse>): void;
+
+  /** Accepts forms of the shop's own pages only. */
+  post(
+    path: string,
+    handler: (visit: Visit, form: FormRequest) => Promise<PageResponse>,
+    options?: FormOptions,
+  ): void;
+
+  /** Serves something that is not a page, such as suggestions or a sitemap. */
+  file(
+    path: string,
+    handler: (visit: Visit, request: PageRequest) => Promise<PageFile>,
+    options?: FileOptions,
+  ): void;
+}
+
+/** The page was begun with settings that have changed since, so it is rendered again with the current ones. */
+export class StaleSettings extends Error {
+  override name = 'StaleSettings';
+}
+
+/** Throws when the statement of an optimistic page has seen other settings than those of the visit. */
+export function requireVersion({ settings }: Visit, version: number | undefined): void {
+  if (version !== undefined && version !== settings.version) throw new StaleSettings();
+}

@@ -1,0 +1,264 @@
+import type { Cart } from '../../carts/schema.ts';
+import { escapeHtml, html, plainText, safe, type Markup } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import type { Selection } from '../../catalogue/products/combinations.ts';
+import { crossSellingTitle } from '../../catalogue/products/cross-selling-title.ts';
+import { inheritedFacts } from '../../catalogue/products/facts.ts';
+import type { ProductRow } from '../../catalogue/products/queries.ts';
+import type { Product } from '../../catalogue/products/schema.ts';
+import { unitSign } from '../../catalogue/products/units.ts';
+import { breadcrumbData, breadcrumbNavigation, type Breadcrumb } from '../listing/listing-view.ts';
+import { merchantHtml } from '../merchant-html/merchant-html.ts';
+import { PageEvent, type Page } from '../page.ts';
+import {
+  availability,
+  badges,
+  number,
+  percentText,
+  priceBlock,
+  productCards,
+  shippingLink,
+} from './product-card.ts';
+import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
+import { picturePreload, pictureView, type Picture } from './pictures.ts';
+import { PLENTY, type PageVariation } from './queries.ts';
+import { structuredProduct } from './structured-data.ts';
+import { variationForm } from './variations.ts';
+import { messages, type Messages } from '../../kernel/messages.ts';
+import { productPath, to, type Visit } from '../visit.ts';
+
+/** The selection of a visitor that no variation has, with the message for it. */
+export interface RejectedSelection {
+  selection: Selection;
+  problem: string;
+}
+
+export interface ProductPageModel {
+  row: ProductRow;
+  product: Product;
+  pictures: readonly Picture[];
+  variations: readonly PageVariation[];
+  rejected: RejectedSelection | undefined;
+  /** The categories above the product. */
+  breadcrumbs: Breadcrumb[];
+  crossSelling: Product[];
+}
+
+export function productEvent(product: Product, cart: Partial<Cart> | null): PageEvent {
+  return new PageEvent('product:view', { product, cart });
+}
+
+/** Google reads no more characters of a description. */
+const MAX_SUMMARY_LENGTH = 5_000;
+
+export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
+  const { locale, settings } = visit;
+  const { row, product, pictures, variations, rejected, crossSelling } = model;
+  const words = messages(locale).storefront.product;
+  const { name, shortDescription, description, essentialFeatures } = product;
+  const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
+  const path = productPath(product.productNumber);
+  const breadcrumbs = [...model.breadcrumbs, { name, path }];
+  const summaryText = plainText(shortDescription ?? description ?? '', MAX_SUMMARY_LENGTH);
+  const features = (essentialFeatures ?? '').split(/\r?\n/).filter((line) => line.trim() !== '');
+  return {
+    title: (facts.title && textIn(facts.title, locale, settings.defaultLocale)) ?? name,
+    ...(summaryText !== '' && { description: summaryText.replaceAll('\n', ' ').slice(0, 300) }),
+    path,
+    events: [productEvent(product, null)],
+    ...(pictures[0] && { image: visit.pageOrigin + pictures[0].large }),
+    head: html`${picturePreload(pictures)} ${breadcrumbData(visit, breadcrumbs)}
+    ${structuredProduct(
+      visit,
+      product,
+      pictures.map(({ large }) => visit.pageOrigin + large),
+      variations.length,
+      summaryText,
+    )}`,
+    main: html`${breadcrumbNavigation(visit, breadcrumbs)}
+      <article class="product">
+        <div class="columns halves">
+          ${pictureView(visit, pictures, name)}
+          <div class="offer">
+            <h1>${name}</h1>
+            ${badges(product, words)} ${identity(product, words)}
+            ${shortDescription && html`<div class="prose">${merchantHtml(visit, shortDescription)}</div>`}
+            <div class="prices">
+              ${priceBlock(visit, product)} ${taxNote(visit, product, facts.isVatInfoVisible ?? true)}
+            </div>
+            ${labelLinks(visit, product)} ${bulkPrices(visit, product)}
+            ${variationForm(visit, {
+              masterNumber: row.master?.productNumber ?? row.productNumber,
+              row,
+              variations,
+              selection: row.selection ?? rejected?.selection ?? {},
+              problem: rejected?.problem,
+            })}
+            ${availability(product)}
+            ${
+              product.availability === 'WarnStock' &&
+              html`<p><strong>${words.fewLeft({ amount: number(product.stocklevel!, locale) })}</strong></p>`
+            }
+            ${buyForm(visit, product)} ${wishlistForm(visit, product)} ${notifyForm(visit, product)}
+          </div>
+        </div>
+        ${
+          description &&
+          html`<section>
+            <h2>${words.description}</h2>
+            <div class="prose">${merchantHtml(visit, description)}</div>
+          </section>`
+        }
+        ${
+          features.length > 0 &&
+          html`<section>
+            <h2>${words.features}</h2>
+            <ul>
+              ${featureItems(features)}
+            </ul>
+          </section>`
+        }
+        ${detailsView(visit, row, product)} ${videoLinks(visit, product)}
+      </article>
+      ${
+        crossSelling.length > 0 &&
+        html`<section>
+          <h2>${crossSellingTitle(settings, locale)}</h2>
+          ${productCards(visit, crossSelling, { heading: 'h3', isBelow: true })}
+        </section>`
+      }`,
+  };
+}
+
+/** Escaped as one text, because a template per line is too slow for the many lines that a client may send. */
+function featureItems(lines: readonly string[]): Markup {
+  return safe(lines.map((line) => `<li>${escapeHtml(line)}</li>`).join(''));
+}
+
+function identity(product: Product, words: Messages['storefront']['product']): Markup | false {
+  const { manufacturer, isProductNumberVisible, productNumber } = product;
+  if (!manufacturer && !isProductNumberVisible) return false;
+  return html`<dl class="identity">
+    ${
+      manufacturer &&
+      html`<div>
+        <dt>${words.manufacturer}</dt>
+        <dd>${manufacturer}</dd>
+      </div>`
+    }
+    ${
+      isProductNumberVisible &&
+      html`<div>
+        <dt>${words.productNumber}</dt>
+        <dd>${productNumber}</dd>
+      </div>`
+    }
+  </dl>`;
+}
+
+/** The law requires tax and shipping next to the price. */
+function taxNote(
+  visit: Visit,
+  { priceInfo, isShippingLinkVisible }: Product,
+  hasVat: boolean,
+): Markup | false {
+  const { settings, locale } = visit;
+  const words = messages(locale).storefront.product;
+  const percent = percentText(priceInfo.taxClass.percentage, locale);
+  const tax = !settings.displayTaxes
+    ? settings.noTaxesMessage
+    : hasVat &&
+      (settings.taxModel === 'GROSS'
+        ? words.includesVat({ rate: percent })
+        : words.excludesVat({ rate: percent }));
+  const shipping = isShippingLinkVisible && shippingLink(visit);
+  if (!tax && !shipping) return false;
+  return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
+}
+
+function isAvailable({ settings }: Visit, { forSale, availability }: Product): boolean {
+  return forSale && (availability !== 'OutStock' || settings.sellBeyondStock);
+}
+
+function buyForm(visit: Visit, product: Product): Markup | false {
+  const { locale, settings } = visit;
+  const words = messages(locale).storefront.product;
+  const { minOrder, intervalOrder, productId } = product;
+  if (product.productVariationType === 'master') return false;
+  if (!product.forSale) return html`<p>${words.notForSale}</p>`;
+  if (!isAvailable(visit, product)) return false;
+  const isPlain = minOrder === 1 && intervalOrder === 1;
+  const { stocklevel, maxOrder = Infinity } = product;
+  const isPlenty = stocklevel === null || stocklevel > PLENTY || settings.sellBeyondStock;
+  // The smallest order is always possible, even if the shop allows less per order.
+  const largest = Math.min(isPlenty ? Infinity : stocklevel, Math.max(minOrder, maxOrder));
+  return html`<form class="buy" method="post" action="${to(visit, '/cart/add')}" data-cart-add>
+    <input type="hidden" name="productId" value="${productId}" />
+    <div class="field">
+      <label for="quantity">${words.quantity}</label>
+      <input
+        id="quantity"
+        name="quantity"
+        type="number"
+        inputmode="decimal"
+        value="${minOrder}"
+        min="${minOrder}"
+        ${largest < Infinity && html`max="${largest}"`}
+        step="${intervalOrder === 0 ? 'any' : intervalOrder}"
+        required
+        ${!isPlain && html`aria-describedby="quantity.rule"`}
+      />
+      ${
+        !isPlain &&
+        html`<p id="quantity.rule" class="hint">
+          ${words.quantityRule({
+            least: amountText(visit, product, minOrder),
+            step: amountText(visit, product, intervalOrder),
+          })}
+        </p>`
+      }
+    </div>
+    <button class="button">${words.addToCart}</button>
+  </form>`;
+}
+
+/** A number of pieces is printed without a unit. */
+function amountText({ locale, settings }: Visit, { priceInfo }: Product, amount: number): string {
+  const { unit } = priceInfo.quantity;
+  const text = number(amount, locale);
+  return unit === unitSign('piece', locale, settings) ? text : `${text} ${unit}`;
+}
+
+function wishlistForm(visit: Visit, { productId, productVariationType }: Product): Markup | false {
+  if (productVariationType === 'master') return false;
+  return html`<form method="post" action="${to(visit, '/wishlist/add')}" data-wish-add>
+    <input type="hidden" name="productId" value="${productId}" />
+    <button class="quiet">${messages(visit.locale).storefront.product.addToWishList}</button>
+  </form>`;
+}
+
+function notifyForm(visit: Visit, product: Product): Markup | false {
+  if (product.availability !== 'OutStock' || isAvailable(visit, product)) return false;
+  const words = messages(visit.locale).storefront.notify;
+  return html`<form
+    class="notify"
+    method="post"
+    action="${to(visit, `${productPath(product.productNumber)}/notify`)}"
+  >
+    <h2>${words.title}</h2>
+    <p id="notify.text">${words.text}</p>
+    <div class="field">
+      <label for="notify.email">${words.email}</label>
+      <input
+        id="notify.email"
+        name="email"
+        type="email"
+        maxlength="254"
+        required
+        autocomplete="email"
+        aria-describedby="notify.text"
+      />
+    </div>
+    <button class="button">${words.send}</button>
+  </form>`;
+}

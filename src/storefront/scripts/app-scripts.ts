@@ -1,0 +1,41 @@
+import { html, type Markup } from '../../http/html.ts';
+import { scriptType } from '../../shops/script-tags/script-type.ts';
+
+/** The scripts of the apps of a shop, as pages and their policy name them. */
+export interface AppScripts {
+  tags: Markup[];
+  serviceWorkers: string[];
+  /** The Content-Security-Policy names addresses without their query. */
+  sources: string[];
+  serviceWorkerSources: string[];
+  origins: string[];
+}
+
+export const NO_SCRIPTS: AppScripts = {
+  tags: [],
+  serviceWorkers: [],
+  sources: [],
+  serviceWorkerSources: [],
+  origins: [],
+};
+
+/** Other characters have a meaning in a policy: a star is all hosts, a semicolon ends the directive. */
+const PLAIN_HOST = /^[a-z0-9.-]+(:\d+)?$/;
+
+export function toAppScripts(urls: readonly string[]): AppScripts {
+  const allowed = urls.filter((url) => PLAIN_HOST.test(new URL(url).host));
+  const pageScripts = allowed.filter((url) => scriptType(url) === 'NORMAL');
+  const serviceWorkers = allowed.filter((url) => scriptType(url) === 'SERVICE_WORKER');
+  return {
+    tags: pageScripts.map((url) => html`<script src="${url}" defer></script>`),
+    serviceWorkers,
+    sources: pageScripts.map(policySource),
+    serviceWorkerSources: serviceWorkers.map(policySource),
+    origins: [...new Set(allowed.map((url) => new URL(url).origin))],
+  };
+}
+
+function policySource(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replaceAll(';', '%3B').replaceAll(',', '%2C');
+}
