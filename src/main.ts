@@ -107,7 +107,7 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
       const text = welcome(address, config, await nextStep(db, config, { address, demoShop, access }));
       lines.flush();
       process.stdout.write(text);
-      // bin/kontor.js kept the young generation small while everything was loaded; under load it may grow.
+      // bin/kontor.js limited the young generation while the modules were loaded; under load it may grow.
       setFlagsFromString('--semi-space-growth-factor=2');
       await signals.first;
       log.info('stopping');
@@ -157,20 +157,20 @@ async function listen(
   variable: 'PORT' | 'METRICS_PORT',
 ): Promise<string> {
   const { HOST } = config;
-  const wanted = config[variable]!;
+  const port = config[variable]!;
   try {
-    await app.listen({ host: HOST, port: wanted });
+    await app.listen({ host: HOST, port });
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === 'EADDRINUSE') {
       throw new StartProblem(
-        `Port ${wanted} is in use. Set ${variable} to another one, e.g. ${variable}=${wanted + 1} npm start`,
+        `Port ${port} is in use. Set ${variable} to another one, e.g. ${variable}=${port + 1} npm start`,
         { cause: error },
       );
     }
     if (code === 'EACCES') {
       throw new StartProblem(
-        `Port ${wanted} may not be opened by this user. Set ${variable} to one above 1023.`,
+        `Port ${port} may not be opened by this user. Set ${variable} to one above 1023.`,
         { cause: error },
       );
     }
@@ -179,8 +179,8 @@ async function listen(
     }
     throw error;
   }
-  const { port } = app.server.address() as AddressInfo;
-  return `http://${nameOf(HOST)}:${port}`;
+  const address = app.server.address() as AddressInfo;
+  return `http://${nameOf(HOST)}:${address.port}`;
 }
 
 const REACHED_AS_LOCALHOST = ['127.0.0.1', '::1', '0.0.0.0', '::'];
@@ -236,7 +236,7 @@ const LAST_REQUESTS = 10_000;
 
 /** Finishes the requests that are under way; a client that does not come to an end is cut off. */
 async function closeInTime(app: FastifyInstance): Promise<void> {
-  // A connection is kept for a next request, which there will not be.
+  // A connection stays open for a next request, which is not coming.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
   const limit = setTimeout(() => app.server.closeAllConnections(), LAST_REQUESTS);
   await app.close();

@@ -19,20 +19,20 @@ export interface Shopper {
   shopId: string;
   /** Scheme and host. */
   origin: string;
-  /** In which the cart is shown. */
+  /** The language of the cart's view. */
   locale: string;
 }
 
-export interface ShownCart extends PricedCart {
+export interface VisitorCart extends PricedCart {
   /** As the API shows it, in the shopper's locale. */
-  shown: Cart;
+  view: Cart;
 }
 
 /** undefined: it has become an order, has expired, or there never was one. */
-export async function shownCart(shopper: Shopper, cartId: string): Promise<ShownCart | undefined> {
+export async function loadVisitorCart(shopper: Shopper, cartId: string): Promise<VisitorCart | undefined> {
   const { carts, origin, locale } = shopper;
   const cart = await unlessGone(carts.open(requestOf(shopper, cartId)));
-  return cart && { ...cart, shown: toCart(cart, { origin, locale, hasPickup: false }) };
+  return cart && { ...cart, view: toCart(cart, { origin, locale, hasPickup: false }) };
 }
 
 /** The cart after the change; undefined: it is gone. What the rules refuse is thrown as the API would answer it. */

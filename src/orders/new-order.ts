@@ -2,7 +2,7 @@ import type { CartProduct } from '../catalogue/products/cart-product.ts';
 import type { Entry } from '../http/audit-entry.ts';
 import type { Content } from '../pricing/content.ts';
 import type { Address } from '../shops/countries/address.ts';
-import type { OrderMail } from './confirmation-email.ts';
+import type { OrderConfirmationEmail } from './confirmation-email.ts';
 
 export interface NewOrder {
   orderId: string;
@@ -49,7 +49,7 @@ export interface Placing {
 export interface PlacingOptions {
   mailId: string;
   /** To the customer, once the order has its number. */
-  mail: OrderMail & { shopId: string };
+  mail: OrderConfirmationEmail & { shopId: string };
   /** For the audit log. */
   entry?: Entry | undefined;
   /** What the order was computed from, if it came from a cache: the order is only placed if it is still the same. */

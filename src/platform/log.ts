@@ -2,8 +2,8 @@ import pino, { type DestinationStream, type Logger, type LevelWithSilent } from 
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * JSON lines. PostgreSQL adds to an error the row it is about (`detail`), and that may be a person's address: of
- * an error only its name, code, text and stack are kept.
+ * Writes JSON lines. PostgreSQL adds to an error the row it is about (`detail`), which may contain a person's address,
+ * so that only the name, code, text and stack of an error are logged.
  */
 export function createLog(level: LevelWithSilent, destination: DestinationStream): Logger {
   return pino({ level, base: null, serializers: { err: errorForLog } }, destination);
@@ -17,9 +17,9 @@ function errorForLog(error: unknown) {
 }
 
 /**
- * Writes the line of a request: the path without its query, no headers, no bodies, so no secret and no search word
- * of a person. The one line that every request pays for is put together here, which takes a fifth of what pino
- * takes; its keys and its end are those of pino's lines.
+ * Writes the line of a request: the path without its query, no headers, no bodies, so no secret and no search word of a
+ * person. This line is written for every request, and building it here takes a fifth of the time that pino takes; its
+ * keys and its end are those of pino's lines.
  */
 export function requestLog(log: FastifyBaseLogger) {
   const stream = (log as unknown as Record<symbol, DestinationStream>)[pino.symbols.streamSym];

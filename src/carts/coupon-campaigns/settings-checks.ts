@@ -5,7 +5,7 @@ import { shown, suggestion, type Problem } from '../../shops/settings/problem.ts
 import {
   amountProblems,
   percentProblems,
-  repeated,
+  duplicateProblems,
   textProblems,
   type Frame,
   type Path,
@@ -17,7 +17,7 @@ const SECTION = 'couponCampaigns';
 
 /** Finds what no schema can say about the campaigns of a settings file, without asking the database. */
 export function* campaignProblems(entries: readonly CampaignEntry[], frame: Frame): Generator<Problem> {
-  yield* repeated(
+  yield* duplicateProblems(
     SECTION,
     'identifier',
     entries.map(({ identifier }) => ({ identifier: identifier.trim() })),

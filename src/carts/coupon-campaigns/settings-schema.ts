@@ -6,37 +6,26 @@ import {
   Key,
   List,
   MOST_MONEY,
-  ONE_LINE,
+  OneLine,
   Plain,
   Section,
   Text,
-  type Words,
 } from '../../shops/settings/fields.ts';
 import { CAMPAIGN_TYPES, LONGEST_CODE, LONGEST_IDENTIFIER, MOST_USES } from './campaign.ts';
 
 /** What apps may make without end must come back from an export, so these lists are hardly bounded. */
 const MOST_COUPONS = 1_000_000;
 
-const Moment = (words: Words) => Type.String({ maxLength: 40, ...words });
-const Limit = (words: Words) => Type.Integer({ minimum: 1, maximum: MOST_USES, ...words });
-const Code = Type.String({
-  pattern: ONE_LINE,
-  maxLength: LONGEST_CODE,
-  description: 'A code, unique in the shop ignoring case.',
-  examples: ['SUMMER20'],
-});
+const Moment = (description: string, example: string) =>
+  Type.String({ maxLength: 40, description, examples: [example] });
+const Limit = (description: string, example: number) =>
+  Type.Integer({ minimum: 1, maximum: MOST_USES, description, examples: [example] });
+const Code = OneLine('A code, unique in the shop ignoring case.', 'SUMMER20', LONGEST_CODE);
 
 const CouponCampaign = Section({
-  identifier: Type.String({
-    pattern: ONE_LINE,
-    maxLength: LONGEST_IDENTIFIER,
-    description: 'Its name in this file; the id belongs to it.',
-    examples: ['summer_sale'],
-  }),
-  name: Text({ description: 'Name.', examples: ['Summer sale'] }),
-  currency: Type.Optional(
-    Currency({ description: 'What its amounts are in. Absent: the default currency.', examples: ['EUR'] }),
-  ),
+  identifier: OneLine('Its name in this file; the id belongs to it.', 'summer_sale', LONGEST_IDENTIFIER),
+  name: Text('Name.', 'Summer sale'),
+  currency: Type.Optional(Currency('What its amounts are in. Absent: the default currency.', 'EUR')),
   type: Type.Enum([...CAMPAIGN_TYPES], {
     description: 'fix: amount off. percent: amount percent off. shipping: the delivery is free.',
     examples: ['fix'],
@@ -49,58 +38,43 @@ const CouponCampaign = Section({
       examples: [20],
     }),
   ),
-  waiveShippingCosts: Type.Optional(Flag('The delivery is free as well.', false)),
-  minimumOrderValue: Type.Optional(
-    Amount({ description: 'What the goods must be worth. Absent: anything.', examples: [60] }),
-  ),
-  usageLimit: Type.Optional(
-    Limit({ description: 'Orders with one code. Absent: any number.', examples: [1] }),
-  ),
-  campaignUsageLimit: Type.Optional(
-    Limit({ description: 'Orders with all codes together. Absent: any number.', examples: [500] }),
-  ),
+  waiveShippingCosts: Flag('The delivery is free as well.', false),
+  minimumOrderValue: Type.Optional(Amount('What the goods must be worth. Absent: anything.', 60)),
+  usageLimit: Type.Optional(Limit('Orders with one code. Absent: any number.', 1)),
+  campaignUsageLimit: Type.Optional(Limit('Orders with all codes together. Absent: any number.', 500)),
   validFrom: Type.Optional(
-    Moment({
-      description: 'ISO 8601; without a zone it is UTC. Absent: at once.',
-      examples: ['2026-06-01T00:00:00Z'],
-    }),
+    Moment('ISO 8601; without a zone it is UTC. Absent: at once.', '2026-06-01T00:00:00Z'),
   ),
   validTo: Type.Optional(
-    Moment({
-      description: 'ISO 8601; a date alone is the beginning of that day. Absent: for ever.',
-      examples: ['2026-09-01T00:00:00Z'],
-    }),
+    Moment('ISO 8601; a date alone is the beginning of that day. Absent: for ever.', '2026-09-01T00:00:00Z'),
   ),
   products: Type.Optional(
-    List(Plain({ description: 'Number of a product.', examples: ['KN-100'] }, 100), {
-      description: 'It takes off from these only. Absent: from all; an empty list: from none.',
-      examples: [['KN-100', 'KN-110']],
-    }),
+    List(
+      Plain('Number of a product.', 'KN-100', 100),
+      'It takes off from these only. Absent: from all; an empty list: from none.',
+      ['KN-100', 'KN-110'],
+    ),
   ),
   shippingMethods: Type.Optional(
-    List(Key({ description: 'Key of a shipping method.', examples: ['pickup'] }), {
-      description: 'It holds with these only. Absent: with all; an empty list: with none.',
-      examples: [['pickup']],
-    }),
+    List(
+      Key('Key of a shipping method.', 'pickup'),
+      'It holds with these only. Absent: with all; an empty list: with none.',
+      ['pickup'],
+    ),
   ),
   paymentMethods: Type.Optional(
-    List(Key({ description: 'Key of a payment method.', examples: ['advance'] }), {
-      description: 'It holds with these only. Absent: with all; an empty list: with none.',
-      examples: [['advance']],
-    }),
+    List(
+      Key('Key of a payment method.', 'advance'),
+      'It holds with these only. Absent: with all; an empty list: with none.',
+      ['advance'],
+    ),
   ),
-  codes: List(
-    Code,
-    { description: 'What customers type in.', examples: [['SUMMER20']] },
-    { maxItems: MOST_COUPONS },
-  ),
+  codes: List(Code, 'What customers type in.', ['SUMMER20'], { maxItems: MOST_COUPONS }),
   withdrawn: Type.Optional(
     List(
       Code,
-      {
-        description: 'Codes that were recalled: customers are told so, instead of that they are unknown.',
-        examples: [['SPRING20']],
-      },
+      'Codes that were recalled: customers are told so, instead of that they are unknown.',
+      ['SPRING20'],
       { maxItems: MOST_COUPONS },
     ),
   ),
@@ -108,21 +82,16 @@ const CouponCampaign = Section({
 
 export const CouponCampaigns = List(
   CouponCampaign,
-  {
-    description:
-      'Coupons. A campaign that is taken away takes its codes with it, also those that were added elsewhere.',
-    examples: [
-      [
-        {
-          identifier: 'summer_sale',
-          name: 'Summer sale',
-          type: 'fix',
-          amount: 20,
-          codes: ['SUMMER20'],
-        },
-      ],
-    ],
-  },
+  'Coupons. A campaign that is taken away takes its codes with it, also those that were added elsewhere.',
+  [
+    {
+      identifier: 'summer_sale',
+      name: 'Summer sale',
+      type: 'fix',
+      amount: 20,
+      codes: ['SUMMER20'],
+    },
+  ],
   { maxItems: MOST_COUPONS },
 );
 

@@ -1,3 +1,4 @@
+import { messages, type Messages } from '../../kernel/messages.ts';
 import { isDate } from '../../http/dates.ts';
 import { currencyDigits, parseDecimal, toMinor } from '../../kernel/money.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
@@ -35,44 +36,15 @@ export class CellProblem extends Error {
   override name = 'CellProblem';
 }
 
-/** In English, German and French; `%` is a currency or a language. */
-const TITLES: Record<string, readonly [en: string, de: string, fr: string]> = {
-  Class: ['Type', 'Typ', 'Type'],
-  Alias: ['ID', 'ID', 'ID'],
-  ListPrices: ['List price/%', 'Listenpreis/%', 'Prix/%'],
-  ManufacturerPrices: ['Original price/%', 'Originalpreis/%', "Prix d'origine/%"],
-  RefUnit: ['Reference unit', 'Bezugseinheit', 'Unité de référence'],
-  RefAmount: ['Reference amount', 'Bezugsmenge', 'Quantité de référence'],
-  RefContentAmount: ['Amount in product', 'Menge im Produkt', 'Quantité dans le produit'],
-  Manufacturer: ['Manufacturer', 'Hersteller', 'Fabricant'],
-  ManufacturerSKU: ['Manufacturer product no.', 'Hersteller-Produktnr.', 'N° produit du fabricant'],
-  UPCEAN: ['Product code', 'Produktcode', 'Code produit'],
-  StockLevel: ['Stock level', 'Lagerbestand', 'Stock'],
-  DeliveryPeriod: ['Delivery period', 'Lieferzeit', 'Délai de livraison'],
-  WeightUnit: ['Weight unit', 'Gewichtseinheit', 'Unité de poids'],
-  Weight: ['Delivery weight', 'Versandgewicht', 'Poids de livraison'],
-  Length: ['Length', 'Länge', 'Longueur'],
-  Height: ['Height', 'Höhe', 'Hauteur'],
-  Width: ['Width', 'Breite', 'Largeur'],
-  ShippingMethods: ['Delivery methods', 'Versandarten', 'Modes de livraison'],
-  Name: ['Name/%', 'Name/%', 'Nom/%'],
-  URI: ['Short URL/%', 'Kurz-URL/%', 'URL courte/%'],
-  Description: ['Description/%', 'Beschreibung/%', 'Description/%'],
-  Text: ['Long description/%', 'Langbeschreibung/%', 'Description longue/%'],
-  Keywords: ['Keywords/%', 'Suchbegriffe/%', 'Mots-clés/%'],
-  MainCharacteristics: ['Essential features/%', 'Wesentliche Merkmale/%', 'Caractéristiques essentielles/%'],
-  AvailabilityDate: ['Date for sale from', 'Datum Verkauf ab', 'Date de début de vente'],
-  ExpiryDate: ['Date for "For sale until"', 'Datum "Verkauf bis"', 'Date de fin de vente'],
-  IsBundleProduct: ['Product bundle', 'Produktbündel', 'Lot de produits'],
-  SuperProduct: ['Master product', 'Hauptprodukt', 'Produit principal'],
-};
+/** The columns whose title is in the message catalogue; its `part` is the currency or the language of a column. */
+type ColumnName = Exclude<keyof Messages['productFile'], 'language'>;
 
 export function columnsOf(settings: Settings): Column[] {
   const { currencies, locales } = settings;
   const model = settings.taxModel.toLowerCase();
-  const perCurrency = (name: string, make: (currency: string) => Pick<Column, 'cell' | 'apply'>) =>
+  const perCurrency = (name: ColumnName, make: (currency: string) => Pick<Column, 'cell' | 'apply'>) =>
     currencies.map((currency) => column(name, make(currency), `${currency}/${model}`));
-  const perLanguage = (name: string, make: (locale: string) => Pick<Column, 'cell' | 'apply'>) =>
+  const perLanguage = (name: ColumnName, make: (locale: string) => Pick<Column, 'cell' | 'apply'>) =>
     locales.map((locale) => {
       const language = languageKey(locale, locales);
       return column(name, make(locale), language, languageName(locale, language));
@@ -200,15 +172,17 @@ function currencyPrices(key: 'manufacturerPrices' | 'ecoParticipationPrices', cu
 }
 
 function column(
-  name: string,
+  name: ColumnName,
   effects: Pick<Column, 'cell' | 'apply' | 'isNumber'>,
   part?: string,
   shownPart = part ?? '',
 ): Column {
-  const [en, de, fr] = TITLES[name]!;
   return {
     key: part === undefined ? name : `${name}/${part}`,
-    title: (language) => ({ de, fr })[language]?.replace('%', shownPart) ?? en.replace('%', shownPart),
+    title: (language) => {
+      const title = messages(language).productFile[name];
+      return typeof title === 'string' ? title : title({ part: shownPart });
+    },
     ...effects,
   };
 }

@@ -190,16 +190,19 @@ function deleteOtherLocalesInCategories(
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and locale <> all (${locales}::text[])`);
 }
 
+/** The products are named twice, so that their rows are found by an index instead of by a join with the whole table. */
 async function deleteFromCategories(
   tx: Transaction,
   shopId: string,
   unassigned: readonly { categoryId: string; productId: string }[],
 ) {
   if (unassigned.length === 0) return;
+  const productIds = [...new Set(unassigned.map(({ productId }) => productId))];
   await tx.run(sql`
-    delete from category_listing using
-      jsonb_to_recordset(${JSON.stringify(unassigned)}) as entry ("categoryId" uuid, "productId" uuid)
-    where shop_id = ${shopId} and category_id = entry."categoryId" and product_id = entry."productId"`);
+    delete from category_listing
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and (category_id, product_id) in (
+      select "categoryId", "productId"
+      from jsonb_to_recordset(${JSON.stringify(unassigned)}) as entry ("categoryId" uuid, "productId" uuid))`);
 }
 
 /** How the number of products in a list changes. */

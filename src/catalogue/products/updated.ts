@@ -11,7 +11,7 @@ import { shopSettings } from '../../shops/settings/settings.ts';
 import { renderProducts } from './product-cache.ts';
 import { refColumns, type FoundRef } from './queries.ts';
 import { Product } from './schema.ts';
-import { viewOf } from './view.ts';
+import { renderOptions } from './render-options.ts';
 
 const WEEK = 7 * 24 * 3_600_000;
 
@@ -77,7 +77,7 @@ export function updatedProducts(api: Operations): void {
         findChanged(db, shopId, changedAt, since, page.resultsPerPage, page.offset),
       ]);
       const changes = new Map(refs.map(({ productId, changedAt }) => [productId, toSeconds(changedAt)]));
-      const products = await renderProducts(db, settings, refs, viewOf(call, settings, query, 'list'));
+      const products = await renderProducts(db, settings, refs, renderOptions(call, settings, query, 'list'));
       const items = products.map(({ product, json }) =>
         joinRawJson({ item: json, lastUpdated: changes.get(product.productId) }),
       );

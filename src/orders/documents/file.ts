@@ -1,6 +1,6 @@
 import type { Queries } from '../../db/database.ts';
 import { pdfOf } from './pdf.ts';
-import { factsOf, findDocument, keepFile, type DocumentRow } from './queries.ts';
+import { factsOf, findDocument, insertFile, type DocumentRow } from './queries.ts';
 import { documentName } from './title.ts';
 
 /** The PDF of a document; undefined: there is no such document. */
@@ -13,12 +13,12 @@ export async function documentFile(
   return row && { name: `${documentName(row)}.pdf`, bytes: await fileOf(row) };
 }
 
-/** As it is kept; one that is not is made from the same facts, and is the same to the byte. */
+/** The stored file. One that is not stored yet is made from the same facts, and is the same to the byte. */
 export async function fileOf(row: DocumentRow & { pdf: Buffer | null }): Promise<Buffer> {
   return row.pdf ?? pdfOf(factsOf(row));
 }
 
-/** After a document was finalised: from now on its file is what it is, whatever becomes of the code that made it. */
-export async function keepDocumentFile(db: Queries, shopId: string, document: DocumentRow): Promise<void> {
-  await keepFile(db, shopId, document.documentId, await pdfOf(factsOf(document)));
+/** Stores the file after a document was finalised, so that a later version of the program does not change it. */
+export async function storeDocumentFile(db: Queries, shopId: string, document: DocumentRow): Promise<void> {
+  await insertFile(db, shopId, document.documentId, await pdfOf(factsOf(document)));
 }

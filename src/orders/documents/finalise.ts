@@ -28,8 +28,7 @@ import {
 } from './part.ts';
 import { findFinalised, insertDocument, type DocumentRow } from './queries.ts';
 
-/** What somebody wants to have finalised. */
-export interface WantedDocument {
+export interface DocumentRequest {
   kind: DocumentKind;
   /** Absent: everything that is left. */
   lines?: readonly { lineItemId: string; quantity: number | string }[] | null | undefined;
@@ -41,20 +40,19 @@ export interface WantedDocument {
   invoiceNumber?: string | null | undefined;
 }
 
-/** Of quantities. */
-const BOUNDS = { least: 0.000_001, most: 1_000_000 };
+const QUANTITY_BOUNDS = { least: 0.000_001, most: 1_000_000 };
 const DAY = 86_400_000;
 
-/** Makes an invoice or a credit note of an order. It is never changed again. `appId`: who does it. */
+/** Makes an invoice or a credit note of an order, which is never changed again. `appId` is the app that asks for it. */
 export async function finaliseDocument(
   tx: Transaction,
   shopId: string,
   orderId: string,
-  wanted: WantedDocument,
+  request: DocumentRequest,
   appId: string | null,
 ): Promise<DocumentRow> {
-  const { kind } = wanted;
-  const issuedAt = issueDateOf(wanted, tx.now);
+  const { kind } = request;
+  const issuedAt = issueDateOf(request, tx.now);
   const order = await lockOrder(tx, shopId, orderId);
   if (!order) throw notFound();
   if (order.editingSince) throw conflict('The order is in edit mode: end that first');
@@ -62,12 +60,12 @@ export async function finaliseDocument(
   if (kind === 'Invoice' && order.erasedAt) throw conflict('The customer of the order was erased');
 
   const settings = await shopSettings(tx, shopId);
-  const whole = wholeOf(order, await findFinalised(tx, shopId, orderId), wanted);
+  const whole = wholeOf(order, await findFinalised(tx, shopId, orderId), request);
   const left = linesLeft(whole);
-  const lines = wanted.lines ? chosenLines(wanted.lines, left, whole) : left;
+  const lines = request.lines ? chosenLines(request.lines, left, whole) : left;
   if (lines.length === 0) throw conflict(`Nothing is left ${whole.purpose}`);
   const isRest = takesAll(lines, left);
-  const hasServices = carriesServices(wanted, whole, isRest);
+  const hasServices = carriesServices(request, whole, isRest);
   const content = partOf(whole.content, lines, whole.held, { services: hasServices });
 
   const documentId = newId(tx.now);
@@ -79,7 +77,7 @@ export async function finaliseDocument(
     createdAt: tx.now,
     address: whole.invoice?.address ?? JSON.stringify(order.billingAddress),
     terms: {
-      ...termsOf(order, settings, wanted, { issuedAt, content, invoice: whole.invoice }),
+      ...termsOf(order, settings, request, { issuedAt, content, invoice: whole.invoice }),
       hasServices,
     },
     content,
@@ -87,7 +85,7 @@ export async function finaliseDocument(
   refuseThinSeller(facts.terms, content);
 
   await changeOrder(tx, shopId, order, stateOf(order, kind, isRest, tx.now), { moves: true });
-  // As late as can be, because all who finalise in this shop wait for it; what follows is never refused.
+  // The number is taken last, because all others who finalise in this shop wait for it; nothing is refused after it.
   const number = await takeNumber(tx, shopId, kind);
   const document = { ...facts, number };
   await insertDocument(tx, shopId, document);
@@ -120,30 +118,30 @@ function emailsOf({
   return [{ to, locale: terms.locale, facts }];
 }
 
-function issueDateOf({ issueDate }: WantedDocument, now: Date): Date {
+function issueDateOf({ issueDate }: DocumentRequest, now: Date): Date {
   if (issueDate === null || issueDate === undefined) return now;
   const date = parseMoment(issueDate, 'issueDate');
   if (Math.abs(date.getTime() - now.getTime()) > 366 * DAY) throw invalid('OUT_OF_RANGE', 'issueDate');
   return date;
 }
 
-/** What a document is a part of, and what of it others hold already. */
+/** What a document can contain, and what earlier documents contain of it. */
 interface Whole {
   content: Content;
-  /** What has been invoiced and not credited; of a credit note, what of its invoice has been credited. */
+  /** Parts that were invoiced and not credited; for a credit note, the parts of its invoice that were credited. */
   held: Held[];
-  /** That is credited. */
+  /** The invoice that is credited. */
   invoice: DocumentRow | null;
-  /** For messages: what something is left for. */
+  /** Completes messages such as "Nothing is left ...". */
   purpose: string;
 }
 
-function wholeOf(order: ManagedOrder, finalised: readonly DocumentRow[], wanted: WantedDocument): Whole {
+function wholeOf(order: ManagedOrder, finalised: readonly DocumentRow[], request: DocumentRequest): Whole {
   const invoices = finalised.filter(({ kind }) => kind === 'Invoice');
-  if (wanted.kind === 'Invoice') {
+  if (request.kind === 'Invoice') {
     return { content: order.content, held: heldBy(finalised), invoice: null, purpose: 'to invoice' };
   }
-  const invoice = creditedInvoice(invoices, wanted.invoiceNumber);
+  const invoice = creditedInvoice(invoices, request.invoiceNumber);
   const credits = finalised.filter(({ terms }) => terms.invoice?.number === invoice.number);
   return {
     content: invoice.content,
@@ -153,15 +151,18 @@ function wholeOf(order: ManagedOrder, finalised: readonly DocumentRow[], wanted:
   };
 }
 
-function creditedInvoice(invoices: readonly DocumentRow[], asked: string | null | undefined): DocumentRow {
+function creditedInvoice(
+  invoices: readonly DocumentRow[],
+  invoiceNumber: string | null | undefined,
+): DocumentRow {
   const [first, ...others] = invoices;
   if (!first) throw conflict('The order has no invoice that could be credited');
-  if (asked === null || asked === undefined) {
+  if (invoiceNumber === null || invoiceNumber === undefined) {
     if (others.length === 0) return first;
     const numbers = invoices.map(({ number }) => number).join(', ');
     throw badRequest(`The order has several invoices, name one as invoiceNumber: ${numbers}`);
   }
-  const invoice = invoices.find(({ number }) => String(number) === asked);
+  const invoice = invoices.find(({ number }) => String(number) === invoiceNumber);
   if (!invoice) throw invalid('UNKNOWN_VALUE', 'invoiceNumber');
   return invoice;
 }
@@ -188,20 +189,23 @@ function linesLeft({ content, held }: Whole): PartLine[] {
 }
 
 function chosenLines(
-  chosen: NonNullable<WantedDocument['lines']>,
+  chosen: NonNullable<DocumentRequest['lines']>,
   left: readonly PartLine[],
   { content, purpose }: Whole,
 ): PartLine[] {
-  const asked = chosen.map(({ lineItemId, quantity }, index) => {
+  const requested = chosen.map(({ lineItemId, quantity }, index) => {
     const id = lineItemId.toUpperCase();
     if (!content.lines.some((line) => line.lineItemId === id))
       throw invalid('UNKNOWN_VALUE', `lines.${index}.lineItemId`);
-    return { lineItemId: id, quantity: String(decimalOf(quantity, `lines.${index}.quantity`, BOUNDS)) };
+    return {
+      lineItemId: id,
+      quantity: String(decimalOf(quantity, `lines.${index}.quantity`, QUANTITY_BOUNDS)),
+    };
   });
   const available = unitsByLine(left);
-  const wanted = unitsByLine(asked);
+  const units = unitsByLine(requested);
   const short = content.lines.filter(
-    ({ lineItemId }) => (wanted.get(lineItemId) ?? 0n) > (available.get(lineItemId) ?? 0n),
+    ({ lineItemId }) => (units.get(lineItemId) ?? 0n) > (available.get(lineItemId) ?? 0n),
   );
   if (short.length > 0) {
     const rest = short.map(
@@ -210,11 +214,11 @@ function chosenLines(
     );
     throw conflict(`More than is left ${purpose}, which is ${rest.join(', ')}`);
   }
-  return [...wanted].map(([lineItemId, units]) => ({ lineItemId, quantity: quantityOf(units) }));
+  return [...units].map(([lineItemId, count]) => ({ lineItemId, quantity: quantityOf(count) }));
 }
 
 function carriesServices(
-  { kind, shipping }: WantedDocument,
+  { kind, shipping }: DocumentRequest,
   { content, held, purpose }: Whole,
   isRest: boolean,
 ): boolean {
@@ -223,7 +227,7 @@ function carriesServices(
   if (isHeld) return false;
   if (kind === 'CreditNote') return shipping ?? isRest;
   const cost = content.shippingPrice + Math.max(content.payment?.price ?? 0, 0);
-  // It can't stand alone: a document without a line is none.
+  // The cost can't be invoiced alone, because a document needs a line.
   if (shipping === false && isRest && cost !== 0) {
     throw badRequest('The last invoice of an order must carry the cost of delivery and payment');
   }
@@ -240,7 +244,7 @@ function stateOf(order: ManagedOrder, kind: DocumentKind, isRest: boolean, now: 
 function termsOf(
   order: ManagedOrder,
   settings: Settings,
-  { kind, note }: WantedDocument,
+  { kind, note }: DocumentRequest,
   { issuedAt, content, invoice }: { issuedAt: Date; content: Content; invoice: DocumentRow | null },
 ): Omit<DocumentTerms, 'hasServices'> {
   const { locale } = order;
@@ -278,12 +282,12 @@ function termsOf(
     units: Object.fromEntries(
       content.lines.map(({ orderUnit: { unit } }) => [unit, unitSign(unit, locale, settings)]),
     ),
-    // The standard knows no more than two decimals.
+    // The standard allows two decimals at most.
     electronic: invoicing.electronic === true && currencyDigits(content.currency) <= 2,
   };
 }
 
-/** When the goods left, or the first of them. What is not shipped has no day of delivery, whatever is planned. */
+/** The day on which the first goods were sent. An order that was not shipped has none, whatever is planned. */
 function suppliedOn({ dispatchedOn, deliveredOn, partiallyDispatchedOn }: ManagedOrder): string | null {
   const date = dispatchedOn ?? deliveredOn ?? partiallyDispatchedOn;
   return date && dayOf(date);

@@ -64,7 +64,7 @@ export async function insertDocument(tx: Transaction, shopId: string, document: 
 }
 
 /** Once: what is kept stays. */
-export function keepFile(db: Queries, shopId: string, documentId: string, pdf: Buffer) {
+export function insertFile(db: Queries, shopId: string, documentId: string, pdf: Buffer) {
   return db.run(sql`
     update order_document set pdf = ${pdf}
     where shop_id = ${shopId} and document_id = ${documentId} and pdf is null`);

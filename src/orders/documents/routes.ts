@@ -6,7 +6,7 @@ import { pagedText, paging } from '../../http/paging.ts';
 import { Rendered } from '../../http/rendered.ts';
 import { Id, LocaleParameter, Paged } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { fileOf, keepDocumentFile } from './file.ts';
+import { fileOf, storeDocumentFile } from './file.ts';
 import { finaliseDocument } from './finalise.ts';
 import { countDocuments, findDocuments } from './queries.ts';
 import { documentText } from './render.ts';
@@ -77,7 +77,7 @@ export function documents(api: Operations): void {
         const appId = caller.app?.appId ?? null;
         const document = await finaliseDocument(tx, shopId, params.orderId, { ...wanted, kind }, appId);
         created({ documentId: document.documentId });
-        afterCommit(() => keepDocumentFile(api.db, shopId, document));
+        afterCommit(() => storeDocumentFile(api.db, shopId, document));
         const settings = await shopSettings(tx, shopId);
         const text = documentText(document, { locale: settings.defaultLocale, origin, settings });
         return new Rendered(`{"documentId":"${document.documentId}",${text.slice(1)}`);

@@ -7,14 +7,13 @@ export interface CustomerRow {
   customerId: string;
   customerNumber: string;
   createdAt: Date;
-  /** The address as JSON text. */
-  billingAddress: string | null;
+  billingAddress: Address | null;
   internalNote: string | null;
 }
 
 const columns = sql`
   customer_id as "customerId", customer_number as "customerNumber", created_at as "createdAt",
-  billing_address::text as "billingAddress", internal_note as "internalNote"`;
+  billing_address as "billingAddress", internal_note as "internalNote"`;
 
 export function findCustomer(db: Queries, shopId: string, customerId: string) {
   return db.one<CustomerRow>(

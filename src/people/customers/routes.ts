@@ -3,8 +3,7 @@ import { toSeconds } from '../../http/dates.ts';
 import { conflict, notFound } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
 import type { Operations } from '../../http/operation.ts';
-import { pagedText, paging } from '../../http/paging.ts';
-import { Rendered } from '../../http/rendered.ts';
+import { paged, paging } from '../../http/paging.ts';
 import { Id, Links, Nullable, Paged, Timestamp } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
 import { Address, AddressRequest, toAddress } from '../../shops/countries/address.ts';
@@ -77,10 +76,10 @@ export function customers(api: Operations): void {
         countCustomers(db, shopId),
         findCustomers(db, shopId, page.resultsPerPage, page.offset),
       ]);
-      return pagedText(
+      return paged(
         page,
         results,
-        rows.map((row) => customerText(row, link)),
+        rows.map((row) => toCustomer(row, link)),
       );
     },
   );
@@ -109,7 +108,7 @@ export function customers(api: Operations): void {
         : await insertNumberedCustomer(tx, shopId, customer);
       if (!row) throw numberTaken();
       created({ customerId: customer.customerId });
-      return new Rendered(customerText(row, link));
+      return toCustomer(row, link);
     },
   );
 
@@ -127,7 +126,7 @@ export function customers(api: Operations): void {
     async ({ db, shopId, params, link }) => {
       const row = await findCustomer(db, shopId, params.customerId);
       if (!row) throw notFound();
-      return new Rendered(customerText(row, link));
+      return toCustomer(row, link);
     },
   );
 
@@ -157,9 +156,7 @@ export function customers(api: Operations): void {
             break;
           case '/billingAddress':
             row.billingAddress =
-              change.op === 'remove'
-                ? null
-                : JSON.stringify(toAddress(change.value, `[${index}] ${change.path}`));
+              change.op === 'remove' ? null : toAddress(change.value, `[${index}] ${change.path}`);
             break;
           case '/internalNote':
             row.internalNote = change.op === 'remove' ? null : change.value;
@@ -167,21 +164,22 @@ export function customers(api: Operations): void {
         }
       });
       await updateCustomer(tx, shopId, row);
-      return new Rendered(customerText(row, link));
+      return toCustomer(row, link);
     },
   );
 }
 
-/** The answer's text, key by key as in `Customer`: the address is JSON already. */
-function customerText(row: CustomerRow, link: (path: string) => string): string {
+function toCustomer(row: CustomerRow, link: (path: string) => string): Static<typeof Customer> {
   const customerId = row.customerId.toUpperCase();
-  const links: Static<typeof Links> = [
-    { rel: 'self', href: link(`/customers/${customerId}`) },
-    { rel: 'orders', href: link(`/orders?customerId=${customerId}`) },
-  ];
-  return (
-    `{"customerId":"${customerId}","customerNumber":${JSON.stringify(row.customerNumber)},` +
-    `"creationDate":"${toSeconds(row.createdAt)}","billingAddress":${row.billingAddress},` +
-    `"internalNote":${JSON.stringify(row.internalNote)},"links":${JSON.stringify(links)}}`
-  );
+  return {
+    customerId,
+    customerNumber: row.customerNumber,
+    creationDate: toSeconds(row.createdAt),
+    billingAddress: row.billingAddress,
+    internalNote: row.internalNote,
+    links: [
+      { rel: 'self', href: link(`/customers/${customerId}`) },
+      { rel: 'orders', href: link(`/orders?customerId=${customerId}`) },
+    ],
+  };
 }

@@ -64,21 +64,21 @@ export function findSubscribers(
     order by created_at, email limit ${limit} offset ${offset}`);
 }
 
-/** How long the link in the mail is good. */
+/** Milliseconds for which the link in the email is valid. */
 export const REQUEST_LIFETIME = 7 * 86_400_000;
 
 const DAY = 86_400_000;
 
-/** Nobody's mailbox can be filled by typing an address often. */
-const MAILS_PER_DAY = 3;
+/** Limits the emails to an address, so that nobody can fill a mailbox by typing the address often. */
+const EMAILS_PER_DAY = 3;
 
-/** Whether this address may get one more mail. All rows of a mail have one moment, and a moment has one mail. */
-export async function mayBeMailed(tx: Transaction, shopId: string, email: string): Promise<boolean> {
+/** Whether this address may get one more email. The rows of one email have the same time, and no two emails do. */
+export async function mayReceiveEmail(tx: Transaction, shopId: string, email: string): Promise<boolean> {
   const row = await tx.one<{ count: number; isNow: boolean }>(sql`
     select count(distinct created_at) as count, coalesce(bool_or(created_at = ${tx.now}), false) as "isNow"
     from newsletter_request
     where shop_id = ${shopId} and email = lower(${email}) and created_at > ${new Date(tx.now.getTime() - DAY)}`);
-  return row!.count < MAILS_PER_DAY && !row!.isNow;
+  return row!.count < EMAILS_PER_DAY && !row!.isNow;
 }
 
 export function insertRequests(
@@ -91,28 +91,28 @@ export function insertRequests(
     insert into newsletter_request (shop_id, token_hash, campaign_id, email, name, created_at)
     select ${shopId}, token_hash, campaign_id, lower(${email}), ${name}, ${tx.now}::timestamptz
     from unnest(${requests.map(({ tokenHash }) => tokenHash)}::bytea[],
-      ${requests.map(({ campaignId }) => campaignId)}::uuid[]) as asked (token_hash, campaign_id)`);
+      ${requests.map(({ campaignId }) => campaignId)}::uuid[]) as given (token_hash, campaign_id)`);
 }
 
-/** Those that can still be confirmed. */
-const opened = (db: Queries, shopId: string, tokenHashes: readonly Buffer[]) => sql`
+/** Selects requests that can still be confirmed. */
+const openRequests = (db: Queries, shopId: string, tokenHashes: readonly Buffer[]) => sql`
   shop_id = ${shopId} and token_hash = any (${tokenHashes}::bytea[])
     and created_at > ${new Date(db.now.getTime() - REQUEST_LIFETIME)}`;
 
 export function findRequests(db: Queries, shopId: string, tokenHashes: readonly Buffer[]) {
   return db.many<{ campaignId: string; email: string }>(sql`
     select upper(campaign_id::text) as "campaignId", email from newsletter_request
-    where ${opened(db, shopId, tokenHashes)}`);
+    where ${openRequests(db, shopId, tokenHashes)}`);
 }
 
 /**
- * Subscribes those who asked, also who had unsubscribed before; a link is good once. Nothing is returned when it was
- * not good.
+ * Subscribes those who asked for it, also who had unsubscribed before. A link works once; nothing is returned when it
+ * was not valid.
  */
 export function confirmRequests(tx: Transaction, shopId: string, tokenHashes: readonly Buffer[]) {
   return tx.many<{ email: string }>(sql`
     with confirmed as (
-      delete from newsletter_request where ${opened(tx, shopId, tokenHashes)}
+      delete from newsletter_request where ${openRequests(tx, shopId, tokenHashes)}
       returning shop_id, campaign_id, email, name
     )
     insert into newsletter_subscriber (shop_id, campaign_id, email, name, subscribed, created_at)
@@ -122,7 +122,7 @@ export function confirmRequests(tx: Transaction, shopId: string, tokenHashes: re
     returning email`);
 }
 
-/** From all newsletters of the shop; what was asked for and not confirmed goes as well. */
+/** Unsubscribes from all newsletters of the shop, and deletes requests that are not confirmed. */
 export async function unsubscribe(tx: Transaction, shopId: string, email: string): Promise<void> {
   await tx.run(sql`delete from newsletter_request where shop_id = ${shopId} and email = lower(${email})`);
   await tx.run(sql`

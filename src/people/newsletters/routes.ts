@@ -18,14 +18,14 @@ const Campaign = Type.Object(
       description: 'How many are subscribed at present.',
       examples: [12],
     }),
-    subject: Nullable(Type.String({ description: 'Subject of the mails.', examples: ['What is new'] })),
+    subject: Nullable(Type.String({ description: 'Subject of the emails.', examples: ['What is new'] })),
   },
   { title: 'newsletterCampaign' },
 );
 
 const Subscriber = Type.Object(
   {
-    email: Type.String({ description: 'Mail address.', examples: ['ada@pelican.example'] }),
+    email: Type.String({ description: 'Email address.', examples: ['ada@pelican.example'] }),
     name: Type.String({ description: 'Name of the person.', examples: ['Ada Brennan'] }),
     subscribed: Type.Boolean({ description: 'false: has unsubscribed.', examples: [true] }),
   },

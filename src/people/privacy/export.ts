@@ -29,7 +29,7 @@ export async function* exportText(
       customerNumber,
       creationDate: toMilliseconds(createdAt),
       customerGroup,
-      billingAddress: billingAddress && (JSON.parse(billingAddress) as object),
+      billingAddress,
       internalNote,
     },
     emailAddresses: person.emails,

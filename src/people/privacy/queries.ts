@@ -1,12 +1,12 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { ERASED_EMAIL, type Person } from '../../platform/personal-data.ts';
+import type { Address } from '../../shops/countries/address.ts';
 
 export interface CustomerRecord extends Person {
   customerNumber: string;
   customerGroup: string | null;
-  /** As JSON text. */
-  billingAddress: string | null;
+  billingAddress: Address | null;
   internalNote: string | null;
 }
 
@@ -17,7 +17,7 @@ const columns = sql`
     where customer_group.shop_id = customer.shop_id
       and customer_group.customer_group_id = customer.customer_group_id
   ) as "customerGroup",
-  customer.billing_address::text as "billingAddress", customer.internal_note as "internalNote",
+  customer.billing_address as "billingAddress", customer.internal_note as "internalNote",
   array(
     select lower(email) from (
       select unnest(array[customer.billing_address ->> 'emailAddress',

@@ -20,9 +20,10 @@ import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { startEmails } from '../../background.ts';
 import { availabilityEmail } from '../../catalogue/products/availability-email.ts';
-import { notifyWatchers } from '../../catalogue/products/availability.ts';
+import { queueAvailabilityNotifications } from '../../catalogue/products/availability-notifications.ts';
 import { documentEmail } from '../../orders/documents/document-email.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';
+import { queueJobs } from '../jobs/queue.ts';
 import { fileDelivery, smtpDelivery } from './delivery.ts';
 import { queueEmails } from './queue.ts';
 
@@ -46,7 +47,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Looks often, so that a test need not wait. */
+/** Reads the queue often, so that a test need not wait. */
 function start(environment: Record<string, string> = {}): void {
   const config = readConfig({ KONTOR_DATA: folder, ...environment });
   const lines = { write: (line: string) => void log.push(JSON.parse(line) as Record<string, unknown>) };
@@ -117,7 +118,7 @@ const headersOf = (text: string) =>
 /** Every byte there is, many times. */
 const PDF = Buffer.from(Array.from({ length: 5000 }, (_, index) => (index * 7) % 256));
 
-/** The parts of a mail that are attached to it. */
+/** The parts of an email that are attached to it. */
 const attachedTo = (text: string) => {
   const [, boundary] = /boundary="([^"]+)"/.exec(text)!;
   return text
@@ -165,7 +166,7 @@ const queueInvoice = (shopId: string, documentId: string) =>
   );
 
 describe('without SMTP_URL', () => {
-  test('a mail is a file, named by its id', async () => {
+  test('an email is a file, named by its id', async () => {
     await queue('ada@mail.example');
     const [job] = await jobs();
     start();
@@ -186,7 +187,7 @@ describe('without SMTP_URL', () => {
     expect(file!.text.replaceAll('\r\n', '')).not.toContain('\n');
   });
 
-  test('105: who watched a product gets one mail in the language of the locale', async () => {
+  test('105: who watched a product gets one email in the language of the locale', async () => {
     const { db } = service;
     await db.run(sql`
       update shop set locales = '{en_GB,de_DE}', settings_version = settings_version + 1
@@ -205,7 +206,7 @@ describe('without SMTP_URL', () => {
     }
     await db.transaction(async (tx) => {
       await tx.run(sql`update product set stock = 4 where shop_id = 'Harbour' and product_id = ${productId}`);
-      await notifyWatchers(tx, 'Harbour', [productId]);
+      await queueAvailabilityNotifications(tx, 'Harbour', [productId]);
     });
     await waitFor(async () => (await files()).length > 0 && (await isIdle()));
     const [file, ...others] = await files();
@@ -217,7 +218,7 @@ describe('without SMTP_URL', () => {
     });
   });
 
-  test('a second delivery of a mail replaces the first', async () => {
+  test('a second delivery of an email replaces the first', async () => {
     const delivery = fileDelivery(path.join(folder, 'mails'));
     await delivery.deliver(message);
     await delivery.deliver({ ...message, subject: 'Second' });
@@ -226,7 +227,7 @@ describe('without SMTP_URL', () => {
     expect(headersOf(found[0]!.text)['Subject']).toBe('Second');
   });
 
-  test('the log names the mail, its template and shop, not the address', async () => {
+  test('the log names the email, its template and shop, not the address', async () => {
     await queue('ada@mail.example');
     const [job] = await jobs();
     start();
@@ -265,7 +266,7 @@ describe('without SMTP_URL', () => {
     expect(log.filter(({ msg }) => msg === 'email sent')).toEqual([]);
   });
 
-  test("a mail has the shop's own words, as they are when it is sent", async () => {
+  test("an email has the shop's own words, as they are when it is sent", async () => {
     const shop = await givenSmallShop(service, {
       mails: { availability: { en_GB: { subject: 'Old {productName}' } } },
     });
@@ -287,7 +288,25 @@ describe('without SMTP_URL', () => {
     expect(words).toContain('>Dear &lt;b&gt;customer&lt;/b&gt;,</p>');
   });
 
-  test('the mails of a deleted shop end with it', async () => {
+  test('an email that an earlier version has queued is sent', async () => {
+    const content = {
+      shopId: 'Harbour',
+      to: 'ada@mail.example',
+      locale: 'de_DE',
+      template: 'refund',
+      facts: { orderNumber: 'ORD261115/1001', amount: '9,80 €' },
+    };
+    await service.db.transaction((tx) => queueJobs(tx, 'mail', [{ id: newId(tx.now), content }]));
+    start();
+    await waitFor(isIdle);
+    const [file] = await files();
+    expect(headersOf(file!.text)).toMatchObject({
+      Subject: 'Erstattung zu Ihrer Bestellung ORD261115/1001',
+      To: 'ada@mail.example',
+    });
+  });
+
+  test('the emails of a deleted shop end with it', async () => {
     await givenShop(service, 'Gone');
     await service.db.transaction((tx) =>
       queueEmails(tx, 'Gone', availabilityEmail, [
@@ -312,7 +331,7 @@ describe('with SMTP_URL', () => {
   });
   afterEach(() => smtp.close());
 
-  test('mails go to the server', async () => {
+  test('emails go to the server', async () => {
     start({ SMTP_URL: `smtp://${smtp.host}` });
     const addresses = Array.from({ length: 12 }, (_, index) => `${index}@mail.example`);
     await queue(...addresses);
@@ -349,7 +368,7 @@ describe('with SMTP_URL', () => {
     ]);
   });
 
-  test('a mail that is refused is tried again, as the same mail', async () => {
+  test('an email that is refused is tried again, as the same email', async () => {
     smtp.refusals = ['451 ada@mail.example is greylisted'];
     start({ SMTP_URL: `smtp://${smtp.host}` });
     await queue('ada@mail.example');
@@ -422,7 +441,7 @@ describe('with SMTP_URL', () => {
     smtp = await startSmtp();
   });
 
-  test('a server that keeps a mail waiting does not keep the next ones', async () => {
+  test('a server that keeps an email waiting does not delay the next ones', async () => {
     smtp.refusals = [''];
     const delivery = smtpDelivery(`smtp://${smtp.host}`, 100);
     await expect(delivery.deliver(message)).rejects.toMatchObject({ code: expect.any(String) });

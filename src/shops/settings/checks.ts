@@ -1,18 +1,27 @@
+import type { TSchema } from 'typebox';
 import { isCountry } from '../countries/countries.ts';
 import { isCurrency, parseDecimal } from '../../kernel/money.ts';
+import { documentOf } from './conversion.ts';
+import { isAmount } from './fields.ts';
 import { invoicingProblems } from './invoicing.ts';
 import { suggestion, type Problem } from './problem.ts';
 import {
   amountProblems,
-  ascending,
-  codeProblems,
+  ascendingProblems,
+  countryCodeProblems,
   nameProblems,
   percentProblems,
-  repeated,
+  duplicateProblems,
   textProblems,
   type Frame,
 } from './rules.ts';
-import { PRICE_FIELDS, SHIPPING_PRICES, type SettingsFile } from './schema.ts';
+import {
+  PRICE_FIELDS,
+  SettingsSchema,
+  SHIPPING_PRICES,
+  type SectionName,
+  type SettingsFile,
+} from './schema.ts';
 import { sectionOf, type SettingsSection } from './section.ts';
 import { themeProblems } from './theme.ts';
 import type { Settings } from './settings.ts';
@@ -52,7 +61,7 @@ export function contentProblems(
       const value = sectionOf(file, section);
       return value === undefined ? [] : [...section.checks(value, frame)];
     }),
-    ...(current ? leftBehind(file, current) : []),
+    ...(current ? missingSectionProblems(file, current) : []),
   ];
 }
 
@@ -60,10 +69,10 @@ function* shopProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
   if (file.name !== undefined) yield* nameProblems(['name'], file.name, frame);
   if (file.slogan) yield* textProblems(['slogan'], file.slogan, frame);
   if (file.crossSellingTitle) yield* textProblems(['crossSellingTitle'], file.crossSellingTitle, frame);
-  if (file.country !== undefined) yield* codeProblems(['country'], file.country);
+  if (file.country !== undefined) yield* countryCodeProblems(['country'], file.country);
 }
 
-/** Reserved for shops of private installations, which have such a host without asking for it. */
+/** Every shop of a private installation has such a host by itself. */
 const LOCAL = /\.localhost(?::|$)/;
 const IP_ADDRESS = /^[\d.]+(?::|$)/;
 
@@ -87,7 +96,7 @@ function* domainProblems({ domains = [] }: SettingsFile): Generator<Problem> {
 
 function* localeProblems({ locales }: SettingsFile): Generator<Problem> {
   if (!locales) return;
-  yield* offerProblems('locales', locales);
+  yield* listProblems('locales', locales);
   for (const [index, locale] of locales.items.entries()) {
     const country = locale.slice(3);
     if (!isCountry(country)) {
@@ -101,7 +110,7 @@ function* localeProblems({ locales }: SettingsFile): Generator<Problem> {
 
 function* currencyProblems({ currencies }: SettingsFile): Generator<Problem> {
   if (!currencies) return;
-  yield* offerProblems('currencies', currencies);
+  yield* listProblems('currencies', currencies);
   const { items, rates = {} } = currencies;
   for (const [index, currency] of items.entries()) {
     if (!isCurrency(currency)) {
@@ -130,15 +139,15 @@ function* currencyProblems({ currencies }: SettingsFile): Generator<Problem> {
 
 function* countryProblems({ countries }: SettingsFile): Generator<Problem> {
   if (!countries) return;
-  yield* offerProblems('countries', countries);
+  yield* listProblems('countries', countries);
   for (const [index, country] of countries.items.entries()) {
-    yield* codeProblems(['countries', 'items', index], country);
+    yield* countryCodeProblems(['countries', 'items', index], country);
   }
 }
 
 function* taxClassProblems({ taxClasses }: SettingsFile, frame: Frame): Generator<Problem> {
   if (!taxClasses) return;
-  yield* repeated('taxClasses', 'key', taxClasses);
+  yield* duplicateProblems('taxClasses', 'key', taxClasses);
   const defaults = taxClasses.filter((entry) => entry.default).map(({ key }) => key);
   if (defaults.length !== 1) {
     const found = defaults.length === 0 ? 'none is' : `${defaults.join(' and ')} are`;
@@ -155,7 +164,7 @@ function* taxClassProblems({ taxClasses }: SettingsFile, frame: Frame): Generato
     const path = ['taxClasses', index];
     yield* nameProblems([...path, 'name'], name, frame);
     for (const [country, rate] of Object.entries(rates)) {
-      yield* codeProblems([...path, 'rates', country], country);
+      yield* countryCodeProblems([...path, 'rates', country], country);
       yield* percentProblems([...path, 'rates', country], rate);
     }
     if (frame.country !== undefined && rates[frame.country] === undefined) {
@@ -168,7 +177,7 @@ function* taxClassProblems({ taxClasses }: SettingsFile, frame: Frame): Generato
 }
 
 function* shippingProblems({ shippingMethods = [] }: SettingsFile, frame: Frame): Generator<Problem> {
-  yield* repeated('shippingMethods', 'key', shippingMethods);
+  yield* duplicateProblems('shippingMethods', 'key', shippingMethods);
   for (const [index, method] of shippingMethods.entries()) {
     const path = ['shippingMethods', index];
     yield* nameProblems([...path, 'name'], method.name, frame);
@@ -192,7 +201,7 @@ function* shippingProblems({ shippingMethods = [] }: SettingsFile, frame: Frame)
       yield* amountProblems([...path, 'tiers', at, 'from'], tier.from, frame);
       yield* amountProblems([...path, 'tiers', at, 'price'], tier.price, frame);
     }
-    yield* ascending([...path, 'tiers'], method.tiers ?? []);
+    yield* ascendingProblems([...path, 'tiers'], method.tiers ?? []);
     const first = method.tiers?.[0];
     if (first && first.from !== 0) {
       yield {
@@ -204,7 +213,7 @@ function* shippingProblems({ shippingMethods = [] }: SettingsFile, frame: Frame)
 }
 
 function* paymentProblems({ paymentMethods = [] }: SettingsFile, frame: Frame): Generator<Problem> {
-  yield* repeated('paymentMethods', 'key', paymentMethods);
+  yield* duplicateProblems('paymentMethods', 'key', paymentMethods);
   for (const [index, method] of paymentMethods.entries()) {
     yield* nameProblems(['paymentMethods', index, 'name'], method.name, frame);
     yield* amountProblems(['paymentMethods', index, 'price'], method.price, frame);
@@ -212,7 +221,7 @@ function* paymentProblems({ paymentMethods = [] }: SettingsFile, frame: Frame): 
 }
 
 function* discountProblems({ basketDiscounts = [] }: SettingsFile, frame: Frame): Generator<Problem> {
-  yield* ascending(['basketDiscounts'], basketDiscounts);
+  yield* ascendingProblems(['basketDiscounts'], basketDiscounts);
   for (const [index, { from, absolute, percent }] of basketDiscounts.entries()) {
     const path = ['basketDiscounts', index];
     if ((absolute === undefined) === (percent === undefined)) {
@@ -240,7 +249,7 @@ function* otherProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
   for (const [unit, names] of Object.entries(file.units ?? {})) {
     yield* textProblems(['units', unit], names, frame);
   }
-  yield* repeated('newsletters', 'identifier', file.newsletters ?? []);
+  yield* duplicateProblems('newsletters', 'identifier', file.newsletters ?? []);
   for (const section of ['customerGroups', 'mandatoryAddressFields'] as const) {
     const names: readonly string[] = file[section] ?? [];
     for (const [index, name] of names.entries()) {
@@ -249,16 +258,15 @@ function* otherProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
   }
 }
 
-/** A change that would leave stored amounts or rates with another meaning than they were given with. */
-function* leftBehind(file: SettingsFile, current: Settings): Generator<Problem> {
+/** Finds sections that the file must name as well, because their amounts or rates would get another meaning. */
+function* missingSectionProblems(file: SettingsFile, current: Settings): Generator<Problem> {
   const currency = file.currencies?.default;
   if (currency !== undefined && currency !== current.defaultCurrency) {
-    const missing = MONEY.filter(({ section, amounts }) => !file[section] && amounts(current).some(Boolean));
+    const missing = sectionsWithAmounts(current).filter((section) => !file[section]);
     if (missing.length > 0) {
-      const sections = missing.map(({ section }) => section).join(', ');
       yield {
         path: ['currencies', 'default'],
-        text: `changes from ${current.defaultCurrency} to ${currency}, so give these sections too, with amounts in ${currency}: ${sections}`,
+        text: `changes from ${current.defaultCurrency} to ${currency}, so give these sections too, with amounts in ${currency}: ${missing.join(', ')}`,
       };
     }
   }
@@ -273,37 +281,35 @@ function* leftBehind(file: SettingsFile, current: Settings): Generator<Problem> 
   }
 }
 
-/** The sections with amounts. An amount of 0 is the same in every currency. */
-const MONEY = [
-  { section: 'minimumCart', amounts: (shop: Settings) => [shop.minimumCartAmount] },
-  {
-    section: 'shippingMethods',
-    amounts: (shop: Settings) =>
-      shop.shippingMethods.flatMap((method) => [
-        method.amount,
-        method.amountPerKg,
-        method.freeFrom,
-        ...method.tiers.flatMap((tier) => [tier.from, tier.amount]),
-      ]),
-  },
-  { section: 'paymentMethods', amounts: (shop: Settings) => shop.paymentMethods.map(({ amount }) => amount) },
-  {
-    section: 'basketDiscounts',
-    amounts: (shop: Settings) =>
-      shop.basketDiscounts.flatMap((discount) => [discount.minimumAmount, discount.absolute]),
-  },
-] as const;
+/** Single amounts come before lists of them. */
+function sectionsWithAmounts(settings: Settings): SectionName[] {
+  const document = documentOf(settings);
+  const sections = Object.entries(SettingsSchema.properties) as [SectionName, TSchema][];
+  const names = sections.filter(([name, schema]) => hasAmount(schema, document[name])).map(([name]) => name);
+  const isList = (name: SectionName) => Number(Array.isArray(document[name]));
+  return names.toSorted((a, b) => isList(a) - isList(b));
+}
 
-/** Of locales, currencies, countries: the default is offered, and nothing twice. */
-function* offerProblems(section: string, offer: { default: string; items: string[] }): Generator<Problem> {
-  if (!offer.items.includes(offer.default)) {
+/** Whether a part of a file holds an amount other than 0, which is the same in every currency. */
+function hasAmount(schema: TSchema, written: unknown): boolean {
+  if (isAmount(schema)) return Boolean(written);
+  const { properties = {}, items } = schema as { properties?: Record<string, TSchema>; items?: TSchema };
+  if (Array.isArray(written)) return written.some((item) => hasAmount(items!, item));
+  return Object.entries(properties).some(([key, field]) =>
+    hasAmount(field, (written as Record<string, unknown> | undefined)?.[key]),
+  );
+}
+
+/** Checks that the default of locales, currencies or countries is in their list, and nothing is twice. */
+function* listProblems(section: string, list: { default: string; items: string[] }): Generator<Problem> {
+  if (!list.items.includes(list.default)) {
     yield {
       path: [section, 'default'],
-      text: `is ${offer.default}, expected one of ${section}.items (${offer.items.join(', ')})`,
+      text: `is ${list.default}, expected one of ${section}.items (${list.items.join(', ')})`,
     };
   }
-  for (const [index, item] of offer.items.entries()) {
-    if (offer.items.indexOf(item) < index) {
+  for (const [index, item] of list.items.entries()) {
+    if (list.items.indexOf(item) < index) {
       yield { path: [section, 'items', index], text: `${item} is named twice` };
     }
   }

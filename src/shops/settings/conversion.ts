@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { storageOf, type Conversion, type FileContext } from './fields.ts';
-import { SettingsSchema, type SectionName, type SettingsFile, type StoredSettings } from './schema.ts';
+import { SettingsSchema, type SettingsFile, type StoredSettings } from './schema.ts';
 
 /** Converts between a settings file and the stored settings, by following the schema. */
 
@@ -15,44 +15,34 @@ interface Shape {
   items?: TSchema;
 }
 
-const SECTIONS = Object.entries(SettingsSchema.properties).filter(([name]) => name !== '$schema');
+const SECTIONS = Object.entries(SettingsSchema.properties);
 
 /** What a new shop has of the settings that every shop has. No text and no amount is among them. */
-export const initialSettings: Partial<StoredSettings> = Object.assign(
-  {},
-  ...SECTIONS.map(([name, schema]) => {
-    const { initial } = storageOf(schema);
-    return initial === undefined
-      ? {}
-      : storedSection(name, schema, initial, { defaultLocale: '', currency: '' });
-  }),
-);
+export const initialSettings = toStored(
+  SettingsSchema,
+  Object.fromEntries(SECTIONS.map(([name, schema]) => [name, storageOf(schema).initial])),
+  { defaultLocale: '', currency: '' },
+) as Partial<StoredSettings>;
 
 /**
  * The settings after a file was applied. An entry keeps the id that its key had; `newId` makes those of new ones. The
  * file must have been checked against these settings.
  */
-export function settingsWith<Current extends Partial<StoredSettings>>(
+export function settingsWith<Current extends StoredSettings>(
   current: Current,
   file: SettingsFile,
   newId: () => string,
 ): Current {
   const context = {
-    defaultLocale: file.locales?.default ?? current.defaultLocale!,
-    currency: file.currencies?.default ?? current.defaultCurrency!,
+    defaultLocale: file.locales?.default ?? current.defaultLocale,
+    currency: file.currencies?.default ?? current.defaultCurrency,
   };
-  const next: Fields = { ...current, ...(file.locales && textsInLocales(current, file.locales)) };
-  for (const [name, schema] of SECTIONS) {
-    const written = file[name as SectionName];
-    if (written === undefined) continue;
-    const section = storedSection(name, schema, written, context);
-    const { ids } = storageOf(schema);
-    for (const [key, value] of Object.entries(section)) {
-      next[key] = ids ? withIds(value as Fields[], (current as Fields)[key] as Fields[], ids, newId) : value;
-    }
-  }
-  if (file.taxClasses) next['taxClasses'] = withDigitalDefault(next['taxClasses'] as TaxClasses);
-  return next as Current;
+  const next = {
+    ...(file.locales ? inLocales(current, file.locales) : current),
+    ...(toStored(SettingsSchema, file, context) as Partial<Current>),
+  };
+  if (file.taxClasses) next.taxClasses = withDigitalDefault(next.taxClasses);
+  return withIds(next, current, newId);
 }
 
 type TaxClasses = StoredSettings['taxClasses'];
@@ -63,26 +53,29 @@ function withDigitalDefault(classes: TaxClasses): TaxClasses {
   return classes.map((entry) => ({ ...entry, isDefaultDigital: entry.isDefault }));
 }
 
+function withIds<Current extends StoredSettings>(
+  next: Current,
+  current: Current,
+  newId: () => string,
+): Current {
+  const lists = SECTIONS.flatMap(([section, schema]) => {
+    const { ids } = storageOf(schema);
+    if (!ids) return [];
+    const name = storedName(SettingsSchema, section);
+    const [before, after] = [current, next].map((settings) => (settings as Fields)[name] as Fields[]);
+    const known = new Map(before!.map((entry) => [entry[ids.key], entry[ids.id]]));
+    return [[name, after!.map((entry) => ({ ...entry, [ids.id]: known.get(entry[ids.key]) ?? newId() }))]];
+  });
+  return { ...next, ...Object.fromEntries(lists) };
+}
+
 /** The settings as a file that holds every section. */
 export function documentOf(
   settings: StoredSettings,
   options: { textsByLocale?: boolean } = {},
 ): SettingsFile {
-  const context = { defaultLocale: settings.defaultLocale, currency: settings.defaultCurrency, ...options };
-  const stored = settings as unknown as Fields;
-  return Object.fromEntries(
-    SECTIONS.flatMap(([section, schema]) => {
-      const { name = section, isInline } = storageOf(schema);
-      const written = toWritten(schema, isInline ? stored : stored[name], context);
-      return written === undefined ? [] : [[section, written]];
-    }),
-  );
-}
-
-function storedSection(section: string, schema: TSchema, written: unknown, context: FileContext): Fields {
-  const { name = section, isInline } = storageOf(schema);
-  const value = toStored(schema, written, context);
-  return isInline ? (value as Fields) : { [name]: value };
+  const { defaultLocale, defaultCurrency: currency } = settings;
+  return toWritten(SettingsSchema, settings, { defaultLocale, currency, ...options }) as SettingsFile;
 }
 
 function toStored(schema: TSchema, written: unknown, context: FileContext): unknown {
@@ -96,16 +89,21 @@ function toStored(schema: TSchema, written: unknown, context: FileContext): unkn
     return mapValues(written, (item) => toStored(value, item, context));
   }
   if (!properties) return written;
-  return Object.fromEntries(
-    Object.entries(properties).flatMap(([key, field]) => {
-      const { name = key, ...storage } = storageOf(field);
-      const value = written[key];
-      // An empty map says the same as an absent one.
-      const isAbsent = value === undefined || (isOptional(schema, key) && isEmptyMap(value));
-      if (!isAbsent) return [[name, toStored(field, value, context)]];
-      return 'absent' in storage ? [[name, storage.absent]] : [];
-    }),
-  );
+  const fields = Object.entries(properties).flatMap(([key, field]): [string, unknown][] => {
+    const storage = storageOf(field);
+    const name = storedName(schema, key);
+    if (isAbsent(schema, key, written[key])) return 'absent' in storage ? [[name, storage.absent]] : [];
+    const stored = toStored(field, written[key], context);
+    return storage.isInline ? Object.entries(stored as Fields) : [[name, stored]];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** An empty map in a field that may be left out says the same as none. A section that is empty has no entries. */
+function isAbsent(schema: TSchema, key: string, value: unknown): boolean {
+  const { properties, required } = schema as Shape;
+  const isSection = 'initial' in storageOf(properties![key]!);
+  return value === undefined || (!required?.includes(key) && !isSection && isEmptyMap(value));
 }
 
 /** undefined: there is nothing to write. The fields come in the order of the schema, because the database has none. */
@@ -123,32 +121,33 @@ function toWritten(schema: TSchema, stored: unknown, context: FileContext): unkn
   }
   if (!properties) return stored;
   const written = Object.entries(properties).flatMap(([key, field]) => {
-    const value = toWritten(field, stored[storageOf(field).name ?? key], context);
-    return value === undefined ? [] : [[key, value] as const];
+    const value = storageOf(field).isInline ? stored : stored[storedName(schema, key)];
+    const item = toWritten(field, value, context);
+    return item === undefined ? [] : [[key, item] as const];
   });
   const object = Object.fromEntries(written);
   return Object.fromEntries(written.filter(([key, value]) => !storage.isOmitted?.(key, value, object)));
 }
 
 /**
- * The texts of the settings in other locales. Those in a locale that the shop gives up are dropped, so that an export
- * never holds what apply refuses. What the new default locale lacks is copied from the old one, because that is what
- * its readers have been shown so far.
+ * The settings with their texts in other locales. Those in a locale that the shop gives up are dropped, so that an
+ * export never holds what apply refuses. What the new default locale lacks is copied from the old one, because that is
+ * what its readers have been shown so far.
  */
-function textsInLocales(
-  settings: Partial<StoredSettings>,
-  { default: defaultLocale, items }: { default: string; items: string[] },
-): Fields {
+function inLocales<Current extends StoredSettings>(
+  settings: Current,
+  { default: defaultLocale, items: locales }: { default: string; items: string[] },
+): Current {
   const keep = (byLocale: Fields) =>
-    Object.fromEntries(Object.entries(byLocale).filter(([locale]) => items.includes(locale)));
+    Object.fromEntries(Object.entries(byLocale).filter(([locale]) => locales.includes(locale)));
   const copy = (byLocale: Fields) => {
-    const fallback = byLocale[defaultLocale] ?? byLocale[settings.defaultLocale!];
+    const fallback = byLocale[defaultLocale] ?? byLocale[settings.defaultLocale];
     return keep(fallback === undefined ? byLocale : { ...byLocale, [defaultLocale]: fallback });
   };
   const convert = (schema: TSchema, stored: unknown): unknown => {
     const { byLocale } = storageOf(schema);
-    const { properties, patternProperties, items } = schema as Shape;
-    if (Array.isArray(stored)) return items ? stored.map((item) => convert(items, item)) : stored;
+    const { properties = {}, patternProperties, items } = schema as Shape;
+    if (items && Array.isArray(stored)) return stored.map((item) => convert(items, item));
     if (!isMap(stored)) return stored;
     if (byLocale) return byLocale === 'copy' ? copy(stored) : keep(stored);
     if (patternProperties) {
@@ -157,34 +156,19 @@ function textsInLocales(
       return Object.fromEntries(entries.filter(([, item]) => !isEmptyMap(item)));
     }
     const next = { ...stored };
-    for (const [key, field] of Object.entries(properties ?? {})) {
-      const { name = key, ...storage } = storageOf(field);
+    for (const [key, field] of Object.entries(properties)) {
+      const name = storedName(schema, key);
       if (next[name] === undefined) continue;
       next[name] = convert(field, next[name]);
-      if (isOptional(schema, key) && !('absent' in storage) && isEmptyMap(next[name])) delete next[name];
+      if (isAbsent(schema, key, next[name]) && !('absent' in storageOf(field))) delete next[name];
     }
     return next;
   };
-  return Object.fromEntries(
-    SECTIONS.flatMap(([section, schema]) => {
-      const { name = section, isInline } = storageOf(schema);
-      return isInline ? [] : [[name, convert(schema, (settings as Fields)[name])]];
-    }),
-  );
+  return convert(SettingsSchema, settings) as Current;
 }
 
-function withIds(
-  entries: Fields[],
-  before: Fields[],
-  { key, id }: { key: string; id: string },
-  newId: () => string,
-) {
-  const ids = new Map(before.map((entry) => [entry[key], entry[id]]));
-  return entries.map((entry) => ({ [id]: ids.get(entry[key]) ?? newId(), ...entry }));
-}
-
-function isOptional(schema: TSchema, key: string): boolean {
-  return !(schema as Shape).required?.includes(key);
+function storedName(schema: TSchema, key: string): string {
+  return (storageOf(schema).names as Record<string, string> | undefined)?.[key] ?? key;
 }
 
 function isMap(value: unknown): value is Fields {

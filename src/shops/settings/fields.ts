@@ -5,6 +5,7 @@ import {
   type TObject,
   type TOptional,
   type TSchema,
+  type TString,
   type TUnsafe,
 } from 'typebox';
 import { sixDigits } from '../../kernel/colour.ts';
@@ -46,8 +47,8 @@ export interface Conversion<Written, Stored> {
 /** How a field is stored, where that differs from how it is written. */
 export interface Storage {
   conversion?: Conversion<never, never>;
-  /** The name of the stored property. */
-  name?: string;
+  /** The stored names of the fields of this section that have another name in the file. */
+  names?: object;
   /** What is stored when the file leaves the field out; without it nothing is stored. */
   absent?: unknown;
   /** The fields of this section are stored beside the other settings, not in an object of their own. */
@@ -68,6 +69,7 @@ export function storageOf(schema: TSchema): Storage {
   return (schema as { [STORAGE]?: Storage })[STORAGE] ?? {};
 }
 
+/** Changes the schema itself: every call gets one that was just made. */
 function withStorage<Schema extends TSchema>(schema: Schema, storage: Storage): Schema {
   return Object.assign(schema, { [STORAGE]: { ...storageOf(schema), ...storage } });
 }
@@ -80,7 +82,7 @@ export type Stored<Schema> = Schema extends { '~id': infer Id extends string }
 type StoredValue<Schema> = Schema extends { '~stored': infer Value }
   ? Value
   : Schema extends TObject<infer Fields>
-    ? StoredFields<Fields>
+    ? StoredFields<Fields, Schema extends { '~names': infer Names } ? Names : unknown>
     : Schema extends TArray<infer Item>
       ? Stored<Item>[]
       : Schema extends TSchema
@@ -91,15 +93,15 @@ type WithId<List, Id extends string> = List extends (infer Entry)[]
   ? { [Key in Id | keyof Entry]: Key extends keyof Entry ? Entry[Key] : string }[]
   : never;
 
-type StoredFields<Fields> = Merged<
+type StoredFields<Fields, Names> = Merged<
   {
-    [Key in keyof Fields as LeftOut<Fields[Key]> extends true ? never : StoredName<Key, Fields[Key]>]:
+    [Key in keyof Fields as LeftOut<Fields[Key]> extends true ? never : StoredName<Key, Names>]:
       | Stored<Fields[Key]>
       | (Fields[Key] extends { '~absent': infer Absent } ? Absent : never);
   } & {
-    [
-      Key in keyof Fields as LeftOut<Fields[Key]> extends true ? StoredName<Key, Fields[Key]> : never
-    ]?: Stored<Fields[Key]>;
+    [Key in keyof Fields as LeftOut<Fields[Key]> extends true ? StoredName<Key, Names> : never]?: Stored<
+      Fields[Key]
+    >;
   }
 >;
 
@@ -109,7 +111,9 @@ type LeftOut<Schema> = Schema extends { '~optional': true }
     : true
   : false;
 
-export type StoredName<Key, Schema> = Schema extends { '~name': infer Name extends string } ? Name : Key;
+export type StoredName<Key, Names> = Names extends { [Name in Key & string]: infer Name extends string }
+  ? Name
+  : Key;
 
 type Merged<Fields> = { [Key in keyof Fields]: Fields[Key] };
 
@@ -123,12 +127,9 @@ export function stored<Schema extends TSchema, Value>(
   };
 }
 
-/** Stores a field under another name than the file has for it. */
-export function named<const Name extends string, Schema extends TSchema>(
-  name: Name,
-  schema: Schema,
-): Schema & { '~name': Name } {
-  return withStorage(schema, { name }) as Schema & { '~name': Name };
+/** Stores texts in one of several forms that mean the same. */
+export function normalised(toStored: (written: string) => string, schema: TString) {
+  return stored(schema, { toStored, toWritten: (text: string) => text });
 }
 
 /** A field that may be left out, and is stored as null then. */
@@ -139,11 +140,6 @@ export function OrNull<Schema extends TSchema>(schema: Schema) {
 /** A field that may be left out, and is stored as `absent` then. */
 export function OrElse<Schema extends TSchema>(absent: NoInfer<Stored<Schema>>, schema: Schema) {
   return Type.Optional(withStorage(schema, { absent })) as TOptional<Schema> & { '~absent': Stored<Schema> };
-}
-
-/** A section of the file that other modules read as single settings. */
-export function inline<Schema extends TSchema>(schema: Schema): Schema & { '~inline': true } {
-  return withStorage(schema, { isInline: true }) as Schema & { '~inline': true };
 }
 
 /** A list whose entries have ids: an entry keeps its id while its key stays. */
@@ -162,43 +158,46 @@ export function byLocale<Schema extends TSchema>(byLocale: 'copy' | 'keep', sche
 
 /** A section of the file. A shop has `initial` until a file says something else. */
 export function Setting<Schema extends TSchema>(schema: Schema, initial?: Static<Schema>): TOptional<Schema> {
-  return Type.Optional(
-    initial === undefined ? schema : withStorage(schema, { initial }),
-  ) as TOptional<Schema>;
+  return Type.Optional(withStorage(schema, { initial })) as TOptional<Schema>;
 }
 
-export interface Words {
-  description: string;
-  examples: unknown[];
-}
-
-interface SectionOptions extends Partial<Words> {
+interface SectionOptions<Names, IsInline> {
+  description?: string;
   definitions?: object;
+  names?: Names;
+  isInline?: IsInline;
   isOmitted?: Storage['isOmitted'];
 }
 
 /** Unknown keys are refused: a typing error in a settings file must not be passed over. */
-export function Section<Fields extends Record<string, TSchema>>(
-  fields: Fields,
-  { isOmitted, ...options }: SectionOptions = {},
-) {
+export function Section<
+  Fields extends Record<string, TSchema>,
+  const Names extends object = object,
+  IsInline extends boolean = false,
+>(fields: Fields, { names, isInline, isOmitted, ...options }: SectionOptions<Names, IsInline> = {}) {
   const section = Type.Object(fields, { additionalProperties: false, ...options });
-  return isOmitted ? withStorage(section, { isOmitted }) : section;
+  return withStorage(section, {
+    ...(names && { names }),
+    ...(isInline && { isInline }),
+    ...(isOmitted && { isOmitted }),
+  }) as TObject<Fields> & { '~names': Names; '~inline': IsInline };
 }
 
 export function List<Item extends TSchema>(
   item: Item,
-  words: Words,
+  description: string,
+  example: unknown[],
   bounds: { minItems?: number; maxItems?: number } = {},
 ) {
-  return Type.Array(item, { maxItems: 1000, ...bounds, ...words });
+  return Type.Array(item, { maxItems: 1000, ...bounds, description, examples: [example] });
 }
 
 /** A map whose keys have a form. */
 export function MapOf<Value extends TSchema>(
   keys: string,
   value: Value,
-  words: Words,
+  description: string,
+  example: object,
   bounds: { minProperties?: number } = {},
 ) {
   return Type.Unsafe<Record<string, Static<Value>>>({
@@ -206,7 +205,8 @@ export function MapOf<Value extends TSchema>(
     patternProperties: { [keys]: value },
     additionalProperties: false,
     ...bounds,
-    ...words,
+    description,
+    examples: [example],
   }) as TUnsafe<Record<string, Static<Value>>> & { '~stored': Record<string, Stored<Value>> };
 }
 
@@ -228,7 +228,13 @@ export function plainTexts(localised: Localised, defaultLocale: string): Texts {
 }
 
 /** One type array instead of a union, so that a problem in it is named exactly. */
-function textSchema(types: string[], { description, examples }: Words, maxLength: number, pattern: string) {
+function textSchema(
+  types: string[],
+  description: string,
+  example: string,
+  maxLength: number,
+  pattern: string,
+) {
   const text = { maxLength, pattern };
   return {
     type: types,
@@ -237,41 +243,57 @@ function textSchema(types: string[], { description, examples }: Words, maxLength
     additionalProperties: false,
     minProperties: 1,
     description: `${description} A text in the default locale, or texts by locale.`,
-    examples,
+    examples: [example],
   };
 }
 
-export function Text(words: Words, maxLength = 255, pattern = '\\S') {
-  const schema = Type.Unsafe<Texts>(textSchema(['string', 'object'], words, maxLength, pattern));
+export function Text(description: string, example: string, maxLength = 255, pattern = '\\S') {
+  const schema = Type.Unsafe<Texts>(
+    textSchema(['string', 'object'], description, example, maxLength, pattern),
+  );
   return byLocale('copy', stored(schema, texts));
 }
 
 /** A text that a file takes away with null; then there is none in any locale. */
-export function NullableText(words: Words, maxLength = 255) {
-  const schema = Type.Unsafe<Texts | null>(textSchema(['string', 'object', 'null'], words, maxLength, '\\S'));
-  return byLocale(
-    'copy',
-    stored<typeof schema, Localised>(schema, {
-      toStored: (written, context) => (written === null ? {} : texts.toStored(written, context)),
-      toWritten: (localised, context) => texts.toWritten(localised, context) ?? null,
-    }),
+export function NullableText(description: string, example: string, maxLength = 255) {
+  const schema = Type.Unsafe<Texts | null>(
+    textSchema(['string', 'object', 'null'], description, example, maxLength, '\\S'),
   );
+  const conversion: Conversion<Texts | null, Localised> = {
+    toStored: (written, context) => (written === null ? {} : texts.toStored(written, context)),
+    toWritten: (localised, context) => texts.toWritten(localised, context) ?? null,
+  };
+  return byLocale('copy', stored(schema, conversion));
 }
 
-export const Plain = (words: Words, maxLength = 255) => Type.String({ maxLength, pattern: '\\S', ...words });
-export const OneLine = (words: Words, maxLength = 255) =>
-  Type.String({ maxLength, pattern: ONE_LINE, ...words });
-export const Key = (words: Words) => Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$', ...words });
-export const Locale = (words: Words) => Type.String({ pattern: LOCALE, ...words });
-export const Country = (words: Words) => Type.String({ pattern: COUNTRY, ...words });
-export const Currency = (words: Words) => Type.String({ pattern: CURRENCY, ...words });
-export const Url = (words: Words) => Type.String({ pattern: '^https?://\\S+$', maxLength: 2000, ...words });
-export const Flag = (description: string, standard: boolean) =>
-  Type.Boolean({
-    description: `${description} Absent: ${standard}.`,
-    default: standard,
-    examples: [standard],
+/** A plain text of this form. */
+export const Pattern = (pattern: string, description: string, example: string, maxLength?: number) =>
+  Type.String({
+    ...(maxLength !== undefined && { maxLength }),
+    pattern,
+    description,
+    examples: [example],
   });
+export const Plain = (description: string, example: string, maxLength = 255) =>
+  Pattern('\\S', description, example, maxLength);
+export const OneLine = (description: string, example: string, maxLength = 255) =>
+  Pattern(ONE_LINE, description, example, maxLength);
+export const Key = (description: string, example: string) =>
+  Pattern('^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$', description, example);
+export const Locale = (description: string, example: string) => Pattern(LOCALE, description, example);
+export const Country = (description: string, example: string) => Pattern(COUNTRY, description, example);
+export const Currency = (description: string, example: string) => Pattern(CURRENCY, description, example);
+
+/** A field that may be left out, and is `standard` then. */
+export const Flag = (description: string, standard: boolean) =>
+  OrElse(
+    standard,
+    Type.Boolean({
+      description: `${description} Absent: ${standard}.`,
+      default: standard,
+      examples: [standard],
+    }),
+  );
 
 const minorUnits: Conversion<number, number> = {
   toStored: (amount, { currency }) => toMinor(amount, currency)!,
@@ -279,15 +301,22 @@ const minorUnits: Conversion<number, number> = {
 };
 
 /** An amount of money in the default currency. */
-export const Amount = (words: Words & { default?: number }, minimum = 0) =>
-  stored(Type.Number({ minimum, maximum: MOST_MONEY, ...words }), minorUnits);
+export const Amount = (
+  description: string,
+  example: number,
+  options: { minimum?: number; default?: number } = {},
+) =>
+  stored(
+    Type.Number({ minimum: 0, maximum: MOST_MONEY, ...options, description, examples: [example] }),
+    minorUnits,
+  );
 
 export function isAmount(schema: TSchema): boolean {
   return storageOf(schema).conversion === minorUnits;
 }
 
-export const Percent = (words: Words) =>
-  stored(Type.Number({ minimum: 0, maximum: 100, ...words }), {
+export const Percent = (description: string, example: number) =>
+  stored(Type.Number({ minimum: 0, maximum: 100, description, examples: [example] }), {
     toStored: toBasisPoints,
     toWritten: fromBasisPoints,
   });
@@ -302,19 +331,10 @@ export function fromBasisPoints(basisPoints: number): number {
 }
 
 /** A colour as `#rgb` or `#rrggbb`, stored with six digits in lower case. */
-export const Colour = (words: Words) =>
-  stored(Type.String({ pattern: '^#(?:[0-9A-Fa-f]{3}){1,2}$', ...words }), {
-    toStored: sixDigits,
-    toWritten: (colour: string) => colour,
-  });
+export const Colour = (description: string, example: string) =>
+  normalised(sixDigits, Pattern('^#(?:[0-9A-Fa-f]{3}){1,2}$', description, example));
 
-/** A number that people write in groups, stored without blanks. */
-export const Grouped = (pattern: string, words: Words) =>
-  stored(Type.String({ pattern, ...words }), {
-    toStored: compact,
-    toWritten: (number: string) => number,
-  });
-
+/** A number that people write in groups. */
 export function compact(number: string): string {
   return number.replaceAll(' ', '');
 }

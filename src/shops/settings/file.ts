@@ -108,7 +108,7 @@ export interface AppliedSettings {
 }
 
 /**
- * Makes the shop what the file says and tells what changed. A section that the file does not name stays as it is,
+ * Makes the shop what the file says and lists what changed. A section that the file does not name stays as it is,
  * one that it names is replaced as a whole.
  */
 export async function applySettings(
@@ -143,12 +143,7 @@ async function applyOwnSections(tx: Transaction, current: Settings, next: Settin
   const sections = new Set(changes.keys());
   if (sections.size === 0) return { changes: [] as string[], sections };
   const losses = await newsletterLosses(tx, current, next);
-  // 7 EUR and 7 JPY read the same and are 700 and 7 in minor units.
-  if (next.defaultCurrency !== current.defaultCurrency) {
-    for (const section of ['shippingMethods', 'paymentMethods'] satisfies SectionName[])
-      sections.add(section);
-  }
-  await writeSettings(tx, current, next, sections);
+  await writeSettings(tx, current, next);
   return { changes: [...changes.values()].flat().map((line) => losses.get(line) ?? line), sections };
 }
 

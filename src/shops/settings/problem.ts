@@ -6,7 +6,7 @@ export interface Problem {
   text: string;
 }
 
-/** Says everything that is wrong with a settings file, one line each. */
+/** Names everything that is wrong with a settings file, one line each. */
 export class SettingsProblem extends Error {
   override name = 'SettingsProblem';
   readonly problems: readonly string[];

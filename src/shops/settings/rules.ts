@@ -5,7 +5,7 @@ import type { Texts } from './fields.ts';
 
 /** The rules that several sections of a settings file share. */
 
-/** What the parts of a file must agree on: given by the file, else by the shop, else not known yet. */
+/** What the sections of a file must agree on: from the file, else from the shop, else not known yet. */
 export interface Frame {
   locales: readonly string[] | undefined;
   defaultLocale: string | undefined;
@@ -20,7 +20,7 @@ export interface Frame {
 
 export type Path = readonly (string | number)[];
 
-export function* repeated<Name extends string>(
+export function* duplicateProblems<Name extends string>(
   section: string,
   name: Name,
   entries: readonly Record<Name, string>[],
@@ -34,7 +34,7 @@ export function* repeated<Name extends string>(
   }
 }
 
-export function* ascending(path: Path, steps: readonly { from: number }[]): Generator<Problem> {
+export function* ascendingProblems(path: Path, steps: readonly { from: number }[]): Generator<Problem> {
   for (const [index, { from }] of steps.entries()) {
     const before = steps[index - 1];
     if (before && before.from >= from) {
@@ -46,7 +46,7 @@ export function* ascending(path: Path, steps: readonly { from: number }[]): Gene
   }
 }
 
-export function* codeProblems(path: Path, country: string): Generator<Problem> {
+export function* countryCodeProblems(path: Path, country: string): Generator<Problem> {
   if (!isCountry(country)) {
     yield { path, text: `${country} is not a country, expected an ISO 3166-1 code such as DE or GB` };
   }
@@ -73,7 +73,7 @@ export function* amountProblems(
   }
 }
 
-/** A text that must be there: without it in the default locale there would be nothing to fall back to. */
+/** A name must exist in the default locale, because other locales fall back to it. */
 export function* nameProblems(path: Path, texts: Texts, frame: Frame): Generator<Problem> {
   yield* textProblems(path, texts, frame);
   const { defaultLocale } = frame;

@@ -11,8 +11,9 @@ import {
   Currency,
   CURRENCY,
   Flag,
-  Grouped,
-  inline,
+  compact,
+  normalised,
+  Pattern,
   Key,
   LINES_OF_TEXT,
   List,
@@ -20,7 +21,6 @@ import {
   LOCALE,
   MapOf,
   MOST_MONEY,
-  named,
   NullableText,
   OneLine,
   OrElse,
@@ -31,7 +31,6 @@ import {
   Setting,
   stored,
   Text,
-  Url,
   withIds,
   type Stored,
   type StoredName,
@@ -43,102 +42,59 @@ import {
  * `Settings` from this schema.
  */
 
-const name = Text({ description: 'Name of the shop.', examples: ['Harbour & Hearth'] });
-const slogan = NullableText(
+const EMAIL = '^[^\\s@]{1,64}@[^\\s@]{1,188}$';
+
+/** Labels of letters, digits and hyphens, at least two, and perhaps a port. */
+const DOMAIN =
+  '^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?::[0-9]{1,5})?$';
+
+const Locales = Section(
   {
-    description: 'May hold markup; null takes it away.',
-    examples: ['<p>Small things from the sea side</p>'],
+    default: Locale('What is shown when a text is missing elsewhere.', 'en_GB'),
+    items: List(
+      Locale('Language and country.', 'de_DE'),
+      'All locales, the default among them.',
+      ['en_GB', 'de_DE'],
+      { minItems: 1 },
+    ),
   },
-  10_000,
-);
-const email = Type.String({
-  pattern: '^[^\\s@]{1,64}@[^\\s@]{1,188}$',
-  description: "The merchant's mail address.",
-  examples: ['hello@harbour-hearth.example'],
-});
-const logoUrl = Type.String({
-  pattern: '^(?:https?:/)?/[^\\s/]\\S*$',
-  maxLength: 2000,
-  description: 'Address of the logo, or a path on this server; null takes it away.',
-  examples: ['https://shop.example/logo.png'],
-});
-const Domain = stored(
-  Type.String({
-    // Labels of letters, digits and hyphens, at least two, and perhaps a port.
-    pattern:
-      '^(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?::[0-9]{1,5})?$',
-    maxLength: 259,
+  {
     description:
-      'A host name without a scheme, with its port if that is not the usual one; other letters than a to z as xn--....',
-    examples: ['shop.example'],
-  }),
-  { toStored: (host) => host.toLowerCase(), toWritten: (host: string) => host },
-);
-const country = Country({ description: 'Where the shop sits, ISO 3166-1 alpha-2.', examples: ['DE'] });
-
-const Locales = inline(
-  Section(
-    {
-      default: named(
-        'defaultLocale',
-        Locale({ description: 'What is shown when a text is missing elsewhere.', examples: ['en_GB'] }),
-      ),
-      items: named(
-        'locales',
-        List(
-          Locale({ description: 'Language and country.', examples: ['de_DE'] }),
-          { description: 'All locales, the default among them.', examples: [['en_GB', 'de_DE']] },
-          { minItems: 1 },
-        ),
-      ),
-    },
-    {
-      description:
-        'Languages of the shop. The texts of a locale that is taken away are deleted; a text that the new default locale lacks is copied from the old one.',
-    },
-  ),
+      'Languages of the shop. The texts of a locale that is taken away are deleted; a text that the new default locale lacks is copied from the old one.',
+    isInline: true,
+    names: { default: 'defaultLocale', items: 'locales' },
+  },
 );
 
-const Currencies = inline(
-  Section(
-    {
-      default: named(
-        'defaultCurrency',
-        Currency({ description: 'The currency all amounts here are in.', examples: ['EUR'] }),
-      ),
-      items: named(
-        'currencies',
-        List(
-          Currency({ description: 'ISO 4217.', examples: ['GBP'] }),
-          { description: 'All currencies, the default among them.', examples: [['EUR', 'GBP']] },
-          { minItems: 1 },
+const Currencies = Section(
+  {
+    default: Currency('The currency all amounts here are in.', 'EUR'),
+    items: List(Currency('ISO 4217.', 'GBP'), 'All currencies, the default among them.', ['EUR', 'GBP'], {
+      minItems: 1,
+    }),
+    rates: OrElse(
+      {},
+      MapOf(
+        CURRENCY,
+        stored(
+          Type.Number({
+            exclusiveMinimum: 0,
+            maximum: 1_000_000_000,
+            description: 'Rate from the default currency, at most 10 decimals.',
+            examples: [0.85],
+          }),
+          { toStored: rateText, toWritten: Number },
         ),
+        'What 1 of the default currency is worth in each other one.',
+        { GBP: 0.85, USD: 1.1 },
       ),
-      rates: OrElse(
-        {},
-        named(
-          'exchangeRates',
-          MapOf(
-            CURRENCY,
-            stored(
-              Type.Number({
-                exclusiveMinimum: 0,
-                maximum: 1_000_000_000,
-                description: 'Rate from the default currency, at most 10 decimals.',
-                examples: [0.85],
-              }),
-              { toStored: rateText, toWritten: Number },
-            ),
-            {
-              description: 'What 1 of the default currency is worth in each other one.',
-              examples: [{ GBP: 0.85, USD: 1.1 }],
-            },
-          ),
-        ),
-      ),
-    },
-    { description: 'Currencies of the shop.' },
-  ),
+    ),
+  },
+  {
+    description: 'Currencies of the shop.',
+    isInline: true,
+    names: { default: 'defaultCurrency', items: 'currencies', rates: 'exchangeRates' },
+  },
 );
 
 /** A rate as plain decimal text, because a number such as 1e-7 would not be one. */
@@ -147,94 +103,66 @@ function rateText(rate: number): string {
   return text.includes('e') ? rate.toFixed(10).replace(/0+$/, '') : text;
 }
 
-const Countries = inline(
-  Section(
-    {
-      default: named(
-        'defaultCountry',
-        Country({ description: 'The one chosen at first.', examples: ['DE'] }),
-      ),
-      items: named(
-        'countries',
-        List(
-          Country({ description: 'ISO 3166-1 alpha-2.', examples: ['AT'] }),
-          {
-            description: 'Where the shop delivers to, the default among them.',
-            examples: [['DE', 'AT', 'FR']],
-          },
-          { minItems: 1 },
-        ),
-      ),
-    },
-    { description: 'Countries the shop delivers to.' },
-  ),
+const Countries = Section(
+  {
+    default: Country('The one chosen at first.', 'DE'),
+    items: List(
+      Country('ISO 3166-1 alpha-2.', 'AT'),
+      'Where the shop delivers to, the default among them.',
+      ['DE', 'AT', 'FR'],
+      { minItems: 1 },
+    ),
+  },
+  {
+    description: 'Countries the shop delivers to.',
+    isInline: true,
+    names: { default: 'defaultCountry', items: 'countries' },
+  },
 );
 
-const Taxes = inline(
-  Section(
-    {
-      model: named(
-        'taxModel',
-        stored(
-          Type.Enum(['gross', 'net'], {
-            description:
-              'gross: all prices contain tax (usual towards consumers); net: tax is added to them.',
-            examples: ['gross'],
-          }),
-          {
-            toStored: (model) => (model === 'gross' ? ('GROSS' as const) : ('NET' as const)),
-            toWritten: (model) => (model === 'GROSS' ? 'gross' : 'net'),
-          },
-        ),
-      ),
-      displayTaxes: OrElse(true, Flag('Show a note on taxes.', true)),
-      noTaxesMessage: OrNull(
-        Plain(
-          {
-            description: 'Text to show instead, when no taxes are shown.',
-            examples: ['No VAT is charged (small business).'],
-          },
-          1000,
-        ),
-      ),
-      deliveryThresholdIsActive: OrElse(
-        false,
-        Flag('The delivery threshold into other EU countries is exceeded.', false),
-      ),
-      taxFreeOutsideEu: OrElse(
-        true,
-        Flag('No tax on deliveries to countries outside the European Union.', true),
-      ),
-    },
-    { description: 'How prices and taxes go together.' },
-  ),
+const Taxes = Section(
+  {
+    model: stored(
+      Type.Enum(['gross', 'net'], {
+        description: 'gross: all prices contain tax (usual towards consumers); net: tax is added to them.',
+        examples: ['gross'],
+      }),
+      {
+        toStored: (model) => (model === 'gross' ? ('GROSS' as const) : ('NET' as const)),
+        toWritten: (model) => (model === 'GROSS' ? 'gross' : 'net'),
+      },
+    ),
+    displayTaxes: Flag('Show a note on taxes.', true),
+    noTaxesMessage: OrNull(
+      Plain('Text to show instead, when no taxes are shown.', 'No VAT is charged (small business).', 1000),
+    ),
+    deliveryThresholdIsActive: Flag('The delivery threshold into other EU countries is exceeded.', false),
+    taxFreeOutsideEu: Flag('No tax on deliveries to countries outside the European Union.', true),
+  },
+  { description: 'How prices and taxes go together.', isInline: true, names: { model: 'taxModel' } },
 );
 
 const TaxClass = Section(
   {
-    key: Key({ description: 'Its name in this file; the id belongs to it.', examples: ['standard'] }),
-    name: Text({ description: 'Name of the class.', examples: ['Standard rate'] }),
-    default: OrElse(
+    key: Key('Its name in this file; the id belongs to it.', 'standard'),
+    name: Text('Name of the class.', 'Standard rate'),
+    default: Flag('The class of a product that names none; exactly one class is it.', false),
+    defaultDigital: Flag(
+      'The class of digital goods that name none; when no class says so, it is the default one.',
       false,
-      named('isDefault', Flag('The class of a product that names none; exactly one class is it.', false)),
     ),
-    defaultDigital: OrElse(
-      false,
-      named(
-        'isDefaultDigital',
-        Flag(
-          'The class of digital goods that name none; when no class says so, it is the default one.',
-          false,
-        ),
-      ),
+    digital: Flag('Goods of this class are not shipped: downloads, tickets.', false),
+    rates: MapOf(
+      COUNTRY,
+      Percent('Percent, at most 2 decimals.', 19),
+      "Percent by country of delivery, the shop's own country among them.",
+      { DE: 19, AT: 20 },
     ),
-    digital: OrElse(false, Flag('Goods of this class are not shipped: downloads, tickets.', false)),
-    rates: MapOf(COUNTRY, Percent({ description: 'Percent, at most 2 decimals.', examples: [19] }), {
-      description: "Percent by country of delivery, the shop's own country among them.",
-      examples: [{ DE: 19, AT: 20 }],
-    }),
   },
-  { isOmitted: (_, written) => written === false },
+  {
+    names: { default: 'isDefault', defaultDigital: 'isDefaultDigital' },
+    isOmitted: (_, written) => written === false,
+  },
 );
 
 export const SHIPPING_KINDS = ['flat', 'weight', 'orderValue', 'pickup'] as const;
@@ -251,10 +179,10 @@ export const PRICE_FIELDS = ['price', 'pricePerKg', 'tiers', 'freeFrom'] as cons
 
 const ShippingMethod = Section(
   {
-    key: Key({ description: 'Its name in this file; the id belongs to it.', examples: ['express'] }),
-    name: Text({ description: 'Name.', examples: ['Express delivery'] }),
-    description: OrElse({}, Text({ description: 'Text.', examples: ['The next working day'] }, 10_000)),
-    logoUrl: OrNull(Url({ description: 'Logo.', examples: ['https://shop.example/parcel.png'] })),
+    key: Key('Its name in this file; the id belongs to it.', 'express'),
+    name: Text('Name.', 'Express delivery'),
+    description: OrElse({}, Text('Text.', 'The next working day', 10_000)),
+    logoUrl: OrNull(Pattern('^https?://\\S+$', 'Logo.', 'https://shop.example/parcel.png', 2000)),
     kind: stored(
       Type.Enum([...SHIPPING_KINDS], {
         description:
@@ -266,78 +194,68 @@ const ShippingMethod = Section(
         toWritten: (kind) => (kind === 'order_value' ? 'orderValue' : kind),
       },
     ),
-    price: OrElse(0, named('amount', Amount({ description: 'For flat and weight.', examples: [7] }))),
-    pricePerKg: OrElse(0, named('amountPerKg', Amount({ description: 'For weight.', examples: [1.19] }))),
+    price: OrElse(0, Amount('For flat and weight.', 7)),
+    pricePerKg: OrElse(0, Amount('For weight.', 1.19)),
     tiers: OrElse(
       [],
       List(
-        Section({
-          from: Amount({ description: 'Value of the order from which this price holds.', examples: [50] }),
-          price: named('amount', Amount({ description: 'Price of the delivery.', examples: [3.9] })),
-        }),
-        {
-          description: 'For orderValue: ascending, the first from 0.',
-          examples: [
-            [
-              { from: 0, price: 7 },
-              { from: 50, price: 3.9 },
-            ],
-          ],
-        },
+        Section(
+          {
+            from: Amount('Value of the order from which this price holds.', 50),
+            price: Amount('Price of the delivery.', 3.9),
+          },
+          { names: { price: 'amount' } },
+        ),
+        'For orderValue: ascending, the first from 0.',
+        [
+          { from: 0, price: 7 },
+          { from: 50, price: 3.9 },
+        ],
         { minItems: 1 },
       ),
     ),
-    freeFrom: OrNull(
-      Amount({ description: 'Value of the order from which the delivery is free.', examples: [100] }),
-    ),
+    freeFrom: OrNull(Amount('Value of the order from which the delivery is free.', 100)),
   },
   {
+    names: { price: 'amount', pricePerKg: 'amountPerKg' },
     isOmitted: (key, _, method) =>
       (PRICE_FIELDS as readonly string[]).includes(key) &&
       !SHIPPING_PRICES[method['kind'] as ShippingKind].takes.includes(key),
   },
 );
 
-const PaymentMethod = Section({
-  key: Key({ description: 'Its name in this file; the id belongs to it.', examples: ['invoice'] }),
-  name: Text({ description: 'Name.', examples: ['Invoice'] }),
-  provider: OrNull(
-    named('providerName', Plain({ description: 'Who handles the payment.', examples: ['QuickPay'] })),
-  ),
-  price: OrElse(
-    0,
-    named(
-      'amount',
-      Amount(
-        {
-          default: 0,
-          description: 'What it costs; below 0 it is a discount. Absent: 0.',
-          examples: [1.5],
-        },
-        -MOST_MONEY,
+const PaymentMethod = Section(
+  {
+    key: Key('Its name in this file; the id belongs to it.', 'invoice'),
+    name: Text('Name.', 'Invoice'),
+    provider: OrNull(Plain('Who handles the payment.', 'QuickPay')),
+    price: OrElse(
+      0,
+      Amount('What it costs; below 0 it is a discount. Absent: 0.', 1.5, {
+        minimum: -MOST_MONEY,
+        default: 0,
+      }),
+    ),
+    additionalData: OrNull(
+      MapOf(
+        '^[A-Za-z0-9_.-]{1,100}$',
+        Type.String({ maxLength: 1000, description: 'Text.', examples: ['4711'] }),
+        'Texts for the provider, as they are.',
+        { merchant: '4711' },
       ),
     ),
-  ),
-  additionalData: OrNull(
-    MapOf(
-      '^[A-Za-z0-9_.-]{1,100}$',
-      Type.String({ maxLength: 1000, description: 'Text.', examples: ['4711'] }),
-      {
-        description: 'Texts for the provider, as they are.',
-        examples: [{ merchant: '4711' }],
-      },
+    releaseUnpaidAfterDays: OrNull(
+      Type.Integer({
+        minimum: 1,
+        maximum: 365,
+        description:
+          'For methods that are paid in advance: an order of which nothing was paid, sent or invoiced after so many days is cancelled, and its goods go back into the stock. Holds for orders that are placed from now on. Absent: orders wait for their payment for ever, as they should with an invoice or on delivery.',
+        examples: [14],
+      }),
     ),
-  ),
-  releaseUnpaidAfterDays: OrNull(
-    Type.Integer({
-      minimum: 1,
-      maximum: 365,
-      description:
-        'For methods that are paid in advance: an order of which nothing was paid, sent or invoiced after so many days is cancelled, and its goods go back into the stock. Holds for orders that are placed from now on. Absent: orders wait for their payment for ever, as they should with an invoice or on delivery.',
-      examples: [14],
-    }),
-  ),
-});
+  },
+  { names: { provider: 'providerName', price: 'amount' } },
+);
 
 export const MINIMUM_CART_CODES = [
   'SumProduct',
@@ -347,56 +265,51 @@ export const MINIMUM_CART_CODES = [
   'SumPayment',
 ] as const;
 
-const MinimumCart = inline(
-  Section(
-    {
-      code: OrElse(
-        'SumProduct',
-        named(
-          'minimumCartCode',
-          Type.Enum([...MINIMUM_CART_CODES], {
-            description: 'The sum of the cart that counts. Absent: SumProduct.',
-            default: 'SumProduct',
-            examples: ['SumProduct'],
-          }),
-        ),
-      ),
-      amount: OrNull(
-        named(
-          'minimumCartAmount',
-          Amount({ description: 'What it must reach. Absent: no minimum.', examples: [5] }),
-        ),
-      ),
-    },
-    { description: 'The least an order must be worth.' },
-  ),
+const MinimumCart = Section(
+  {
+    code: OrElse(
+      'SumProduct',
+      Type.Enum([...MINIMUM_CART_CODES], {
+        description: 'The sum of the cart that counts. Absent: SumProduct.',
+        default: 'SumProduct',
+        examples: ['SumProduct'],
+      }),
+    ),
+    amount: OrNull(Amount('What it must reach. Absent: no minimum.', 5)),
+  },
+  {
+    description: 'The least an order must be worth.',
+    isInline: true,
+    names: { code: 'minimumCartCode', amount: 'minimumCartAmount' },
+  },
 );
 
-const BasketDiscount = Section({
-  from: named(
-    'minimumAmount',
-    Amount({ description: 'Value of the goods from which the discount holds.', examples: [100] }),
-  ),
-  absolute: Type.Optional(Amount({ description: 'Discount as an amount; or give percent.', examples: [10] })),
-  percent: Type.Optional(Percent({ description: 'Discount in percent; or give absolute.', examples: [10] })),
-});
+const BasketDiscount = Section(
+  {
+    from: Amount('Value of the goods from which the discount holds.', 100),
+    absolute: Type.Optional(Amount('Discount as an amount; or give percent.', 10)),
+    percent: Type.Optional(Percent('Discount in percent; or give absolute.', 10)),
+  },
+  { names: { from: 'minimumAmount' } },
+);
 
 const Newsletter = Section({
-  identifier: Key({ description: 'Its name; the id belongs to it.', examples: ['TideLetter_EN'] }),
-  name: Plain({ description: 'Name for readers.', examples: ['The tide letter'] }),
-  language: Type.String({ pattern: '^[a-z]{2}$', description: 'Two letters.', examples: ['en'] }),
-  description: OrNull(Plain({ description: 'Text.', examples: ['Once a month'] }, 10_000)),
-  subject: OrNull(Plain({ description: 'Subject of the mail.', examples: ['News from the pier'] })),
+  identifier: Key('Its name; the id belongs to it.', 'TideLetter_EN'),
+  name: Plain('Name for readers.', 'The tide letter'),
+  language: Pattern('^[a-z]{2}$', 'Two letters.', 'en'),
+  description: OrNull(Plain('Text.', 'Once a month', 10_000)),
+  subject: OrNull(Plain('Subject of the email.', 'News from the pier')),
 });
 
 /** One definition that all units refer to: they are 57. */
 const UnitNames = MapOf(
   LOCALE,
   Section({
-    long: Plain({ description: 'Name.', examples: ['Stück'] }),
-    short: Type.Optional(Plain({ description: 'Sign.', examples: ['St.'] }, 32)),
+    long: Plain('Name.', 'Stück'),
+    short: Type.Optional(Plain('Sign.', 'St.', 32)),
   }),
-  { description: 'Names of the unit by locale.', examples: [{ de_DE: { long: 'Stück', short: 'St.' } }] },
+  'Names of the unit by locale.',
+  { de_DE: { long: 'Stück', short: 'St.' } },
 );
 
 const Units = Type.Unsafe<Record<string, Static<typeof UnitNames>>>({
@@ -411,17 +324,21 @@ const Units = Type.Unsafe<Record<string, Static<typeof UnitNames>>>({
 
 const Bank = Section(
   {
-    name: Type.Optional(OneLine({ description: 'Name of the bank.', examples: ['Harbour Bank'] })),
-    iban: Grouped('^[A-Z]{2}[0-9]{2}[A-Z0-9 ]{8,40}$', {
-      description: 'The account; blanks do not matter.',
-      examples: ['DE02 1203 0000 0000 2020 51'],
-    }),
+    name: Type.Optional(OneLine('Name of the bank.', 'Harbour Bank')),
+    iban: normalised(
+      compact,
+      Pattern(
+        '^[A-Z]{2}[0-9]{2}[A-Z0-9 ]{8,40}$',
+        'The account; blanks do not matter.',
+        'DE02 1203 0000 0000 2020 51',
+      ),
+    ),
     bic: Type.Optional(
-      Type.String({
-        pattern: '^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$',
-        description: 'BIC of the bank, 8 or 11 characters.',
-        examples: ['BYLADEM1001'],
-      }),
+      Pattern(
+        '^[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?$',
+        'BIC of the bank, 8 or 11 characters.',
+        'BYLADEM1001',
+      ),
     ),
   },
   { description: 'Where customers transfer money to.' },
@@ -429,38 +346,30 @@ const Bank = Section(
 
 const Invoicing = Section(
   {
-    company: Type.Optional(
-      OneLine({
-        description: 'Who sells. Absent: the name of the shop.',
-        examples: ['Harbour & Hearth GmbH'],
-      }),
-    ),
-    street: Type.Optional(OneLine({ description: 'Street and number.', examples: ['Speicherweg 4'] })),
-    zipCode: Type.Optional(OneLine({ description: 'Postcode.', examples: ['20457'] }, 20)),
-    city: Type.Optional(
-      OneLine({ description: 'Town; the country is the one of the shop.', examples: ['Hamburg'] }),
-    ),
+    company: Type.Optional(OneLine('Who sells. Absent: the name of the shop.', 'Harbour & Hearth GmbH')),
+    street: Type.Optional(OneLine('Street and number.', 'Speicherweg 4')),
+    zipCode: Type.Optional(OneLine('Postcode.', '20457', 20)),
+    city: Type.Optional(OneLine('Town; the country is the one of the shop.', 'Hamburg')),
     vatId: Type.Optional(
-      Grouped('^[A-Z]{2}[A-Z0-9 +*.-]{2,20}$', {
-        description: 'VAT id with the letters of its country; blanks do not matter.',
-        examples: ['DE123456789'],
-      }),
+      normalised(
+        compact,
+        Pattern(
+          '^[A-Z]{2}[A-Z0-9 +*.-]{2,20}$',
+          'VAT id with the letters of its country; blanks do not matter.',
+          'DE123456789',
+        ),
+      ),
     ),
-    taxNumber: Type.Optional(
-      OneLine({ description: 'Number at the tax office.', examples: ['27/123/45678'] }, 50),
+    taxNumber: Type.Optional(OneLine('Number at the tax office.', '27/123/45678', 50)),
+    registration: Type.Optional(OneLine('Where the company is registered.', 'HRB 4711, Amtsgericht Hamburg')),
+    phone: Type.Optional(OneLine('Telephone.', '+49 40 123456', 50)),
+    email: Type.Optional(
+      Pattern(
+        EMAIL,
+        'Email address for questions on invoices. Absent: the one of the shop.',
+        'invoices@harbour-hearth.example',
+      ),
     ),
-    registration: Type.Optional(
-      OneLine({
-        description: 'Where the company is registered.',
-        examples: ['HRB 4711, Amtsgericht Hamburg'],
-      }),
-    ),
-    phone: Type.Optional(OneLine({ description: 'Telephone.', examples: ['+49 40 123456'] }, 50)),
-    email: Type.Optional({
-      ...email,
-      description: 'Mail address for questions on invoices. Absent: the one of the shop.',
-      examples: ['invoices@harbour-hearth.example'],
-    }),
     bank: Type.Optional(Bank),
     paymentDays: Type.Optional(
       Type.Integer({
@@ -470,9 +379,7 @@ const Invoicing = Section(
         examples: [14],
       }),
     ),
-    notes: Type.Optional(
-      Text({ description: 'What stands below the totals.', examples: ['Thank you!'] }, 2000, LINES_OF_TEXT),
-    ),
+    notes: Type.Optional(Text('What stands below the totals.', 'Thank you!', 2000, LINES_OF_TEXT)),
     electronic: Type.Optional(
       Type.Boolean({
         description:
@@ -490,24 +397,19 @@ export const FONTS = ['sans', 'serif', 'rounded', 'mono'] as const;
 const Theme = Section(
   {
     accent: Type.Optional(
-      Colour({
-        description:
-          'Colour of buttons and links, #rgb or #rrggbb in quotes; where it would be hard to read, a darker or lighter one is used. Absent: a dark teal.',
-        examples: ['#0b5d66'],
-      }),
+      Colour(
+        'Colour of buttons and links, #rgb or #rrggbb in quotes; where it would be hard to read, a darker or lighter one is used. Absent: a dark teal.',
+        '#0b5d66',
+      ),
     ),
     background: Type.Optional(
-      Colour({
-        description: 'Colour of the page, #rgb or #rrggbb in quotes. Absent: white.',
-        examples: ['#fdfcf9'],
-      }),
+      Colour('Colour of the page, #rgb or #rrggbb in quotes. Absent: white.', '#fdfcf9'),
     ),
     text: Type.Optional(
-      Colour({
-        description:
-          'Colour of the text, #rgb or #rrggbb in quotes, with a contrast of 4.5:1 or more on the background. Absent: one that reads well on it.',
-        examples: ['#1d2b2e'],
-      }),
+      Colour(
+        'Colour of the text, #rgb or #rrggbb in quotes, with a contrast of 4.5:1 or more on the background. Absent: one that reads well on it.',
+        '#1d2b2e',
+      ),
     ),
     font: Type.Optional(
       Type.Enum([...FONTS], {
@@ -543,37 +445,32 @@ export const EmailTexts = byLocale(
     Type.Object(
       {
         subject: Type.Optional(
-          OneLine({
-            description: 'Subject, with placeholders. Absent: the built-in one.',
-            examples: ['News on {orderNumber}'],
-          }),
+          OneLine('Subject, with placeholders. Absent: the built-in one.', 'News on {orderNumber}'),
         ),
         text: Type.Optional(
-          Type.String({
-            maxLength: 10_000,
-            pattern: LINES_OF_TEXT,
-            description:
-              'Paragraphs, with blank lines between them; no markup. A line with a placeholder that has nothing to say is left out; {lines} is a table, which stands at the end when it is not named. Absent: the built-in text.',
-            examples: ['Dear customer,\n\n{shopName} thanks you.'],
-          }),
+          Pattern(
+            LINES_OF_TEXT,
+            'Paragraphs, with blank lines between them; no markup. A line with a placeholder that has nothing to say is left out; {lines} is a table, which stands at the end when it is not named. Absent: the built-in text.',
+            'Dear customer,\n\n{shopName} thanks you.',
+            10_000,
+          ),
         ),
       },
       { additionalProperties: false, minProperties: 1, description: 'Words in one locale.' },
     ),
-    {
-      description: 'Words for one kind of email.',
-      examples: [{ en_GB: { subject: 'News on {orderNumber}' } }],
-    },
+    'Words for one kind of email.',
+    { en_GB: { subject: 'News on {orderNumber}' } },
     { minProperties: 1 },
   ),
 );
 
 /** By the name of the kind, which is not known here: `shops/email/settings-section.ts` adds the kinds. */
-export const Mails = MapOf('^[a-z][A-Za-z]*$', EmailTexts, {
-  description:
-    'Own words of emails, by locale. An email speaks as its locale says, else another one of the same language, else the default one, else with built-in words (English, German, French).',
-  examples: [{ order: { en_GB: { subject: 'Order {orderNumber}' } } }],
-});
+export const Mails = MapOf(
+  '^[a-z][A-Za-z]*$',
+  EmailTexts,
+  'Own words of emails, by locale. An email speaks as its locale says, else another one of the same language, else the default one, else with built-in words (English, German, French).',
+  { order: { en_GB: { subject: 'Order {orderNumber}' } } },
+);
 
 export type MailTexts = Static<typeof Mails>;
 
@@ -586,22 +483,40 @@ export const SettingsSchema = Section(
         examples: ['../schema/shop-settings.schema.json'],
       }),
     ),
-    name: Setting(name),
-    slogan: Setting(slogan, null),
-    email: Setting(email),
-    logoUrl: Setting(Nullable(logoUrl), null),
+    name: Setting(Text('Name of the shop.', 'Harbour & Hearth')),
+    slogan: Setting(
+      NullableText('May hold markup; null takes it away.', '<p>Small things from the seaside</p>', 10_000),
+      null,
+    ),
+    email: Setting(Pattern(EMAIL, "The merchant's email address.", 'hello@harbour-hearth.example')),
+    logoUrl: Setting(
+      Nullable(
+        Pattern(
+          '^(?:https?:/)?/[^\\s/]\\S*$',
+          'Address of the logo, or a path on this server; null takes it away.',
+          'https://shop.example/logo.png',
+          2000,
+        ),
+      ),
+      null,
+    ),
     domains: Setting(
       List(
-        Domain,
-        {
-          description:
-            "Hosts that show this shop's pages and nothing else. Links lead to the first one. Each belongs to one shop only, and must lead to this server.",
-          examples: [['shop.example', 'www.shop.example']],
-        },
+        normalised(
+          (host) => host.toLowerCase(),
+          Pattern(
+            DOMAIN,
+            'A host name without a scheme, with its port if that is not the usual one; other letters than a to z as xn--....',
+            'shop.example',
+            259,
+          ),
+        ),
+        "Hosts that show this shop's pages and nothing else. Links lead to the first one. Each belongs to one shop only, and must lead to this server.",
+        ['shop.example', 'www.shop.example'],
         { maxItems: 20 },
       ),
     ),
-    country: Setting(country),
+    country: Setting(Country('Where the shop sits, ISO 3166-1 alpha-2.', 'DE')),
     locales: Setting(Locales),
     currencies: Setting(Currencies),
     countries: Setting(Countries),
@@ -612,10 +527,8 @@ export const SettingsSchema = Section(
         'taxClassId',
         List(
           TaxClass,
-          {
-            description: 'Kinds of goods that are taxed alike.',
-            examples: [[{ key: 'standard', name: 'Standard rate', default: true, rates: { DE: 19 } }]],
-          },
+          'Kinds of goods that are taxed alike.',
+          [{ key: 'standard', name: 'Standard rate', default: true, rates: { DE: 19 } }],
           { minItems: 1 },
         ),
       ),
@@ -624,10 +537,9 @@ export const SettingsSchema = Section(
       withIds(
         'key',
         'shippingMethodId',
-        List(ShippingMethod, {
-          description: 'How goods reach the customer, in the order they are shown.',
-          examples: [[{ key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9 }]],
-        }),
+        List(ShippingMethod, 'How goods reach the customer, in the order they are shown.', [
+          { key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9 },
+        ]),
       ),
     ),
     paymentMethods: Setting(
@@ -636,36 +548,29 @@ export const SettingsSchema = Section(
         'paymentMethodId',
         List(
           PaymentMethod,
-          {
-            description:
-              'How orders are paid, in the order they are shown; the first is the default of a cart.',
-            examples: [[{ key: 'advance', name: 'Payment in advance' }]],
-          },
+          'How orders are paid, in the order they are shown; the first is the default of a cart.',
+          [{ key: 'advance', name: 'Payment in advance' }],
           { minItems: 1 },
         ),
       ),
     ),
     minimumCart: Setting(MinimumCart, {}),
     basketDiscounts: Setting(
-      List(BasketDiscount, {
-        description:
-          'Discounts by value of the goods, ascending; of those that are reached, the one that takes off most holds.',
-        examples: [[{ from: 100, absolute: 10 }]],
-      }),
+      List(
+        BasketDiscount,
+        'Discounts by value of the goods, ascending; of those that are reached, the one that takes off most holds.',
+        [{ from: 100, absolute: 10 }],
+      ),
       [],
     ),
     units: Setting(Units, {}),
     newsletters: Setting(
-      named(
-        'newsletterCampaigns',
-        withIds(
-          'identifier',
-          'campaignId',
-          List(Newsletter, {
-            description: 'Newsletters of the shop. One that is taken away takes its subscribers with it.',
-            examples: [[{ identifier: 'TideLetter_EN', name: 'The tide letter', language: 'en' }]],
-          }),
-        ),
+      withIds(
+        'identifier',
+        'campaignId',
+        List(Newsletter, 'Newsletters of the shop. One that is taken away takes its subscribers with it.', [
+          { identifier: 'TideLetter_EN', name: 'The tide letter', language: 'en' },
+        ]),
       ),
     ),
     customerGroups: Setting(
@@ -673,11 +578,11 @@ export const SettingsSchema = Section(
         'name',
         'customerGroupId',
         stored(
-          List(Plain({ description: 'Name of a group.', examples: ['Cafes'] }), {
-            description:
-              'Groups of customers that products may have prices for; their order does not matter.',
-            examples: [['Cafes', 'Staff']],
-          }),
+          List(
+            Plain('Name of a group.', 'Cafes'),
+            'Groups of customers that products may have prices for; their order does not matter.',
+            ['Cafes', 'Staff'],
+          ),
           {
             toStored: (names) => names.map((name) => ({ name })),
             // Sorted, because the database has no order of them.
@@ -687,10 +592,10 @@ export const SettingsSchema = Section(
       ),
     ),
     crossSellingTitle: Setting(
-      NullableText({
-        description: 'What stands above the products that go with a product; null takes it away.',
-        examples: ['Goes well with'],
-      }),
+      NullableText(
+        'What stands above the products that go with a product; null takes it away.',
+        'Goes well with',
+      ),
       null,
     ),
     showFromPrices: Setting(
@@ -731,20 +636,22 @@ export const SettingsSchema = Section(
       20,
     ),
     mandatoryAddressFields: Setting(
-      List(Type.Enum(ADDRESS_FIELDS, { description: 'Field of an address.', examples: ['phoneNumber'] }), {
-        description: 'Fields that the billing address of an order must fill, beside those it always needs.',
-        examples: [['firstName', 'lastName', 'street', 'zipCode', 'city']],
-      }),
+      List(
+        Type.Enum(ADDRESS_FIELDS, { description: 'Field of an address.', examples: ['phoneNumber'] }),
+        'Fields that the billing address of an order must fill, beside those it always needs.',
+        ['firstName', 'lastName', 'street', 'zipCode', 'city'],
+      ),
       [],
     ),
     invoicing: Setting(Invoicing, {}),
-    mails: Setting(named('mailTexts', Mails), {}),
+    mails: Setting(Mails, {}),
     theme: Setting(Theme, {}),
   },
   {
     description:
       'Settings of a shop. A section that is absent stays as it is, a section that is present is replaced as a whole.',
     definitions: { unitNames: UnitNames },
+    names: { newsletters: 'newsletterCampaigns', mails: 'mailTexts' },
   },
 );
 
@@ -760,7 +667,9 @@ type IntersectionOf<Union> = (Union extends unknown ? (part: Union) => void : ne
 
 /** All settings of the schema as they are stored. */
 export type StoredSettings = {
-  [Name in Exclude<keyof Sections, InlineName> as StoredName<Name, Sections[Name]>]: Stored<Sections[Name]>;
+  [
+    Name in Exclude<keyof Sections, InlineName> as StoredName<Name, (typeof SettingsSchema)['~names']>
+  ]: Stored<Sections[Name]>;
 } & IntersectionOf<Stored<Sections[InlineName]>>;
 
 /** The sections that other modules have added: each declares its own here, where it defines its schema. */

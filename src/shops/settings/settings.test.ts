@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('settings for a version come from memory while it is the current one, and are newer ones after a change', async () => {
+test('settings for a version come from the cache while it is the current one, and are newer ones after a change', async () => {
   const { db } = service;
   const before = await shopSettings(db, 'Harbour');
   expect(await settingsSince(db, 'Harbour', before.version)).toBe(before);
@@ -26,7 +26,7 @@ test('settings for a version come from memory while it is the current one, and a
   const after = await settingsSince(db, 'Harbour', before.version + 1);
   expect(after).toMatchObject({ version: before.version + 1, slogan: { en_GB: 'From the sea' } });
 
-  // Memory has moved on while an older statement was on its way: what it gets says which version it is.
+  // The cache is newer than what an older statement has read: the settings it gets say their version.
   const late = await settingsSince(db, 'Harbour', before.version);
   expect(late.version).toBe(before.version + 1);
 });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { sql, type Sql } from '../../db/sql.ts';
@@ -6,7 +7,7 @@ import { SettingsProblem } from './problem.ts';
 import type { SectionName } from './schema.ts';
 import { settingsDocument, type Settings } from './settings.ts';
 
-/** Nobody else changes the settings of this shop until the transaction ends; false when there is no such shop. */
+/** Lets nobody else change the settings of this shop until the transaction ends; false: there is no such shop. */
 export async function lockShop(tx: Transaction, shopId: string): Promise<boolean> {
   return (await tx.one(sql`select 1 from shop where shop_id = ${shopId} for update`)) !== undefined;
 }
@@ -14,7 +15,7 @@ export async function lockShop(tx: Transaction, shopId: string): Promise<boolean
 const BEFORE_ALL_PRODUCTS = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Notes that lists and search of the shop must be rebuilt (src/products/listing-rebuild.ts), because they have a row
+ * Notes that lists and search of the shop must be rebuilt (src/catalogue/products/listing-rebuild.ts), because they have a row
  * per locale and are sorted by prices in the default currency. false: there are no products. The transaction must have
  * locked the shop: it has then waited for those that have just added products (each holds the shop's row through its
  * foreign key), so that the rebuild sees them, and those that come later see the new settings.
@@ -29,20 +30,17 @@ export async function requestListingRebuild(tx: Transaction, shopId: string): Pr
   return requested === 1;
 }
 
-/** Writes the sections that differ and moves the version that everything kept in memory is validated by. */
-export async function writeSettings(
-  tx: Transaction,
-  current: Settings,
-  next: Settings,
-  sections: ReadonlySet<SectionName>,
-): Promise<void> {
+/** Writes what differs and moves the version that caches compare. */
+export async function writeSettings(tx: Transaction, current: Settings, next: Settings): Promise<void> {
+  // Stored values, not those of the file: 7 EUR and 7 JPY read the same and are 700 and 7 in minor units.
+  const differs = (name: keyof Settings) => !isDeepStrictEqual(current[name], next[name]);
   await updateShop(tx, next);
-  if (sections.has('domains')) await replaceDomains(tx, next);
-  if (sections.has('taxClasses')) await replaceTaxClasses(tx, current, next);
-  if (sections.has('shippingMethods')) await replaceShippingMethods(tx, current, next);
-  if (sections.has('paymentMethods')) await replacePaymentMethods(tx, current, next);
-  if (sections.has('newsletters')) await replaceNewsletterCampaigns(tx, current, next);
-  if (sections.has('customerGroups')) await replaceCustomerGroups(tx, current, next);
+  if (differs('domains')) await replaceDomains(tx, next);
+  if (differs('taxClasses')) await replaceTaxClasses(tx, current, next);
+  if (differs('shippingMethods')) await replaceShippingMethods(tx, current, next);
+  if (differs('paymentMethods')) await replacePaymentMethods(tx, current, next);
+  if (differs('newsletterCampaigns')) await replaceNewsletterCampaigns(tx, current, next);
+  if (differs('customerGroups')) await replaceCustomerGroups(tx, current, next);
 }
 
 function updateShop(tx: Transaction, shop: Settings) {
@@ -55,7 +53,7 @@ function updateShop(tx: Transaction, shop: Settings) {
     where shop_id = ${shop.shopId}`);
 }
 
-/** The primary key refuses a host that another shop has: no look before, which two shops could pass at once. */
+/** The primary key refuses a host that another shop has, also when two shops ask for it at once. */
 async function replaceDomains(tx: Transaction, { shopId, domains }: Settings): Promise<void> {
   await tx.run(sql`delete from shop_domain where shop_id = ${shopId}`);
   try {
@@ -157,7 +155,7 @@ async function replacePaymentMethods(tx: Transaction, current: Settings, next: S
       release_unpaid_after_days = excluded.release_unpaid_after_days`);
 }
 
-/** The subscribers of a campaign that goes are deleted with it (foreign key). */
+/** The foreign key deletes the subscribers of a campaign that is removed. */
 async function replaceNewsletterCampaigns(tx: Transaction, current: Settings, next: Settings): Promise<void> {
   const { shopId, newsletterCampaigns } = next;
   const ids = removedCampaigns(current, next).map(({ campaignId }) => campaignId);
@@ -175,8 +173,8 @@ async function replaceNewsletterCampaigns(tx: Transaction, current: Settings, ne
 }
 
 export function removedCampaigns(current: Settings, next: Settings) {
-  const kept = new Set(next.newsletterCampaigns.map(({ campaignId }) => campaignId));
-  return current.newsletterCampaigns.filter(({ campaignId }) => !kept.has(campaignId));
+  const ids = new Set(next.newsletterCampaigns.map(({ campaignId }) => campaignId));
+  return current.newsletterCampaigns.filter(({ campaignId }) => !ids.has(campaignId));
 }
 
 /** By id of the campaign; a campaign without subscribers is absent. */
@@ -194,8 +192,8 @@ export async function countSubscribers(
 
 async function replaceCustomerGroups(tx: Transaction, current: Settings, next: Settings): Promise<void> {
   const { shopId } = next;
-  const kept = new Set(next.customerGroups.map(({ name }) => name));
-  const gone = current.customerGroups.filter(({ name }) => !kept.has(name));
+  const names = new Set(next.customerGroups.map(({ name }) => name));
+  const gone = current.customerGroups.filter(({ name }) => !names.has(name));
   const ids = gone.map(({ customerGroupId }) => customerGroupId);
   const used = gone.length > 0 ? await findUsedGroups(tx, shopId, ids) : [];
   if (used.length > 0) throw inUse('customerGroups', used, 'customers or prices of products');
@@ -208,7 +206,7 @@ async function replaceCustomerGroups(tx: Transaction, current: Settings, next: S
     on conflict (shop_id, customer_group_id) do nothing`);
 }
 
-/** The names of those that are in use. Looked up, because no foreign key holds them in the prices of products. */
+/** The names of the groups that are in use. No foreign key protects those in the prices of products. */
 async function findUsedGroups(tx: Transaction, shopId: string, groupIds: readonly string[]) {
   const rows = await tx.many<{ name: string }>(sql`
     select name from customer_group
@@ -223,12 +221,12 @@ async function findUsedGroups(tx: Transaction, shopId: string, groupIds: readonl
   return rows.map(({ name }) => name);
 }
 
-function missingFrom<Entry extends { key: string }>(kept: readonly Entry[], all: readonly Entry[]): Entry[] {
-  const keys = new Set(kept.map(({ key }) => key));
+function missingFrom<Entry extends { key: string }>(next: readonly Entry[], all: readonly Entry[]): Entry[] {
+  const keys = new Set(next.map(({ key }) => key));
   return all.filter(({ key }) => !keys.has(key));
 }
 
-/** What products and orders refer to is held by their foreign keys. */
+/** The foreign keys of products and orders refuse to remove what they refer to. */
 async function removeUnlessUsed(
   tx: Transaction,
   section: SectionName,
@@ -252,7 +250,7 @@ function inUse(section: SectionName, keys: readonly string[], by: string): Setti
   ]);
 }
 
-/** The rows for jsonb_to_recordset, each with its place in the list. */
+/** The rows for jsonb_to_recordset, each with its position in the list. */
 function positioned(entries: readonly object[]): string {
   return JSON.stringify(entries.map((entry, position) => ({ ...entry, position })));
 }

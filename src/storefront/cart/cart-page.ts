@@ -1,42 +1,46 @@
 import { largestQuantity } from '../../pricing/quantity.ts';
-import type { ShownCart } from '../../carts/shopping.ts';
+import type { VisitorCart } from '../../carts/shopping.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { formatMoney } from '../../kernel/money.ts';
-import { obstacleTo, quantityLimitOf, stockShortOf, type Obstacle } from './visitor-cart.ts';
+import { checkoutObstacle, exceededLimit, insufficientStock, type Obstacle } from './visitor-cart.ts';
 import { amountText, linePicture, lineText, summary, type Line } from './cart-summary.ts';
 import { messages } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
 import { PageEvent, type Page } from '../page.ts';
 import { to, type Visit } from '../visit.ts';
 
-/** What was refused, to be said where it was typed. */
-export interface Refusal {
+/** Why a form was rejected; the message stands beside its field. */
+export interface Rejection {
   status: 400 | 409;
-  /** Of the whole cart. */
+  /** The message about the whole cart. */
   message?: string;
-  /** Of a quantity. */
+  /** The message about the quantity of a line. */
   line?: { lineItemId: string; message: string };
   coupon?: { code: string; message: string };
 }
 
-export async function cartPage(visit: Visit, shown: ShownCart | undefined, refusal?: Refusal): Promise<Page> {
+export async function cartPage(
+  visit: Visit,
+  visitorCart: VisitorCart | undefined,
+  rejection?: Rejection,
+): Promise<Page> {
   const words = messages(visit.locale).storefront.cart;
-  const isLeftOut = shown && shown.priced.content.lines.length < shown.cart.lines.length;
-  const isEmpty = !shown || shown.priced.content.lines.length === 0;
+  const isLeftOut = visitorCart && visitorCart.priced.content.lines.length < visitorCart.cart.lines.length;
+  const isEmpty = !visitorCart || visitorCart.priced.content.lines.length === 0;
   return {
     title: words.title,
     path: '/cart',
     isPrivate: true,
-    ...(refusal && { status: refusal.status }),
-    events: shown
+    ...(rejection && { status: rejection.status }),
+    events: visitorCart
       ? [
-          new PageEvent('cart:view', { cart: cartForApps(visit, shown.shown) }),
-          ...(await cartEvents(visit, shown.shown)),
+          new PageEvent('cart:view', { cart: cartForApps(visit, visitorCart.view) }),
+          ...(await cartEvents(visit, visitorCart.view)),
         ]
       : [],
     main: html`${
-      refusal?.message !== undefined &&
-      html`<div class="notice" role="alert"><p class="error">${refusal.message}</p></div>`
+      rejection?.message !== undefined &&
+      html`<div class="notice" role="alert"><p class="error">${rejection.message}</p></div>`
     }
     ${isLeftOut && html`<p class="notice">${words.productRemoved}</p>`}
     ${
@@ -47,42 +51,43 @@ export async function cartPage(visit: Visit, shown: ShownCart | undefined, refus
             <p><a class="button" href="${to(visit, '')}">${words.continueShopping}</a></p>
           </div>`
         : html`<h1>${words.title}</h1>
-            ${filled(visit, shown, refusal)}`
+            ${cartContent(visit, visitorCart, rejection)}`
     }`,
   };
 }
 
-function filled(visit: Visit, shown: ShownCart, refusal: Refusal | undefined): Markup {
+function cartContent(visit: Visit, visitorCart: VisitorCart, rejection: Rejection | undefined): Markup {
   const words = messages(visit.locale).storefront.cart;
-  const { lineItemContainer } = shown.shown;
+  const { lineItemContainer } = visitorCart.view;
   return html`<div class="columns">
     <ul class="lines">
-      ${lineItemContainer.productLineItems.map((line, index) => lineOf(visit, shown, line, index, refusal))}
+      ${lineItemContainer.productLineItems.map((line, index) => cartLine(visit, visitorCart, line, index, rejection))}
     </ul>
     <section aria-labelledby="sums">
       <h2 id="sums">${words.summary}</h2>
-      ${summary(visit, shown.shown, shown.priced.content)} ${offer(visit, shown)}
-      ${couponForm(visit, shown, refusal)} ${next(visit, shown, obstacleTo(shown))}
+      ${summary(visit, visitorCart.view, visitorCart.priced.content)} ${nextDiscount(visit, visitorCart)}
+      ${couponForm(visit, visitorCart, rejection)}
+      ${checkoutLink(visit, visitorCart, checkoutObstacle(visitorCart))}
       <p><a class="quiet" href="${to(visit, '')}">${words.continueShopping}</a></p>
     </section>
   </div>`;
 }
 
-function lineOf(
+function cartLine(
   visit: Visit,
-  shown: ShownCart,
+  visitorCart: VisitorCart,
   line: Line,
   index: number,
-  refusal: Refusal | undefined,
+  rejection: Rejection | undefined,
 ): Markup {
   const words = messages(visit.locale).storefront.cart;
   const path = `/cart/lines/${line.lineItemId}`;
   const id = `quantity-${index}`;
   const message =
-    refusal?.line?.lineItemId === line.lineItemId
-      ? refusal.line.message
-      : quantityProblem(visit, shown, index);
-  const most = largestQuantity(shown.priced.goods[index]!.facts, shown.settings);
+    rejection?.line?.lineItemId === line.lineItemId
+      ? rejection.line.message
+      : quantityProblem(visit, visitorCart, index);
+  const limit = largestQuantity(visitorCart.priced.goods[index]!.facts, visitorCart.settings);
   return html`<li>
     ${linePicture(line)}
     <div class="what">${lineText(visit, line)}</div>
@@ -96,7 +101,7 @@ function lineOf(
         type="number"
         required
         min="${line.minOrder}"
-        ${most !== null && html`max="${most}"`}
+        ${limit !== null && html`max="${limit}"`}
         step="${line.intervalOrder === '0' ? 'any' : line.intervalOrder}"
         value="${line.quantity.amount}"
         data-submit
@@ -112,19 +117,19 @@ function lineOf(
   </li>`;
 }
 
-/** Why so much of a line can't be ordered. */
-function quantityProblem(visit: Visit, shown: ShownCart, index: number): string | undefined {
+/** Why the quantity of a line can't be ordered. */
+function quantityProblem(visit: Visit, visitorCart: VisitorCart, index: number): string | undefined {
   const words = messages(visit.locale).storefront.cart;
-  const { orderUnitShort } = shown.shown.lineItemContainer.productLineItems[index]!;
-  const left = stockShortOf(index, shown);
+  const { orderUnitShort } = visitorCart.view.lineItemContainer.productLineItems[index]!;
+  const left = insufficientStock(index, visitorCart);
   if (left === 0) return words.soldOut;
   if (left !== undefined) return words.onlyLeft({ amount: amountText(visit, left, orderUnitShort) });
-  const most = quantityLimitOf(index, shown);
-  return most === undefined ? undefined : words.atMost({ amount: amountText(visit, most, orderUnitShort) });
+  const limit = exceededLimit(index, visitorCart);
+  return limit === undefined ? undefined : words.atMost({ amount: amountText(visit, limit, orderUnitShort) });
 }
 
-/** The next discount on the whole cart. */
-function offer({ locale }: Visit, { priced: { totals, content } }: ShownCart): Markup | false {
+/** How much is missing to the next discount on the whole cart. */
+function nextDiscount({ locale }: Visit, { priced: { totals, content } }: VisitorCart): Markup | false {
   const money = (minor: number) => formatMoney(minor, content.currency, locale);
   const next = totals.offers
     .filter(({ minimumAmount }) => minimumAmount > content.subTotal)
@@ -137,10 +142,10 @@ function offer({ locale }: Visit, { priced: { totals, content } }: ShownCart): M
   </p>`;
 }
 
-function couponForm(visit: Visit, { shown }: ShownCart, refusal: Refusal | undefined): Markup {
+function couponForm(visit: Visit, { view }: VisitorCart, rejection: Rejection | undefined): Markup {
   const words = messages(visit.locale).storefront.cart;
-  const { couponLineItem } = shown.lineItemContainer;
-  const error = refusal?.coupon;
+  const { couponLineItem } = view.lineItemContainer;
+  const error = rejection?.coupon;
   return html`${
       couponLineItem &&
       html`${
@@ -173,8 +178,8 @@ function couponForm(visit: Visit, { shown }: ShownCart, refusal: Refusal | undef
     </form>`;
 }
 
-/** To the checkout, or why not. */
-function next(visit: Visit, shown: ShownCart, obstacle: Obstacle | undefined): Markup {
+/** The link to the checkout, or the reason why there is none. */
+function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: Obstacle | undefined): Markup {
   if (!obstacle) {
     return html`<p>
       <a class="button" href="${to(visit, '/checkout')}"
@@ -182,10 +187,10 @@ function next(visit: Visit, shown: ShownCart, obstacle: Obstacle | undefined): M
       >
     </p>`;
   }
-  return html`<p class="notice">${obstacleText(visit, shown, obstacle)}</p>`;
+  return html`<p class="notice">${obstacleText(visit, visitorCart, obstacle)}</p>`;
 }
 
-function obstacleText(visit: Visit, { priced }: ShownCart, obstacle: Obstacle): string {
+function obstacleText(visit: Visit, { priced }: VisitorCart, obstacle: Obstacle): string {
   const words = messages(visit.locale).storefront.cart;
   const money = (minor: number) => formatMoney(minor, priced.content.currency, visit.locale);
   switch (obstacle) {

@@ -7,11 +7,11 @@ import { messages } from '../../kernel/messages.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** What carts and orders have in common. */
+/** The fields that carts and orders have in common. */
 export type Sums = Pick<Cart, 'lineItemContainer' | 'shippingData' | 'paymentData'>;
 export type Line = Sums['lineItemContainer']['productLineItems'][number];
 
-/** From the goods to what is to be paid. */
+/** The amounts from the subtotal to the total. */
 export function summary(visit: Visit, sums: Sums, content: Content): Markup {
   const { lineItemContainer, shippingData, paymentData } = sums;
   const words = messages(visit.locale).storefront.cart;
@@ -45,7 +45,7 @@ export function summary(visit: Visit, sums: Sums, content: Content): Markup {
   </dl>`;
 }
 
-/** Taxes come before the total when they are added to it, and after it when it holds them. */
+/** Taxes come before the total when they are added to it, and after it when they are included. */
 function taxRows(
   { locale, settings }: Visit,
   { taxes, taxType, currency, totalBeforeTax }: Content,
@@ -56,7 +56,7 @@ function taxRows(
   const words = messages(locale).storefront.cart;
   const money = (minor: number) => formatMoney(minor, currency, locale);
   const isAdded = place === 'NET';
-  // What is added must be said; what is contained, where the shop says it.
+  // Added taxes are always shown, included ones only where the shop shows them.
   if (!isAdded && !settings.displayTaxes) return [];
   const percent = new Intl.NumberFormat(languageTag(locale), { style: 'percent', maximumFractionDigits: 2 });
   return [
@@ -75,7 +75,7 @@ export function amountText({ locale }: Pick<Visit, 'locale'>, amount: number, un
   return `${new Intl.NumberFormat(languageTag(locale), { maximumFractionDigits: 6 }).format(amount)} ${unit}`;
 }
 
-/** The picture of a line; its name stands beside it. */
+/** The picture has no text of its own, because the name of the line stands beside it. */
 export function linePicture({ images }: Line): Markup | false {
   const image = images.find(({ classifier }) => classifier === 'HotDeal') ?? images[0];
   return (
@@ -90,13 +90,13 @@ export function linePicture({ images }: Line): Markup | false {
   );
 }
 
-/** Characters of the features that a line shows; the rest is on the page of the product. */
-const LONGEST_FEATURES = 2_000;
+/** A line shows so many characters of the features; the rest is on the product page. */
+const MAX_FEATURES_LENGTH = 2_000;
 
-/** What a line is about. */
+/** The name of a line with its variation, features, number and price. */
 export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {}): Markup {
   const words = messages(visit.locale).storefront.cart;
-  // What is measured has a sign: 2.40 € per 1 m.
+  // A measured product has a unit: 2.40 € per 1 m.
   const isMeasured = line.priceQuantity !== '1' || line.orderUnitShort !== line.orderUnit;
   const unit = amountText(visit, Number(line.priceQuantity), line.orderUnitShort);
   const price = isMeasured
@@ -107,13 +107,12 @@ export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {})
     ${
       hasFeatures &&
       line.essentialFeatures !== null &&
-      html`<br /><span>${plainText(line.essentialFeatures, LONGEST_FEATURES)}</span>`
+      html`<br /><span>${plainText(line.essentialFeatures, MAX_FEATURES_LENGTH)}</span>`
     }
     <br /><small>${words.itemNumber} ${line.sku}</small> <br /><small>${price}</small>`;
 }
 
-/** The lines as they are ordered. */
-export function orderedLines(visit: Visit, { lineItemContainer }: Sums): Markup {
+export function orderLines(visit: Visit, { lineItemContainer }: Sums): Markup {
   return html`<ul class="lines">
     ${lineItemContainer.productLineItems.map(
       (line) =>

@@ -1,32 +1,32 @@
 import type { CartChange, Prefetch } from '../../carts/cart.ts';
 import { largestQuantity } from '../../pricing/quantity.ts';
-import { changeCart, shownCart, type Shopper, type ShownCart } from '../../carts/shopping.ts';
+import { changeCart, loadVisitorCart, type Shopper, type VisitorCart } from '../../carts/shopping.ts';
 import { setLocale } from '../../carts/changes.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { addVisitorEvents, type VisitorEvent } from '../session.ts';
 import type { Visit } from '../visit.ts';
 import { findWishedIds } from '../wishlist/queries.ts';
 
-/** Who shops: the session names the cart, so no token is needed. */
+/** The signed session names the cart, so the shopper needs no token. */
 export function shopperOf({ db, carts, placeOrder, shopId, origin, locale }: Visit): Shopper {
   return { db, carts, placeOrder, shopId, origin, locale };
 }
 
-/** The visitor's cart, if there is one. What is gone is forgotten. */
-export async function cartOf(visit: Visit): Promise<ShownCart | undefined> {
+/** The visitor's cart. A cart that no longer exists is removed from the session. */
+export async function findCart(visit: Visit): Promise<VisitorCart | undefined> {
   const { cart } = visit.session;
   if (!cart) return undefined;
-  const shown = await shownCart(shopperOf(visit), cart.id);
-  if (!shown) {
+  const visitorCart = await loadVisitorCart(shopperOf(visit), cart.id);
+  if (!visitorCart) {
     visit.updateSession({ cart: undefined });
     return undefined;
   }
-  rememberCart(visit, shown.shown);
-  return { ...shown, shown: await withWishes(visit, shown.shown) };
+  setSessionCart(visit, visitorCart.view);
+  return { ...visitorCart, view: await markWishlistItems(visit, visitorCart.view) };
 }
 
-/** The cart knows nothing of the visitor's wishes: only here both are known. */
-async function withWishes(visit: Visit, cart: Cart): Promise<Cart> {
+/** Marks the lines whose product is on the wish list, which the cart itself does not know. */
+async function markWishlistItems(visit: Visit, cart: Cart): Promise<Cart> {
   const { lineItemContainer } = cart;
   const { productLineItems } = lineItemContainer;
   const wished = await findWishedIds(
@@ -38,8 +38,8 @@ async function withWishes(visit: Visit, cart: Cart): Promise<Cart> {
   return { ...cart, lineItemContainer: { ...lineItemContainer, productLineItems: lines } };
 }
 
-/** Changes a cart that the session names; from then on it speaks the visitor's language. undefined: it is gone. */
-export function changeCartOf(
+/** Changes a cart of the session, which takes over the visitor's language. undefined: it no longer exists. */
+export function updateCart(
   visit: Visit,
   cartId: string,
   change: CartChange,
@@ -52,63 +52,64 @@ export function changeCartOf(
   return changeCart(shopperOf(visit), cartId, inLanguage, prefetch);
 }
 
-/** The header shows how much is in it. */
-export function rememberCart(visit: Visit, cart: Cart, ...events: VisitorEvent[]): void {
+/** Stores the id of the cart and the count for the header in the session. */
+export function setSessionCart(visit: Visit, cart: Cart, ...events: VisitorEvent[]): void {
   const { cart: before } = visit.session;
   const copyOf = before?.id === cart.cartId ? before.copyOf : undefined;
   visit.updateSession({
-    cart: { id: cart.cartId, count: countOf(cart), ...(copyOf !== undefined && { copyOf }) },
+    cart: { id: cart.cartId, count: countPieces(cart), ...(copyOf !== undefined && { copyOf }) },
   });
   if (events.length === 0) return;
   visit.updateSession({ visitorEvents: addVisitorEvents(visit.session, ...events) });
 }
 
-const LONGEST_NAME = 80;
+const MAX_NAME_LENGTH = 80;
 
-/** A name as it stands in a notice, which is kept in the cookie too. */
+/** Shortens a name for a notice, because the cookie holds the notice. */
 export function shortName(name: string): string {
-  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1).toWellFormed()}…` : name;
+  return name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1).toWellFormed()}…` : name;
 }
 
-/** Pieces; what is sold by the metre counts once. */
-function countOf({ lineItemContainer }: Cart): number {
+/** Counts pieces; a product that is sold by the metre counts once. */
+function countPieces({ lineItemContainer }: Cart): number {
   return lineItemContainer.productLineItems.reduce(
     (count, { quantity: { amount } }) => count + (Number.isInteger(amount) ? amount : 1),
     0,
   );
 }
 
-/** Why a cart can't be ordered, whatever is filled in. */
+/** Why a cart can't be ordered, whatever the checkout is filled in with. */
 export type Obstacle = 'empty' | 'minimum' | 'quantity' | 'delivery';
 
-export function obstacleTo({ priced, settings }: ShownCart): Obstacle | undefined {
+export function checkoutObstacle({ priced, settings }: VisitorCart): Obstacle | undefined {
   const { totals, content } = priced;
   const { delivery, minimum } = totals;
   if (content.lines.length === 0) return 'empty';
   if (!minimum.isReached) return 'minimum';
   if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) return 'delivery';
-  const shown = { priced, settings };
+  const lineContext = { priced, settings };
   const isRefused = content.lines.some(
-    (_line, index) => stockShortOf(index, shown) !== undefined || quantityLimitOf(index, shown) !== undefined,
+    (_line, index) =>
+      insufficientStock(index, lineContext) !== undefined || exceededLimit(index, lineContext) !== undefined,
   );
   return isRefused ? 'quantity' : undefined;
 }
 
-/** What is there of the product of this line, if that is less than is wanted. */
-export function stockShortOf(
+/** The stock of the product of this line, if it is less than the quantity. */
+export function insufficientStock(
   index: number,
-  { priced, settings }: Pick<ShownCart, 'priced' | 'settings'>,
+  { priced, settings }: Pick<VisitorCart, 'priced' | 'settings'>,
 ): number | undefined {
   const { stock } = priced.goods[index]!;
   if (settings.sellBeyondStock || stock === null) return undefined;
   return stock < Number(priced.content.lines[index]!.quantity) ? Math.max(0, stock) : undefined;
 }
 
-/** What an order may hold of the product of this line, if that is less than is wanted. */
-export function quantityLimitOf(
+/** The largest quantity of the product of this line in one order, if it is less than the quantity. */
+export function exceededLimit(
   index: number,
-  { priced, settings }: Pick<ShownCart, 'priced' | 'settings'>,
+  { priced, settings }: Pick<VisitorCart, 'priced' | 'settings'>,
 ): number | undefined {
-  const most = largestQuantity(priced.goods[index]!.facts, settings);
-  return most !== null && most < Number(priced.content.lines[index]!.quantity) ? most : undefined;
+  const limit = largestQuantity(priced.goods[index]!.facts, settings);
+  return limit !== null && limit < Number(priced.content.lines[index]!.quantity) ? limit : undefined;
 }

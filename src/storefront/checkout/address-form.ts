@@ -9,13 +9,13 @@ import { messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** Which of the two addresses; the names of the fields begin with it: `billing.city`. */
-export type Part = 'billing' | 'shipping';
+/** One of the two addresses. The names of its fields begin with it: `billing.city`. */
+export type AddressKind = 'billing' | 'shipping';
 
-/** What was typed, or what is known; a field that is missing is empty. */
-export type Typed = Partial<Record<AddressField, string>>;
+/** The values of the fields; a missing one is empty. */
+export type AddressValues = Partial<Record<AddressField, string>>;
 
-/** What browsers fill in by themselves. */
+/** The values that browsers fill in by themselves. */
 const AUTOCOMPLETE: Partial<Record<AddressField, string>> = {
   company: 'organization',
   salutation: 'honorific-prefix',
@@ -36,8 +36,8 @@ const AUTOCOMPLETE: Partial<Record<AddressField, string>> = {
   websiteUrl: 'url',
 };
 
-const MAILS: readonly AddressField[] = ['emailAddress', 'businessEmailAddress', 'privateEmailAddress'];
-const PHONES: readonly AddressField[] = [
+const EMAIL_FIELDS: readonly AddressField[] = ['emailAddress', 'businessEmailAddress', 'privateEmailAddress'];
+const PHONE_FIELDS: readonly AddressField[] = [
   'phoneNumber',
   'mobilePhoneNumber',
   'privatePhoneNumber',
@@ -45,13 +45,13 @@ const PHONES: readonly AddressField[] = [
   'faxNumber',
 ];
 
-/** Every form has these, and what the country and the shop demand. */
+/** Every form has these fields, and those that the country and the shop require. */
 const NAME_ROWS: readonly (readonly AddressField[])[] = [['firstName', 'lastName'], ['company']];
 const NAMES: readonly AddressField[] = ['firstName', 'lastName'];
 
-/** The fields that a form of this country shows, row by row; the mail address stands above it. */
-export function rowsOf(
-  part: Part,
+/** The fields of a form for this country, row by row. The email address stands above them. */
+export function addressRows(
+  part: AddressKind,
   country: string,
   settings: Settings,
 ): readonly (readonly AddressField[])[] {
@@ -62,7 +62,7 @@ export function rowsOf(
   return [...rows, ...more.map((field) => [field])];
 }
 
-export function requiredIn(part: Part, country: string, settings: Settings): string[] {
+export function requiredAddressFields(part: AddressKind, country: string, settings: Settings): string[] {
   return [
     ...requiredFields(part === 'billing' ? 'billingAddress' : 'shippingAddress', settings),
     ...NAMES,
@@ -71,24 +71,29 @@ export function requiredIn(part: Part, country: string, settings: Settings): str
 }
 
 /**
- * The address as it is to be stored; throws what is wrong, field by field. What is known already and not part of the
- * form stays.
+ * Turns the values of the form into an address, or throws the problems of its fields. Fields that are not part of the
+ * form keep their stored values.
  */
-export function checkedAddress(part: Part, typed: Typed, known: Typed, settings: Settings): Address {
-  const { country = '' } = typed;
-  const shown: readonly string[] = ['country', ...rowsOf(part, country, settings).flat()];
+export function parseAddress(
+  part: AddressKind,
+  values: AddressValues,
+  stored: AddressValues,
+  settings: Settings,
+): Address {
+  const { country = '' } = values;
+  const shown: readonly string[] = ['country', ...addressRows(part, country, settings).flat()];
   const sent = Object.fromEntries(
     ADDRESS_FIELDS.map((field) => {
       const isShown = shown.includes(field) || (field === 'emailAddress' && part === 'billing');
-      if (isShown) return [field, typed[field] ?? ''];
-      // The state of another country would not be one here.
-      return [field, field === 'state' ? null : (known[field] ?? null)];
+      if (isShown) return [field, values[field] ?? ''];
+      // The stored state may belong to another country.
+      return [field, field === 'state' ? null : (stored[field] ?? null)];
     }),
-  ) as Typed;
+  ) as AddressValues;
   const problems = formProblems(part, sent, settings);
   let address: Address | undefined;
   try {
-    address = toAddress(sent, part, requiredIn(part, country, settings));
+    address = toAddress(sent, part, requiredAddressFields(part, country, settings));
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
     problems.unshift(...error.problems);
@@ -97,8 +102,8 @@ export function checkedAddress(part: Part, typed: Typed, known: Typed, settings:
   return address;
 }
 
-/** What the API leaves to its clients: whether the address fits its country, and whether the shop delivers there. */
-function formProblems(part: Part, sent: Typed, { countries }: Settings): Problem[] {
+/** Checks what the API leaves to its clients: whether the address fits its country, and whether the shop delivers there. */
+function formProblems(part: AddressKind, sent: AddressValues, { countries }: Settings): Problem[] {
   const { country = '', zipCode = '', state = '' } = sent;
   const { layout, postcode } = formatOf(country);
   const problems: Problem[] = [];
@@ -119,21 +124,21 @@ function longest(field: AddressField): number {
   return (Address.properties[field] as unknown as { maxLength: number }).maxLength;
 }
 
-/** One message per field: the first problem is the one to solve first. */
+/** One message per field, for its first problem. */
 export type FieldErrors = ReadonlyMap<string, string>;
 
 export function fieldErrors(
   { locale }: Visit,
   problems: readonly Problem[],
-  typed: Record<Part, Typed>,
+  values: Record<AddressKind, AddressValues>,
 ): FieldErrors {
   const words = messages(locale).storefront.address;
   const problemTexts: Readonly<Partial<Record<ProblemCode, string>>> = words.problems;
   const errors = new Map<string, string>();
   for (const { code, field } of problems) {
     if (errors.has(field)) continue;
-    const [part, name] = field.split('.') as [Part, AddressField];
-    const { postcode } = formatOf(typed[part].country ?? '');
+    const [part, name] = field.split('.') as [AddressKind, AddressField];
+    const { postcode } = formatOf(values[part].country ?? '');
     const special: Record<string, string | undefined> = {
       'WRONG_FORMAT emailAddress': words.wrongEmail,
       'WRONG_FORMAT zipCode': postcode && words.wrongPostcode({ example: postcode.example }),
@@ -145,7 +150,7 @@ export function fieldErrors(
   return errors;
 }
 
-/** What a field is called in this country. */
+/** The name of a field in this country. */
 export function labelOf({ locale }: Visit, field: AddressField, country: string): string {
   const words = messages(locale).storefront.address;
   const { layout } = formatOf(country);
@@ -155,34 +160,34 @@ export function labelOf({ locale }: Visit, field: AddressField, country: string)
 }
 
 interface FormPart {
-  part: Part;
-  typed: Typed;
+  part: AddressKind;
+  values: AddressValues;
   errors: FieldErrors;
 }
 
 /** The fields of an address, in the order of its country. */
 export function addressFields(visit: Visit, form: FormPart): Markup {
-  const { part, typed } = form;
+  const { part, values } = form;
   const { settings } = visit;
-  const { country = '' } = typed;
-  const rows = rowsOf(part, country, settings);
-  // What was typed for another country comes back with it.
+  const { country = '' } = values;
+  const rows = addressRows(part, country, settings);
+  // Values of fields that only another country has are not lost.
   const shown = new Set<string>(['country', 'emailAddress', ...rows.flat()]);
-  const kept = ADDRESS_FIELDS.filter((field) => !shown.has(field) && typed[field]);
+  const hidden = ADDRESS_FIELDS.filter((field) => !shown.has(field) && values[field]);
   return html`${countryField(visit, form)}
   ${rows.map((row) =>
     row.length === 1
       ? addressField(visit, form, row[0]!)
       : html`<div class="pair">${row.map((field) => addressField(visit, form, field))}</div>`,
   )}
-  ${kept.map((field) => html`<input type="hidden" name="${part}.${field}" value="${typed[field]}" />`)}`;
+  ${hidden.map((field) => html`<input type="hidden" name="${part}.${field}" value="${values[field]}" />`)}`;
 }
 
-/** Another country may have another form: it is shown before anything is checked. */
-function countryField(visit: Visit, { part, typed, errors }: FormPart): Markup {
+/** Another country may have other fields, so the form is shown again before anything is checked. */
+function countryField(visit: Visit, { part, values, errors }: FormPart): Markup {
   const { settings, locale } = visit;
   const words = messages(locale).storefront.address;
-  const { country = '' } = typed;
+  const { country = '' } = values;
   const name = `${part}.country`;
   const message = errors.get(name);
   const language = languageTag(locale);
@@ -210,18 +215,18 @@ function countryField(visit: Visit, { part, typed, errors }: FormPart): Markup {
   </div>`;
 }
 
-export function addressField(visit: Visit, { part, typed, errors }: FormPart, field: AddressField): Markup {
+export function addressField(visit: Visit, { part, values, errors }: FormPart, field: AddressField): Markup {
   const { settings, locale } = visit;
   const words = messages(locale).storefront.address;
-  const { country = '' } = typed;
+  const { country = '' } = values;
   const { layout, postcode } = formatOf(country);
   const name = `${part}.${field}`;
-  const value = typed[field] ?? '';
+  const value = values[field] ?? '';
   const message = errors.get(name);
-  const isRequired = requiredIn(part, country, settings).includes(field);
+  const isRequired = requiredAddressFields(part, country, settings).includes(field);
   const hint = field === 'zipCode' && postcode ? words.example({ example: postcode.example }) : undefined;
   const options = optionsOf(visit, field, layout.states);
-  // Fields of an address that is hidden must not stop the browser from sending the form.
+  // A required field of the hidden address would keep the browser from sending the form.
   const demand = isRequired && (part === 'billing' ? html`required` : html`aria-required="true"`);
   const autocomplete = autocompleteOf(part, field);
   return html`<div class="field">
@@ -269,13 +274,17 @@ function optionsOf(
 }
 
 function typeOf(field: AddressField): string {
-  if (MAILS.includes(field)) return 'email';
-  if (PHONES.includes(field)) return 'tel';
+  if (EMAIL_FIELDS.includes(field)) return 'email';
+  if (PHONE_FIELDS.includes(field)) return 'tel';
   return field === 'birthday' ? 'date' : 'text';
 }
 
-function autocompleteOf(part: Part, field: AddressField): string {
-  const token = MAILS.includes(field) ? 'email' : PHONES.includes(field) ? 'tel' : AUTOCOMPLETE[field];
+function autocompleteOf(part: AddressKind, field: AddressField): string {
+  const token = EMAIL_FIELDS.includes(field)
+    ? 'email'
+    : PHONE_FIELDS.includes(field)
+      ? 'tel'
+      : AUTOCOMPLETE[field];
   return token === undefined ? 'off' : field === 'emailAddress' ? token : `${part} ${token}`;
 }
 

@@ -1,6 +1,6 @@
 import type { CartChange } from '../../carts/cart.ts';
 import { removeAddress, setAddress } from '../../carts/changes.ts';
-import type { ShownCart } from '../../carts/shopping.ts';
+import type { VisitorCart } from '../../carts/shopping.ts';
 import { countryName } from '../../shops/countries/countries.ts';
 import { ADDRESS_FIELDS, type Address } from '../../shops/countries/address.ts';
 import { ValidationError, type Problem } from '../../http/errors.ts';
@@ -8,13 +8,13 @@ import { html, type Markup } from '../../http/html.ts';
 import {
   addressField,
   addressFields,
-  checkedAddress,
+  parseAddress,
   labelOf,
   fieldErrors,
-  rowsOf,
+  addressRows,
   type FieldErrors,
-  type Part,
-  type Typed,
+  type AddressKind,
+  type AddressValues,
 } from './address-form.ts';
 import { steps } from './steps.ts';
 import { messages } from '../../kernel/messages.ts';
@@ -24,57 +24,59 @@ import type { FormRequest } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** Both addresses as the form holds them. */
-export interface AddressForm extends Record<Part, Typed> {
+/** The values of the form with both addresses. */
+export interface AddressForm extends Record<AddressKind, AddressValues> {
   isElsewhere: boolean;
-  /** Another country was chosen since the form was made: it has another form. */
+  /** The country was changed, so the form must be shown again with the fields of the new one. */
   newCountry?: string;
 }
 
-/** What the cart knows already. */
-export function knownAddresses({ settings }: Visit, { shown }: ShownCart): AddressForm {
-  const { billingAddress, shippingAddress } = shown;
+/** The addresses that the cart has already. */
+export function cartAddresses({ settings }: Visit, { view }: VisitorCart): AddressForm {
+  const { billingAddress, shippingAddress } = view;
   const country = settings.defaultCountry;
   return {
-    billing: { country, ...typedOf(billingAddress) },
-    shipping: { country: billingAddress?.country ?? country, ...typedOf(shippingAddress) },
+    billing: { country, ...addressValues(billingAddress) },
+    shipping: { country: billingAddress?.country ?? country, ...addressValues(shippingAddress) },
     isElsewhere: shippingAddress !== null,
   };
 }
 
-function typedOf(address: Address | null): Typed {
+function addressValues(address: Address | null): AddressValues {
   return Object.fromEntries(Object.entries(address ?? {}).filter(([, text]) => text !== null));
 }
 
-export function sentAddresses({ settings }: Visit, { field }: FormRequest): AddressForm {
-  const partOf = (part: Part): Typed => {
-    const typed: Typed = Object.fromEntries(ADDRESS_FIELDS.map((name) => [name, field(`${part}.${name}`)]));
-    // The form offers the countries of the shop; what else is sent is none.
-    return settings.countries.includes(typed.country ?? '') ? typed : { ...typed, country: '' };
+export function parseAddresses({ settings }: Visit, { field }: FormRequest): AddressForm {
+  const formOf = (part: AddressKind): AddressValues => {
+    const values: AddressValues = Object.fromEntries(
+      ADDRESS_FIELDS.map((name) => [name, field(`${part}.${name}`)]),
+    );
+    // The form offers the countries of the shop only, so any other value is dropped.
+    return settings.countries.includes(values.country ?? '') ? values : { ...values, country: '' };
   };
   const isElsewhere = field('elsewhere') !== '';
-  const form = { billing: partOf('billing'), shipping: partOf('shipping'), isElsewhere };
+  const form = { billing: formOf('billing'), shipping: formOf('shipping'), isElsewhere };
   const changed = (isElsewhere ? (['billing', 'shipping'] as const) : (['billing'] as const)).find((part) => {
-    const shownFor = field(`${part}.format`);
-    return shownFor !== '' && shownFor !== form[part].country;
+    const formCountry = field(`${part}.format`);
+    return formCountry !== '' && formCountry !== form[part].country;
   });
   return changed ? { ...form, newCountry: form[changed].country ?? '' } : form;
 }
 
-/** Stores what was sent; throws what is wrong in both addresses. */
-export function settingAddresses(visit: Visit, sent: AddressForm, known: AddressForm): CartChange {
+/** Throws the problems of both addresses at once. */
+export function setAddresses(visit: Visit, form: AddressForm, stored: AddressForm): CartChange {
   const { settings } = visit;
   const problems: Problem[] = [];
-  const checked = (part: Part) => {
+  const checked = (part: AddressKind) => {
     try {
-      return checkedAddress(part, sent[part], known[part], settings);
+      return parseAddress(part, form[part], stored[part], settings);
     } catch (error) {
       if (!(error instanceof ValidationError)) throw error;
       problems.push(...error.problems);
     }
   };
   const billing = checked('billing');
-  const shipping = sent.isElsewhere ? checked('shipping') : undefined;
+  const shipping = form.isElsewhere ? checked('shipping') : undefined;
   if (problems.length > 0 || !billing) throw new ValidationError(problems);
   return (_cart, context) => ({
     ...setAddress('billingAddress', billing, context),
@@ -84,22 +86,22 @@ export function settingAddresses(visit: Visit, sent: AddressForm, known: Address
 
 export async function addressPage(
   visit: Visit,
-  shown: ShownCart,
+  visitorCart: VisitorCart,
   form: AddressForm,
   problems: readonly Problem[] = [],
 ): Promise<Page> {
   const { locale } = visit;
   const words = messages(locale).storefront.checkout;
   const errors = fieldErrors(visit, problems, form);
-  const partOf = (part: Part) => ({ part, typed: form[part], errors });
+  const formOf = (part: AddressKind) => ({ part, values: form[part], errors });
   return {
     title: words.address,
     path: '/checkout',
     isPrivate: true,
     ...(problems.length > 0 && { status: 400 }),
-    events: await cartEvents(visit, shown.shown),
+    events: await cartEvents(visit, visitorCart.view),
     main: html`<h1>${words.title}</h1>
-      ${steps(visit, shown, '/checkout')} ${errorList(visit, errors, form)}
+      ${steps(visit, visitorCart, '/checkout')} ${errorList(visit, errors, form)}
       ${
         form.newCountry &&
         html`<p class="notice" role="status">
@@ -109,7 +111,7 @@ export async function addressPage(
       <form class="narrow" method="post" action="${to(visit, '/checkout')}">
         <fieldset>
           <legend><h2>${words.billingAddress}</h2></legend>
-          ${addressField(visit, partOf('billing'), 'emailAddress')} ${addressFields(visit, partOf('billing'))}
+          ${addressField(visit, formOf('billing'), 'emailAddress')} ${addressFields(visit, formOf('billing'))}
         </fieldset>
         <div class="field">
           <label
@@ -119,7 +121,7 @@ export async function addressPage(
         </div>
         <fieldset class="elsewhere">
           <legend><h2>${words.deliveryAddress}</h2></legend>
-          ${addressFields(visit, partOf('shipping'))}
+          ${addressFields(visit, formOf('shipping'))}
         </fieldset>
         <p>
           <button class="button">${words.continue}</button>
@@ -129,12 +131,12 @@ export async function addressPage(
   };
 }
 
-/** All that is to be corrected, with links to where. */
+/** Lists all errors with links to their fields. */
 function errorList(visit: Visit, errors: FieldErrors, form: AddressForm): Markup | false {
   if (errors.size === 0) return false;
-  const parts: readonly Part[] = ['billing', 'shipping'];
+  const parts: readonly AddressKind[] = ['billing', 'shipping'];
   const inOrder = parts.flatMap((part) =>
-    ['emailAddress', 'country', ...rowsOf(part, form[part].country ?? '', visit.settings).flat()].map(
+    ['emailAddress', 'country', ...addressRows(part, form[part].country ?? '', visit.settings).flat()].map(
       (name) => `${part}.${name}`,
     ),
   );
@@ -144,7 +146,7 @@ function errorList(visit: Visit, errors: FieldErrors, form: AddressForm): Markup
       ${inOrder.map((field) => {
         const message = errors.get(field);
         if (message === undefined) return false;
-        const [part, name] = field.split('.') as [Part, keyof Address];
+        const [part, name] = field.split('.') as [AddressKind, keyof Address];
         const label = labelOf(visit, name, form[part].country ?? '');
         return html`<li><a href="#${field}">${label}</a>: ${message}</li>`;
       })}

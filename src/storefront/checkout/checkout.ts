@@ -1,60 +1,62 @@
 import type { CartChange } from '../../carts/cart.ts';
 import { setLocale } from '../../carts/changes.ts';
 import { NotAsReviewed } from '../../carts/review-digest.ts';
-import { orderCart, type ShownCart } from '../../carts/shopping.ts';
+import { orderCart, type VisitorCart } from '../../carts/shopping.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { HttpError, ValidationError } from '../../http/errors.ts';
 import { cartPage } from '../cart/cart-page.ts';
-import { cartOf, changeCartOf, rememberCart, shopperOf } from '../cart/visitor-cart.ts';
+import { findCart, updateCart, setSessionCart, shopperOf } from '../cart/visitor-cart.ts';
 import { messages } from '../../kernel/messages.ts';
-import { addressPage, knownAddresses, sentAddresses, settingAddresses } from './address-step.ts';
-import { chooseMethods, deliveryPage, sentChoices } from './delivery-step.ts';
+import { addressPage, cartAddresses, parseAddresses, setAddresses } from './address-step.ts';
+import { chooseMethods, deliveryPage, parseMethods } from './delivery-step.ts';
 import { reviewPage } from './review-step.ts';
-import { missingBefore, type Step } from './steps.ts';
+import { firstMissingStep, type Step } from './steps.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
-import { pickedUp } from '../cart/pickup.ts';
+import { pickUpCart } from '../cart/pickup.ts';
 import type { VisitorEvent } from '../session.ts';
 import { to, type Visit } from '../visit.ts';
 
-/** Per hour and client address: nobody buys so often, and whoever does takes the stock away from others. */
-const MOST_ORDERS = 60;
+/** Nobody buys so often, and a client that does would take the stock away from others. */
+const MAX_ORDERS_PER_HOUR = 60;
 
-/** From the cart to the order, in three pages. */
+/** Three pages lead from the cart to the order. */
 export function checkout(pages: Pages): void {
   pages.get(
     '/checkout',
-    async (visit, asked) =>
-      (await pickedUp(visit, asked, '/checkout')) ??
-      atStep(visit, '/checkout', (shown) => addressPage(visit, shown, knownAddresses(visit, shown))),
+    async (visit, request) =>
+      (await pickUpCart(visit, request, '/checkout')) ??
+      atStep(visit, '/checkout', (visitorCart) =>
+        addressPage(visit, visitorCart, cartAddresses(visit, visitorCart)),
+      ),
   );
 
-  pages.post('/checkout', async (visit, sent) =>
-    atStep(visit, '/checkout', async (shown) => {
-      const form = sentAddresses(visit, sent);
-      if (form.newCountry !== undefined) return addressPage(visit, shown, form);
+  pages.post('/checkout', async (visit, request) =>
+    atStep(visit, '/checkout', async (visitorCart) => {
+      const form = parseAddresses(visit, request);
+      if (form.newCountry !== undefined) return addressPage(visit, visitorCart, form);
       try {
-        const change = settingAddresses(visit, form, knownAddresses(visit, shown));
-        return await changed(visit, shown, change, '/checkout/delivery');
+        const change = setAddresses(visit, form, cartAddresses(visit, visitorCart));
+        return await saveAndContinue(visit, visitorCart, change, '/checkout/delivery');
       } catch (error) {
         if (!(error instanceof ValidationError)) throw error;
-        return addressPage(visit, shown, form, error.problems);
+        return addressPage(visit, visitorCart, form, error.problems);
       }
     }),
   );
 
   pages.get('/checkout/delivery', async (visit) =>
-    atStep(visit, '/checkout/delivery', (shown) => deliveryPage(visit, shown)),
+    atStep(visit, '/checkout/delivery', (visitorCart) => deliveryPage(visit, visitorCart)),
   );
 
-  pages.post('/checkout/delivery', async (visit, sent) =>
-    atStep(visit, '/checkout/delivery', async (shown) => {
-      const chosen = sentChoices(visit, shown, sent);
-      if (chosen.refused.length > 0) return deliveryPage(visit, shown, chosen);
-      return changed(
+  pages.post('/checkout/delivery', async (visit, request) =>
+    atStep(visit, '/checkout/delivery', async (visitorCart) => {
+      const methods = parseMethods(visit, visitorCart, request);
+      if (methods.rejected.length > 0) return deliveryPage(visit, visitorCart, methods);
+      return saveAndContinue(
         visit,
-        shown,
-        chooseMethods(chosen),
+        visitorCart,
+        chooseMethods(methods),
         '/checkout/review',
         { event: 'shippingMethod:select' },
         { event: 'paymentMethod:select' },
@@ -63,7 +65,7 @@ export function checkout(pages: Pages): void {
   );
 
   pages.get('/checkout/review', async (visit) =>
-    atStep(visit, '/checkout/review', (shown) => reviewPage(visit, shown)),
+    atStep(visit, '/checkout/review', (visitorCart) => reviewPage(visit, visitorCart)),
   );
 
   pages.post(
@@ -71,55 +73,61 @@ export function checkout(pages: Pages): void {
     async (visit, { field }) => {
       const { cart, order } = visit.session;
       if (!cart) return new Redirect(to(visit, order === undefined ? '/cart' : '/confirmation'));
-      const shown = await cartOf(visit);
+      const visitorCart = await findCart(visit);
       const reviewed = field('reviewed');
-      // Gone: another click was faster, or it has ended.
-      if (!shown) return ordered(visit, cart.id, reviewed);
-      return atStep(visit, '/checkout/review', (shown) => placed(visit, shown, reviewed), shown);
+      // The cart no longer exists, because another click was faster or it has expired.
+      if (!visitorCart) return orderAndRedirect(visit, cart.id, reviewed);
+      return atStep(
+        visit,
+        '/checkout/review',
+        (visitorCart) => placeOrder(visit, visitorCart, reviewed),
+        visitorCart,
+      );
     },
-    { perHour: MOST_ORDERS },
+    { perHour: MAX_ORDERS_PER_HOUR },
   );
 }
 
-/** With the visitor's cart, if all that comes before this step is done; else the visitor is sent there. */
+/** Passes the visitor's cart on if all steps before this one are done, else redirects to the first that is missing. */
 async function atStep(
   visit: Visit,
   step: Step,
-  work: (shown: ShownCart) => Promise<Page | Redirect>,
-  known?: ShownCart,
+  work: (visitorCart: VisitorCart) => Promise<Page | Redirect>,
+  known?: VisitorCart,
 ): Promise<Page | Redirect> {
-  const had = visit.session.cart;
-  const shown = known ?? (await cartOf(visit));
-  if (!shown) return new Redirect(to(visit, '/cart'), had && messages(visit.locale).storefront.cart.expired);
-  const missing = missingBefore(step, shown);
-  return missing ? new Redirect(to(visit, missing)) : work(shown);
+  const sessionCart = visit.session.cart;
+  const visitorCart = known ?? (await findCart(visit));
+  if (!visitorCart)
+    return new Redirect(to(visit, '/cart'), sessionCart && messages(visit.locale).storefront.cart.expired);
+  const missing = firstMissingStep(step, visitorCart);
+  return missing ? new Redirect(to(visit, missing)) : work(visitorCart);
 }
 
-async function changed(
+async function saveAndContinue(
   visit: Visit,
-  { cart }: ShownCart,
+  { cart }: VisitorCart,
   change: CartChange,
   next: Step,
   ...events: VisitorEvent[]
 ): Promise<Redirect> {
-  const now = await changeCartOf(visit, cart.cartId, change);
+  const now = await updateCart(visit, cart.cartId, change);
   if (!now) return new Redirect(to(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
-  rememberCart(visit, now, ...events);
+  setSessionCart(visit, now, ...events);
   return new Redirect(to(visit, next));
 }
 
-/** Two orders made the same new customer, or the customer was erased: the next try finds out. */
+/** Two orders created the same customer, or the customer was erased meanwhile. The next attempt succeeds. */
 const RACES: readonly unknown[] = ['customer_number', 'customer_order_customer'];
 
-/** What the rules refuse is said on the page of the cart, where it can be changed. */
-async function placed(visit: Visit, { cart }: ShownCart, reviewed: string): Promise<Page | Redirect> {
+/** An order that the rules refuse leads to the cart page, where the cart can be changed. */
+async function placeOrder(visit: Visit, { cart }: VisitorCart, reviewed: string): Promise<Page | Redirect> {
   const { locale } = visit;
   try {
-    // Somebody may have switched the language on the last page.
-    if (cart.locale !== locale) await changeCartOf(visit, cart.cartId, () => setLocale(locale));
-    return await ordered(visit, cart.cartId, reviewed);
+    // The visitor may have switched the language on the last page.
+    if (cart.locale !== locale) await updateCart(visit, cart.cartId, () => setLocale(locale));
+    return await orderAndRedirect(visit, cart.cartId, reviewed);
   } catch (error) {
-    // Nobody orders anything else than what stood above the button.
+    // The order must be exactly what stood above the button.
     if (error instanceof NotAsReviewed) {
       return atStep(visit, '/checkout/review', (now) =>
         reviewPage(visit, now, { status: 409, message: messages(locale).storefront.checkout.changed }),
@@ -127,16 +135,16 @@ async function placed(visit: Visit, { cart }: ShownCart, reviewed: string): Prom
     }
     const isRace = RACES.includes(violatedConstraint(error));
     if (!isRace && !(error instanceof HttpError && error.status < 500)) throw error;
-    const shown = await cartOf(visit);
+    const visitorCart = await findCart(visit);
     const message = isRace
       ? messages(locale).storefront.checkout.tryAgain
       : messages(locale).storefront.cart.notOrdered;
-    return cartPage(visit, shown, { status: 409, message });
+    return cartPage(visit, visitorCart, { status: 409, message });
   }
 }
 
-/** The session lets go of the cart and holds the order, which the next page shows. */
-async function ordered(visit: Visit, cartId: string, reviewed: string): Promise<Redirect> {
+/** Replaces the cart of the session by the order, which the next page shows. */
+async function orderAndRedirect(visit: Visit, cartId: string, reviewed: string): Promise<Redirect> {
   const order = await orderCart(shopperOf(visit), cartId, reviewed);
   visit.updateSession({ cart: undefined });
   if (order === undefined)

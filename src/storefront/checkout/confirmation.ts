@@ -4,13 +4,13 @@ import { html, type Markup } from '../../http/html.ts';
 import { findOrder } from '../../orders/queries.ts';
 import { toOrder } from '../../orders/render.ts';
 import type { Order } from '../../orders/schema.ts';
-import { goods, parties } from './review-step.ts';
+import { linesAndTotals, orderParties } from './review-step.ts';
 import { orderCompleted } from '../scripts/events.ts';
 import type { Pages } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
-/** The order that the visitor has just placed; nobody else's session names it. */
+/** The order that the visitor has just placed, which only the visitor's session names. */
 export function confirmation(pages: Pages): void {
   pages.get('/confirmation', async (visit) => {
     const { db, shopId, session, locale, settings, origin } = visit;
@@ -29,18 +29,18 @@ export function confirmation(pages: Pages): void {
         <p>${words.number({ number: order.orderNumber })}</p>
         <p>${words.email({ address: order.billingAddress.emailAddress ?? '' })}</p>
         <h2>${words.next}</h2>
-        ${whatIsNext(visit, order)} ${parties(visit, order, { hasLinks: false })}
-        ${goods(visit, order, row.content)}
+        ${nextSteps(visit, order)} ${orderParties(visit, order, { hasLinks: false })}
+        ${linesAndTotals(visit, order, row.content)}
         <p><a class="button" href="${to(visit, '')}">${words.continueShopping}</a></p>`,
     };
   });
 }
 
-/** The key that every new shop has for a transfer before the goods are sent, and that of an invoice. */
+/** Every new shop has these keys for a bank transfer in advance and for an invoice. */
 const IN_ADVANCE = 'advance';
 const BY_INVOICE = 'invoice';
 
-function whatIsNext({ settings, locale }: Visit, order: Order): Markup {
+function nextSteps({ settings, locale }: Visit, order: Order): Markup {
   const words = messages(locale).storefront.confirmation;
   const { paymentMethod } = order.paymentData ?? {};
   const { grandTotal } = order.lineItemContainer;

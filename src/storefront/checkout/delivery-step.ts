@@ -1,7 +1,7 @@
 import type { CartChange } from '../../carts/cart.ts';
 import { choosePayment, chooseShipping } from '../../carts/changes.ts';
 import { contentOf, named } from '../../pricing/content.ts';
-import type { ShownCart } from '../../carts/shopping.ts';
+import type { VisitorCart } from '../../carts/shopping.ts';
 import { html, webAddress, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { priceOf, type Price } from '../../http/price.ts';
@@ -15,14 +15,14 @@ import type { Page, PageEvent } from '../page.ts';
 import type { FormRequest } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
 
-/** Stands for a payment that an app has set with a price of its own. */
+/** The id of a payment that an app has set with a price of its own. */
 const AGREED = 'agreed';
 
 type Field = 'shippingMethod' | 'paymentMethod';
 
-/** What was sent, and what of it can't be. */
-export interface Chosen extends Record<Field, string> {
-  refused: readonly Field[];
+/** The methods of the form, and which of them are not offered. */
+export interface MethodForm extends Record<Field, string> {
+  rejected: readonly Field[];
 }
 
 interface Option {
@@ -35,13 +35,13 @@ interface Option {
   isChosen: boolean;
 }
 
-/** The ways to deliver these goods. A price is that of the cart if this one were chosen. */
-function shippingOptions({ db, locale }: Visit, { cart, priced, settings }: ShownCart): Option[] {
+/** The methods that can deliver this cart, each with the price that it would cost. */
+function shippingOptions({ db, locale }: Visit, { cart, priced, settings }: VisitorCart): Option[] {
   const { possible, isNeeded, method: current } = priced.totals.delivery;
   if (!isNeeded) return [];
   return possible.map((method) => {
     const id = method.shippingMethodId;
-    // What an app has agreed on with the visitor holds for the method that it has chosen.
+    // A price that an app has set is valid for the method that the app has chosen.
     const choice = id === cart.shippingMethodId ? {} : { shippingMethodId: id, shippingPrice: null };
     const { totals } = contentOf({ ...cart, ...choice }, settings, db.now);
     const name = anyText(named(method, settings), locale, settings.defaultLocale)!;
@@ -58,7 +58,7 @@ function shippingOptions({ db, locale }: Visit, { cart, priced, settings }: Show
   });
 }
 
-function paymentOptions({ db, locale }: Visit, { cart, priced, settings }: ShownCart): Option[] {
+function paymentOptions({ db, locale }: Visit, { cart, priced, settings }: VisitorCart): Option[] {
   const current = priced.totals.payment;
   const options = settings.paymentMethods.map((method): Option => {
     const id = method.paymentMethodId;
@@ -88,25 +88,27 @@ function paymentOptions({ db, locale }: Visit, { cart, priced, settings }: Shown
   return [agreed, ...options];
 }
 
-export function sentChoices(visit: Visit, shown: ShownCart, { field }: FormRequest): Chosen {
+export function parseMethods(visit: Visit, visitorCart: VisitorCart, { field }: FormRequest): MethodForm {
   const isOffered = (options: Option[], id: string) =>
     options.length === 0 || options.some((option) => option.id === id);
-  const shippingMethod = sentId(field('shippingMethod'));
-  const paymentMethod = sentId(field('paymentMethod'));
+  const shippingMethod = normalisedId(field('shippingMethod'));
+  const paymentMethod = normalisedId(field('paymentMethod'));
   return {
     shippingMethod,
     paymentMethod,
-    refused: [
-      ...(isOffered(shippingOptions(visit, shown), shippingMethod) ? [] : (['shippingMethod'] as const)),
-      ...(isOffered(paymentOptions(visit, shown), paymentMethod) ? [] : (['paymentMethod'] as const)),
+    rejected: [
+      ...(isOffered(shippingOptions(visit, visitorCart), shippingMethod)
+        ? []
+        : (['shippingMethod'] as const)),
+      ...(isOffered(paymentOptions(visit, visitorCart), paymentMethod) ? [] : (['paymentMethod'] as const)),
     ],
   };
 }
 
-const sentId = (text: string) => (isId(text) ? text.toUpperCase() : text);
+const normalisedId = (text: string) => (isId(text) ? text.toUpperCase() : text);
 
-/** What is chosen again stays as it is: an app may have set its price, or its payment. */
-export function chooseMethods({ shippingMethod, paymentMethod }: Chosen): CartChange {
+/** A method that is chosen again stays unchanged, because an app may have set its price. */
+export function chooseMethods({ shippingMethod, paymentMethod }: MethodForm): CartChange {
   return (cart, context) => {
     const { settings, now } = context;
     const { isNeeded, possible } = contentOf(cart, settings, now).totals.delivery;
@@ -122,29 +124,29 @@ export function chooseMethods({ shippingMethod, paymentMethod }: Chosen): CartCh
   };
 }
 
-export async function deliveryPage(visit: Visit, shown: ShownCart, sent?: Chosen): Promise<Page> {
+export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?: MethodForm): Promise<Page> {
   const words = messages(visit.locale).storefront.checkout;
-  const shipping = shippingOptions(visit, shown);
-  const payment = paymentOptions(visit, shown);
-  const { isNeeded } = shown.priced.totals.delivery;
+  const shipping = shippingOptions(visit, visitorCart);
+  const payment = paymentOptions(visit, visitorCart);
+  const { isNeeded } = visitorCart.priced.totals.delivery;
   return {
     title: words.deliveryAndPayment,
     path: '/checkout/delivery',
     isPrivate: true,
-    ...(sent && { status: 400 }),
-    events: await cartEvents(visit, shown.shown),
+    ...(form && { status: 400 }),
+    events: await cartEvents(visit, visitorCart.view),
     main: html`<h1>${words.title}</h1>
-      ${steps(visit, shown, '/checkout/delivery')}
+      ${steps(visit, visitorCart, '/checkout/delivery')}
       <div class="columns">
         <form method="post" action="${to(visit, '/checkout/delivery')}">
           ${
             shipping.length > 0
-              ? group('shippingMethod', words.shipping, shipping, sent, words.chooseShipping)
+              ? group('shippingMethod', words.shipping, shipping, form, words.chooseShipping)
               : html`<p>${isNeeded ? words.noShipping : words.nothingShipped}</p>`
           }
           ${
             payment.length > 0
-              ? group('paymentMethod', words.payment, payment, sent, words.choosePayment)
+              ? group('paymentMethod', words.payment, payment, form, words.choosePayment)
               : html`<p>${words.noPayment}</p>`
           }
           <p>
@@ -154,7 +156,7 @@ export async function deliveryPage(visit: Visit, shown: ShownCart, sent?: Chosen
         </form>
         <section aria-labelledby="sums">
           <h2 id="sums">${messages(visit.locale).storefront.cart.summary}</h2>
-          ${summary(visit, shown.shown, shown.priced.content)}
+          ${summary(visit, visitorCart.view, visitorCart.priced.content)}
         </section>
       </div>`,
   };
@@ -163,13 +165,13 @@ export async function deliveryPage(visit: Visit, shown: ShownCart, sent?: Chosen
     name: Field,
     legend: string,
     options: readonly Option[],
-    sent: Chosen | undefined,
+    form: MethodForm | undefined,
     message: string,
   ): Markup {
-    const isRefused = sent?.refused.includes(name) ?? false;
-    return html`<fieldset ${isRefused && html`aria-describedby="${name}-error"`}>
+    const isRejected = form?.rejected.includes(name) ?? false;
+    return html`<fieldset ${isRejected && html`aria-describedby="${name}-error"`}>
       <legend><h2>${legend}</h2></legend>
-      ${isRefused && html`<p class="error" id="${name}-error">${message}</p>`}
+      ${isRejected && html`<p class="error" id="${name}-error">${message}</p>`}
       ${options.map(
         ({ id, name: text, description, logo, price, event, isChosen }) =>
           html`<label class="choice">
@@ -178,7 +180,7 @@ export async function deliveryPage(visit: Visit, shown: ShownCart, sent?: Chosen
               name="${name}"
               value="${id}"
               required
-              ${(sent && !isRefused ? sent[name] === id : isChosen) && html`checked`}
+              ${(form && !isRejected ? form[name] === id : isChosen) && html`checked`}
               ${event && html`data-event="${JSON.stringify(event)}"`}
             />
             ${logo !== undefined && html`<img src="${logo}" alt="" height="32" />`}

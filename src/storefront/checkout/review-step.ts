@@ -1,11 +1,11 @@
 import type { Content } from '../../pricing/content.ts';
 import { reviewDigest } from '../../carts/review-digest.ts';
-import type { ShownCart } from '../../carts/shopping.ts';
+import type { VisitorCart } from '../../carts/shopping.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { PageName } from '../../shops/legal/schema.ts';
-import { orderedLines, summary, type Sums } from '../cart/cart-summary.ts';
+import { orderLines, summary, type Sums } from '../cart/cart-summary.ts';
 import { messages, type Message } from '../../kernel/messages.ts';
 import { steps, type Step } from './steps.ts';
 import { cartEvents } from '../scripts/events.ts';
@@ -13,36 +13,37 @@ import type { Page } from '../page.ts';
 import { legalNames, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
-/** Everything on one page, beside the button that orders it. */
+/** The whole order on one page, with the button that places it. */
 export async function reviewPage(
   visit: Visit,
-  shown: ShownCart,
-  refusal?: { status: 409; message: string },
+  visitorCart: VisitorCart,
+  rejection?: { status: 409; message: string },
 ): Promise<Page> {
   const words = messages(visit.locale).storefront.checkout;
-  const { content } = shown.priced;
+  const { content } = visitorCart.priced;
   return {
     title: words.review,
     path: '/checkout/review',
     isPrivate: true,
-    ...(refusal && { status: refusal.status }),
-    events: await cartEvents(visit, shown.shown),
+    ...(rejection && { status: rejection.status }),
+    events: await cartEvents(visit, visitorCart.view),
     main: html`<h1>${words.review}</h1>
-      ${steps(visit, shown, '/checkout/review')}
-      ${refusal && html`<div class="notice" role="alert"><p class="error">${refusal.message}</p></div>`}
-      ${parties(visit, shown.shown, { hasLinks: true })} ${goods(visit, shown.shown, content)}
+      ${steps(visit, visitorCart, '/checkout/review')}
+      ${rejection && html`<div class="notice" role="alert"><p class="error">${rejection.message}</p></div>`}
+      ${orderParties(visit, visitorCart.view, { hasLinks: true })}
+      ${linesAndTotals(visit, visitorCart.view, content)}
       <form method="post" action="${to(visit, '/checkout/order')}">
-        <input type="hidden" name="reviewed" value="${reviewDigest(shown.cart, content)}" />
+        <input type="hidden" name="reviewed" value="${reviewDigest(visitorCart.cart, content)}" />
         ${legalTexts(visit)}
         <p><button class="button">${words.order}</button></p>
       </form>`,
   };
 }
 
-type Parties = Sums & { billingAddress: Address | null; shippingAddress: Address | null };
+type OrderParties = Sums & { billingAddress: Address | null; shippingAddress: Address | null };
 
-/** Who orders, where it goes, and how: of a cart or of an order. */
-export function parties(visit: Visit, order: Parties, { hasLinks }: { hasLinks: boolean }): Markup {
+/** Addresses and methods of a cart or of an order. */
+export function orderParties(visit: Visit, order: OrderParties, { hasLinks }: { hasLinks: boolean }): Markup {
   const words = messages(visit.locale).storefront.checkout;
   const { billingAddress, shippingAddress, shippingData, paymentData } = order;
   const block = (title: string, content: Markup, step: Step) =>
@@ -59,7 +60,7 @@ export function parties(visit: Visit, order: Parties, { hasLinks }: { hasLinks: 
       }
     </section>`;
   return html`<div class="boxes">
-    ${billingAddress && block(words.billingAddress, addressText(visit, billingAddress, { hasMail: true }), '/checkout')}
+    ${billingAddress && block(words.billingAddress, addressText(visit, billingAddress, { hasEmail: true }), '/checkout')}
     ${
       shippingData &&
       block(
@@ -83,19 +84,18 @@ export function parties(visit: Visit, order: Parties, { hasLinks }: { hasLinks: 
   </div>`;
 }
 
-function addressText({ settings, locale }: Visit, address: Address, { hasMail = false } = {}): Markup {
+function addressText({ settings, locale }: Visit, address: Address, { hasEmail = false } = {}): Markup {
   const lines = addressLines(address, settings.country, languageTag(locale));
   return html`<address>
-    ${lines.map((line) => html`${line}<br />`)} ${hasMail && address.emailAddress}
+    ${lines.map((line) => html`${line}<br />`)} ${hasEmail && address.emailAddress}
   </address>`;
 }
 
-/** What is bought, and what it comes to. */
-export function goods(visit: Visit, sums: Sums, content: Content): Markup {
+export function linesAndTotals(visit: Visit, sums: Sums, content: Content): Markup {
   return html`<div class="columns">
     <section aria-labelledby="goods">
       <h2 id="goods">${messages(visit.locale).storefront.checkout.items}</h2>
-      ${orderedLines(visit, sums)}
+      ${orderLines(visit, sums)}
     </section>
     <section aria-labelledby="sums">
       <h2 id="sums">${messages(visit.locale).storefront.cart.summary}</h2>
@@ -104,7 +104,7 @@ export function goods(visit: Visit, sums: Sums, content: Content): Markup {
   </div>`;
 }
 
-/** The pages that the shop has, in sentences beside the button. */
+/** A sentence with a link for each legal page that the shop has. */
 function legalTexts(visit: Visit): Markup {
   const words = messages(visit.locale).storefront.checkout;
   const names = legalNames(visit);

@@ -1,21 +1,21 @@
-import type { ShownCart } from '../../carts/shopping.ts';
+import type { VisitorCart } from '../../carts/shopping.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { obstacleTo } from '../cart/visitor-cart.ts';
+import { checkoutObstacle } from '../cart/visitor-cart.ts';
 import { messages } from '../../kernel/messages.ts';
 import { to, type Visit } from '../visit.ts';
 
 export type Step = '/checkout' | '/checkout/delivery' | '/checkout/review';
 
-/** Where somebody must go before this step; undefined: nothing is missing. */
-export function missingBefore(step: Step, shown: ShownCart): '/cart' | Step | undefined {
-  if (obstacleTo(shown)) return '/cart';
+/** The page that must be completed before this step; undefined: nothing is missing. */
+export function firstMissingStep(step: Step, visitorCart: VisitorCart): '/cart' | Step | undefined {
+  if (checkoutObstacle(visitorCart)) return '/cart';
   if (step === '/checkout') return undefined;
-  if (shown.cart.billingAddress === null) return '/checkout';
-  return step === '/checkout/review' && !isChosen(shown) ? '/checkout/delivery' : undefined;
+  if (visitorCart.cart.billingAddress === null) return '/checkout';
+  return step === '/checkout/review' && !hasMethods(visitorCart) ? '/checkout/delivery' : undefined;
 }
 
-/** Somebody said how to deliver and how to pay, where there is something to say. */
-function isChosen({ cart, priced, settings }: ShownCart): boolean {
+/** The methods of delivery and payment are chosen, as far as there are any. */
+function hasMethods({ cart, priced, settings }: VisitorCart): boolean {
   const { delivery } = priced.totals;
   const isPaid =
     cart.paymentPrice !== null ||
@@ -24,8 +24,8 @@ function isChosen({ cart, priced, settings }: ShownCart): boolean {
   return isPaid && (delivery.isChosen || delivery.method === null);
 }
 
-/** The steps; those that can be reached are links. */
-export function steps(visit: Visit, shown: ShownCart, current: Step): Markup {
+/** Steps that can be reached are links. */
+export function steps(visit: Visit, visitorCart: VisitorCart, current: Step): Markup {
   const words = messages(visit.locale).storefront.checkout;
   const all: [Step, string][] = [
     ['/checkout', words.address],
@@ -36,7 +36,7 @@ export function steps(visit: Visit, shown: ShownCart, current: Step): Markup {
     <ol class="steps">
       ${all.map(([step, name]) => {
         if (step === current) return html`<li><span aria-current="step">${name}</span></li>`;
-        const isOpen = missingBefore(step, shown) === undefined;
+        const isOpen = firstMissingStep(step, visitorCart) === undefined;
         return html`<li>${isOpen ? html`<a href="${to(visit, step)}">${name}</a>` : name}</li>`;
       })}
     </ol>

@@ -7,7 +7,7 @@ import { refsOf } from '../../catalogue/products/listing.ts';
 import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
-import { cartOf } from '../cart/visitor-cart.ts';
+import { findCart } from '../cart/visitor-cart.ts';
 import { cartForApps } from '../scripts/events.ts';
 import { findOrRender, pageCache, viewOf, type RenderedPage } from '../page-cache.ts';
 import { prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
@@ -61,8 +61,8 @@ async function withVisitorEvents(visit: Visit, { page, product }: Content): Prom
   const { cart, wishlistCount = 0 } = visit.session;
   if ((!cart && wishlistCount === 0) || !hasListeners(visit)) return page;
   const { productId } = product;
-  const [wished, shown] = await Promise.all([findWishedIds(visit, [productId]), cartOf(visit)]);
-  const eventCart = shown ? cartForApps(visit, shown.shown) : null;
+  const [wished, visitorCart] = await Promise.all([findWishedIds(visit, [productId]), findCart(visit)]);
+  const eventCart = visitorCart ? cartForApps(visit, visitorCart.view) : null;
   return {
     ...page,
     events: [productEvent({ ...product, isInWishlist: wished.has(productId) }, eventCart)],
