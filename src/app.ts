@@ -13,6 +13,7 @@ import { addresses } from './carts/addresses.ts';
 import { createCartStore, type CartStoreOptions } from './carts/cart-store.ts';
 import { coupon } from './carts/coupon.ts';
 import { lineItems } from './carts/line-items.ts';
+import { createOrderPlacing } from './carts/order-placing.ts';
 import { order } from './carts/order.ts';
 import { paymentAndShipping } from './carts/payment-and-shipping.ts';
 import { carts } from './carts/routes.ts';
@@ -178,6 +179,7 @@ export async function buildApp({
   await registerOpenapi(app);
 
   const cartStore = createCartStore(db, cartStoreOptions);
+  const placeOrder = createOrderPlacing(db, cartStore, cartStoreOptions);
   const api = operations(app, {
     config,
     db,
@@ -195,7 +197,7 @@ export async function buildApp({
   coupon(api, cartStore);
   addresses(api, cartStore);
   paymentAndShipping(api, cartStore);
-  order(api, cartStore);
+  order(api, placeOrder);
   orders(api);
   sales(api);
   managedOrders(api);
@@ -232,7 +234,7 @@ export async function buildApp({
   await docsRoutes(app);
   mediaRoutes(app, { config });
   startPageRoutes(app, { db, config, hosts, isMigrated });
-  await storefrontRoutes(app, { db, carts: cartStore, config, limiter, hosts, isMigrated });
+  await storefrontRoutes(app, { db, carts: cartStore, placeOrder, config, limiter, hosts, isMigrated });
 
   app.addHook('onClose', async () => {
     await hosts.close();

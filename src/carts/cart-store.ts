@@ -1,18 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CartProduct } from '../catalogue/products/cart-product.ts';
-import { cachedCartProducts, updateCachedStock } from '../catalogue/products/cart-product-cache.ts';
+import { cachedCartProducts } from '../catalogue/products/cart-product-cache.ts';
 import { createBatcher, type BatchWork } from '../db/batcher.ts';
 import { isTransient, type Database, type Queries, type Transaction } from '../db/database.ts';
 import type { Entry } from '../http/audit-entry.ts';
 import type { Caller } from '../http/callers.ts';
 import { newCartToken, requireCartToken } from '../http/cart-token.ts';
-import { conflict, forbidden, gone, HttpError, invalid, isRefusal, notFound } from '../http/errors.ts';
+import { forbidden, gone, HttpError, invalid, isRefusal, notFound } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
-import { confirmation } from '../orders/confirmation-email.ts';
-import type { NewOrder, OrderRequest } from '../orders/new-order.ts';
-import { createOrderBatcher, placeAlone } from '../orders/place-together.ts';
-import { placeOrders } from '../orders/place.ts';
-import { findOrderOfCart, type OrderRow } from '../orders/queries.ts';
+import { findOrderOfCart } from '../orders/queries.ts';
 import { contentOf } from '../pricing/content.ts';
 import { cachedSettings, settingsSince, type Settings } from '../shops/settings/settings.ts';
 import {
@@ -25,8 +21,7 @@ import {
 } from './cart.ts';
 import { cacheCart, cachedCart, dropCachedCart } from './cart-cache.ts';
 import { namedProducts } from './lines.ts';
-import { newCart, type CartIngredients, type MadeCart, type NewCartRequest } from './new-cart.ts';
-import { placedOrder, shortageText } from './new-order.ts';
+import { newCart, type CartIngredients, type CreatedCart, type NewCartRequest } from './new-cart.ts';
 import { insertUnchangedCarts, updateUnchangedCarts, type CartUpdate } from './optimistic-queries.ts';
 import {
   copyCart,
@@ -77,7 +72,7 @@ interface OpenCart {
 }
 
 /** A cart to compute a change from. */
-interface Attempt extends OpenCart {
+export interface Attempt extends OpenCart {
   /** It may be stale, so the change is saved only if all that it was computed from is unchanged. */
   isCached: boolean;
   /** Set: this transaction has locked the cart, so nobody else changes it. */
@@ -101,9 +96,6 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
     runMany: updateUnchangedCarts,
     runOne: async (queries, shopId, change) => (await updateUnchangedCarts(queries, shopId, [change]))[0]!,
   });
-  const placeUnlocked = options.batch
-    ? createOrderBatcher(db)
-    : (shopId: string, request: OrderRequest) => placeAlone(db, shopId, request);
 
   /** undefined: the cart, its settings or one of its products is not cached. */
   const openCached = (request: CartRequest, prefetch: Prefetch): OpenCart | undefined => {
@@ -139,8 +131,7 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
       if (first?.saved !== undefined) return first.saved;
       if (cached) dropCachedCart(db, request.shopId, request.params.cartId);
       const stored = await load(db, findCart, request, prefetch);
-      if (first?.refusal && isSame({ ...stored, ...stored.cart }, { ...cached!, ...cached!.cart }))
-        throw first.refusal;
+      if (first?.refusal && isSame(basisOf(stored), basisOf(cached!))) throw first.refusal;
       return save({ ...stored, isCached: false });
     });
   };
@@ -174,7 +165,7 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
     },
 
     /** One statement when the settings and the products are cached, else two. */
-    async create(request: NewCartRequest): Promise<MadeCart> {
+    async create(request: NewCartRequest): Promise<CreatedCart> {
       const { shopId } = request;
       const createStored = async (queries: Queries, ingredients: CartIngredients) => {
         const made = newCart(request, ingredients, queries.now);
@@ -202,41 +193,15 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
       return made;
     },
 
-    /** Places the order that `decide` makes of the cart, which is gone from then on. */
-    async placeOrder(
+    /** Makes something else of a cart, in the same steps as `update`; the cart is gone from then on. */
+    async close<Saved>(
       request: CartWriteRequest,
-      decide: (cart: PricedCart, now: Date) => NewOrder,
-    ): Promise<{ order: OrderRow; settings: Settings }> {
-      const { shopId, params, entry, transaction } = request;
+      save: (attempt: Attempt) => Promise<Saved | undefined>,
+    ): Promise<Saved> {
       try {
-        const { order, placing, ...from } = await saveCart(
-          request,
-          {},
-          async ({ cart, settings, isCached, tx }) => {
-            const { now } = tx ?? db;
-            const priced = priceCart(cart, settings, now);
-            const order = decide({ cart, settings, priced }, now);
-            const { settingsVersion, products } = cart;
-            const request = {
-              order,
-              options: {
-                mailId: newId(now),
-                mail: { ...confirmation(order, { locale: order.locale, settings }), shopId },
-                entry: entry && { ...entry, object: { ...entry.object, orderId: order.orderId } },
-                expected: isCached ? { settingsVersion, products } : undefined,
-              },
-            };
-            const placing = tx
-              ? (await placeOrders(tx, shopId, [request]))[0]!
-              : await placeUnlocked(shopId, request);
-            return placing.isCurrent ? { order, placing, cart, settings, priced } : undefined;
-          },
-        );
-        if (placing.orderNumber === null) throw conflict(shortageText(placing.shortIds, from));
-        updateCachedStock(transaction ?? db, shopId, placing.left);
-        return { order: placedOrder(order, placing), settings: from.settings };
+        return await saveCart(request, {}, save);
       } finally {
-        dropCachedCart(db, shopId, params.cartId);
+        dropCachedCart(db, request.shopId, request.params.cartId);
       }
     },
 
@@ -336,12 +301,15 @@ async function unlessRefused<Saved>(
   }
 }
 
+/** What the decision about a cart was computed from. */
 interface Basis {
   /** Of the cart; a new one has none yet. */
   version?: number;
   settings: Settings;
   products: readonly CartProduct[];
 }
+
+const basisOf = ({ cart, settings }: OpenCart): Basis => ({ ...cart, settings });
 
 /** Whether the same is computed from both. */
 function isSame(left: Basis, right: Basis): boolean {

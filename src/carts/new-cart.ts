@@ -21,7 +21,7 @@ export interface CartIngredients extends Pick<CartRow, 'products' | 'customerId'
   settings: Settings;
 }
 
-export interface MadeCart extends PricedCart {
+export interface CreatedCart extends PricedCart {
   /** Shown this once, because the database has only its hash. */
   token: string;
   status: Cart['status'];
@@ -31,7 +31,7 @@ export function newCart(
   { body, caller, appId }: NewCartRequest,
   { settings, ...ingredients }: CartIngredients,
   now: Date,
-): MadeCart {
+): CreatedCart {
   const offered = body.locale ? offeredLocale(body.locale, settings.locales) : undefined;
   const { token, hash } = newCartToken();
   const empty: CartRow = {

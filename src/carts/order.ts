@@ -4,10 +4,10 @@ import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
 import { toOrder } from '../orders/render.ts';
 import { Order } from '../orders/schema.ts';
-import type { CartStore } from './cart-store.ts';
 import { newOrder } from './new-order.ts';
+import type { OrderPlacing } from './order-placing.ts';
 
-export function order(api: Operations, carts: CartStore): void {
+export function order(api: Operations, placeOrder: OrderPlacing): void {
   api.writeWithStore(
     {
       method: 'POST',
@@ -31,7 +31,7 @@ export function order(api: Operations, carts: CartStore): void {
     },
     async (call) => {
       const { caller, origin } = call;
-      const { order, settings } = await carts.placeOrder(call, (cart, now) =>
+      const { order, settings } = await placeOrder(call, (cart, now) =>
         newOrder(cart, now, caller.app?.appId ?? null),
       );
       return toOrder(order, { locale: order.locale, origin, settings });

@@ -1,3 +1,4 @@
+import { afterAll, describe } from 'vitest';
 import { cartStoreOptions } from '../../test/service.ts';
 
 /**
@@ -7,9 +8,17 @@ import { cartStoreOptions } from '../../test/service.ts';
 cartStoreOptions.cache = false;
 cartStoreOptions.batch = false;
 
-await import('./carts.test.ts');
-await import('./line-items.test.ts');
-await import('./coupon.test.ts');
-await import('./checkout.test.ts');
-await import('./order.test.ts');
-await import('./pickup-token.test.ts');
+// Other test files run in the same process.
+afterAll(() => {
+  cartStoreOptions.cache = true;
+  cartStoreOptions.batch = true;
+});
+
+const FILES = ['carts', 'line-items', 'coupon', 'checkout', 'order', 'pickup-token'];
+
+// Each in a group of its own, because their hooks are for their own tests only. The query makes it another module
+// than the one that runs by itself: a module is evaluated once per process.
+describe.each(FILES)('%s', async (file) => {
+  const address = new URL(`${file}.test.ts?plain`, import.meta.url).href;
+  await import(address);
+});

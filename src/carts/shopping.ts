@@ -3,6 +3,7 @@ import { findOrderOfCart } from '../orders/queries.ts';
 import type { CartChange, Prefetch, PricedCart } from './cart.ts';
 import { CartGone, type CartStore, type CartWriteRequest } from './cart-store.ts';
 import { newOrder } from './new-order.ts';
+import type { OrderPlacing } from './order-placing.ts';
 import { toCart } from './render.ts';
 import { NotAsReviewed, reviewDigest } from './review-digest.ts';
 import type { Cart, NewCart } from './schema.ts';
@@ -14,6 +15,7 @@ import type { Cart, NewCart } from './schema.ts';
 export interface Shopper {
   db: Database;
   carts: CartStore;
+  placeOrder: OrderPlacing;
   shopId: string;
   /** Scheme and host. */
   origin: string;
@@ -67,9 +69,9 @@ export async function orderCart(
   cartId: string,
   reviewed: string,
 ): Promise<string | undefined> {
-  const { db, carts, shopId } = shopper;
+  const { db, placeOrder, shopId } = shopper;
   const placed = await unlessGone(
-    carts.placeOrder(requestOf(shopper, cartId), (cart, now) => {
+    placeOrder(requestOf(shopper, cartId), (cart, now) => {
       if (reviewed !== reviewDigest(cart.cart, cart.priced.content)) throw new NotAsReviewed();
       return newOrder(cart, now, null);
     }),

@@ -151,7 +151,7 @@ describe('shipments and returns', () => {
 test('who was erased gets no mails', async () => {
   const { shop, order } = await givenOrder();
   await service.db.run(sql`
-    update customer_order set billing_address = '{"country": "DE", "emailAddress": null}'
+    update customer_order set billing_address = (billing_address::jsonb || '{"emailAddress": null}')::json
     where shop_id = ${shop.shopId} and order_id = ${order.id}`);
   await well(order, 'POST', '/payments', { amount: 1 });
   const before = await queuedMails(service);

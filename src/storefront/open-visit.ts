@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { CartStore } from '../carts/cart-store.ts';
+import type { OrderPlacing } from '../carts/order-placing.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { notFound, tooManyRequests, type HttpError } from '../http/errors.ts';
@@ -15,6 +16,7 @@ import type { Visit } from './visit.ts';
 export interface PageDeps {
   db: Database;
   carts: CartStore;
+  placeOrder: OrderPlacing;
   config: Config;
   limiter: RateLimiter;
   sessions: Sessions;
@@ -41,7 +43,7 @@ export async function openVisit(
   deps: PageDeps,
   { mayBeStale = false }: VisitOptions = {},
 ): Promise<Visit> {
-  const { db, carts, config, sessions } = deps;
+  const { db, carts, placeOrder, config, sessions } = deps;
   const { shopId } = request.params as { shopId: string };
   delete request.visit;
   if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
@@ -54,6 +56,7 @@ export async function openVisit(
   const visit: Visit = {
     db,
     carts,
+    placeOrder,
     config,
     shopId,
     settings,

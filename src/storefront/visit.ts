@@ -1,4 +1,5 @@
 import type { CartStore } from '../carts/cart-store.ts';
+import type { OrderPlacing } from '../carts/order-placing.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';
@@ -11,6 +12,7 @@ import type { Session } from './session.ts';
 export interface Visit {
   db: Database;
   carts: CartStore;
+  placeOrder: OrderPlacing;
   config: Config;
   shopId: string;
   settings: Settings;

@@ -8,8 +8,8 @@ import type { Visit } from '../visit.ts';
 import { findWishedIds } from '../wishlist/queries.ts';
 
 /** The signed session names the cart, so the shopper needs no token. */
-export function shopperOf({ db, carts, shopId, origin, locale }: Visit): Shopper {
-  return { db, carts, shopId, origin, locale };
+export function shopperOf({ db, carts, placeOrder, shopId, origin, locale }: Visit): Shopper {
+  return { db, carts, placeOrder, shopId, origin, locale };
 }
 
 /** The visitor's cart. A cart that no longer exists is removed from the session. */

@@ -1,0 +1,53 @@
+import { updateCachedStock } from '../catalogue/products/cart-product-cache.ts';
+import type { Database } from '../db/database.ts';
+import { conflict } from '../http/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import { confirmation } from '../orders/confirmation-email.ts';
+import type { NewOrder, OrderRequest } from '../orders/new-order.ts';
+import { createOrderBatcher, placeAlone } from '../orders/place-together.ts';
+import { placeOrders } from '../orders/place.ts';
+import type { OrderRow } from '../orders/queries.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import { priceCart, type PricedCart } from './cart.ts';
+import type { CartStore, CartStoreOptions, CartWriteRequest } from './cart-store.ts';
+import { placedOrder, shortageText } from './new-order.ts';
+
+/** Places the order that `decide` makes of a cart, which is gone from then on. */
+export type OrderPlacing = (
+  request: CartWriteRequest,
+  decide: (cart: PricedCart, now: Date) => NewOrder,
+) => Promise<{ order: OrderRow; settings: Settings }>;
+
+export function createOrderPlacing(
+  db: Database,
+  carts: CartStore,
+  { batch }: Pick<CartStoreOptions, 'batch'>,
+): OrderPlacing {
+  const placeUnlocked = batch
+    ? createOrderBatcher(db)
+    : (shopId: string, request: OrderRequest) => placeAlone(db, shopId, request);
+
+  return async (request, decide) => {
+    const { shopId, entry, transaction } = request;
+    const { order, placing, cart } = await carts.close(request, async ({ isCached, tx, ...open }) => {
+      const { now } = tx ?? db;
+      const cart: PricedCart = { ...open, priced: priceCart(open.cart, open.settings, now) };
+      const order = decide(cart, now);
+      const { settingsVersion, products } = open.cart;
+      const item: OrderRequest = {
+        order,
+        options: {
+          mailId: newId(now),
+          mail: { ...confirmation(order, { locale: order.locale, settings: open.settings }), shopId },
+          entry: entry && { ...entry, object: { ...entry.object, orderId: order.orderId } },
+          expected: isCached ? { settingsVersion, products } : undefined,
+        },
+      };
+      const placing = tx ? (await placeOrders(tx, shopId, [item]))[0]! : await placeUnlocked(shopId, item);
+      return placing.isCurrent ? { order, placing, cart } : undefined;
+    });
+    if (placing.orderNumber === null) throw conflict(shortageText(placing.shortIds, cart));
+    updateCachedStock(transaction ?? db, shopId, placing.left);
+    return { order: placedOrder(order, placing), settings: cart.settings };
+  };
+}
