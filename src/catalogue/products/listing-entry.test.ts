@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { listingEntries, type ListedProduct } from './listing-entry.ts';
+
+const attribute = { name: {}, visible: true, preDefined: true, values: [] };
+const settings = {
+  defaultLocale: 'en_GB',
+  locales: ['en_GB', 'de_DE'],
+  defaultCurrency: 'EUR',
+  currencies: ['EUR', 'GBP'],
+  exchangeRates: { GBP: '0.8' },
+  productTypes: [
+    {
+      productTypeId: 'T',
+      alias: 'Default',
+      name: {},
+      attributes: [
+        { ...attribute, number: 7, key: 'Size' },
+        { ...attribute, number: 8, key: 'Note', preDefined: false },
+      ],
+    },
+  ],
+} as unknown as Settings;
+
+const product: ListedProduct = {
+  productId: 'P',
+  productNumber: 'LA-100',
+  visible: true,
+  productTypeId: null,
+  prices: { EUR: 1000 },
+  facts: { name: { en_GB: 'Lamp, "small"' } },
+  categories: [],
+  variations: [],
+};
+
+const variation = (productNumber: string, size: string, prices: ListedProduct['prices']) => ({
+  productNumber,
+  selection: { Size: size, Note: 'x' },
+  prices,
+});
+
+test('a product has an entry for each locale of the shop, in its language or in the default one', () => {
+  const facts = { name: { en_GB: 'Lamp' }, searchKeywords: { de_DE: ['Licht'], en_GB: ['light'] } };
+  expect(
+    listingEntries({ ...product, facts }, settings).map(({ locale, dictionary, name, title }) => [
+      locale,
+      dictionary,
+      name,
+      title,
+    ]),
+  ).toEqual([
+    ['en_GB', 'english', 'Lamp', 'Lamp LA-100 light'],
+    ['de_DE', 'german', 'Lamp', 'Lamp LA-100 Licht'],
+  ]);
+});
+
+describe('of a product with these differences', () => {
+  test.each<[string, Partial<ListedProduct>, { price: number | null; facets: string[]; text: string }]>([
+    ['none', {}, { price: 1000, facets: [], text: ' Lamp small | LA-100 ' }],
+    ['no name', { facts: {} }, { price: 1000, facets: [], text: ' LA-100 | LA-100 ' }],
+    [
+      'another currency',
+      { prices: { GBP: 801 } },
+      { price: 1001, facets: [], text: ' Lamp small | LA-100 ' },
+    ],
+    ['no price', { prices: null }, { price: null, facets: [], text: ' Lamp small | LA-100 ' }],
+    [
+      'variations that differ in price',
+      { variations: [variation('LA-101', 'S', { EUR: 700 }), variation('LA-102', 'L', null)] },
+      {
+        price: 700,
+        facets: ['a:7:L', 'a:7:S', 'p:1000'],
+        text: ' Lamp small | LA-100 | LA-101 | LA-102 ',
+      },
+    ],
+    [
+      'a category, a manufacturer and a long attribute twice',
+      {
+        categories: [{ categoryId: 'C', number: 5 }],
+        facts: {
+          manufacturer: 'Beacon',
+          attributes: [
+            {
+              key: 'Size',
+              name: {},
+              type: 'string',
+              singleValue: false,
+              values: ['1', '2'].map((end) => ({ value: '😀'.repeat(600) + end, name: {} })),
+            },
+          ],
+        },
+      },
+      {
+        price: 1000,
+        facets: [`a:7:${'😀'.repeat(496)}`, 'c:5', 'm:Beacon'],
+        text: ' LA-100 | LA-100 | Beacon ',
+      },
+    ],
+  ])('%s', (_name, differences, expected) => {
+    expect(listingEntries({ ...product, ...differences }, settings)[0]).toMatchObject(expected);
+  });
+});
