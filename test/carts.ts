@@ -280,8 +280,8 @@ export const price = (amount: number, taxType = 'GROSS') => ({
   currency: 'EUR',
 });
 
-/** Sent by timers, at any moment: counted calls, and the hosts of shops. */
-const BY_TIMERS = /\b(?:rate_window|shop_domain)\b/;
+/** Sent by timers, at any moment: counted calls, the last use of tokens, and the hosts of shops. */
+const BY_TIMERS = /\b(?:rate_window|last_used_at|shop_domain)\b/;
 /** Who calls is asked again every few seconds. */
 const LOOKS_UP_CALLER = /from shop\s+left join token\b/;
 

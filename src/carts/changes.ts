@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { amountOf, MOST_MINOR } from '../catalogue/products/requests.ts';
+import { amountOf, MOST_MINOR } from '../catalogue/products/request-fields.ts';
 import { badRequest, invalid, notFound } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { contentOf } from '../pricing/content.ts';

@@ -14,7 +14,7 @@ import { priceIn } from '../catalogue/products/prices.ts';
 import { isForSale, maxOrderOf } from '../catalogue/products/render.ts';
 import { productLabel, type CartProduct } from '../catalogue/products/cart-product.ts';
 import type { StoredLine } from '../pricing/input.ts';
-import { amountOf, decimalOf } from '../catalogue/products/requests.ts';
+import { amountOf, decimalOf } from '../catalogue/products/request-fields.ts';
 import type { CartContext, CartPatch, CartRow } from './cart.ts';
 import { allowedQuantity } from '../pricing/quantity.ts';
 import { MOST_LINES } from '../orders/line-item-schema.ts';

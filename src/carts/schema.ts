@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { Decimal, Given } from '../catalogue/products/requests.ts';
+import { Decimal, Given } from '../catalogue/products/request-fields.ts';
 import { Percent } from '../catalogue/products/schema.ts';
 import { Price, TAX_TYPES, type TaxType } from '../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../http/schemas.ts';

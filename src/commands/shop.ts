@@ -7,7 +7,7 @@ import { insertDemoShop } from './demo/demo-shop.ts';
 import { insertDemoOrders } from './demo/orders.ts';
 import { removeShopFolder } from '../platform/media/storage.ts';
 import { finishRebuild } from '../catalogue/products/listing-rebuild.ts';
-import { countProducts } from '../catalogue/products/listing.ts';
+import { countProducts } from '../catalogue/products/listing-page.ts';
 import { settingsFormat } from '../settings-format.ts';
 import { deleteShop, findShops, insertShop } from '../shops/shop/queries.ts';
 import {

@@ -8,8 +8,8 @@ import type { ManagedOrder } from './queries.ts';
 
 /**
  * Cancels an order that this transaction has locked and that is not cancelled yet: what was not sent goes back into the
- * stock, and the use of the coupon is given back. Whoever does it (`appId`; null: the shop itself) and why is in the
- * history. Returns the order as it is then.
+ * stock, and the use of the coupon is given back. The history records who did it (`appId`; null: the shop itself) and
+ * why. Returns the cancelled order.
  */
 export async function cancelOrder(
   tx: Transaction,

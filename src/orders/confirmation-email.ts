@@ -81,13 +81,13 @@ function orderRows(facts: OrderPlaced, words: ConfirmationWords): Row[] {
 }
 
 /** The order has no number yet: the statement that places the order and queues the email adds it. */
-export type OrderMail = Omit<QueuedEmail<Omit<OrderPlaced, 'orderNumber'>>, 'shopId'>;
+export type OrderConfirmationEmail = Omit<QueuedEmail<Omit<OrderPlaced, 'orderNumber'>>, 'shopId'>;
 
 /** Tells a customer what was ordered, in the language of the cart. */
 export function confirmation(
   { orderId, content, email: to }: { orderId: string; content: Content; email: string },
   { locale, settings }: Pick<RenderContext, 'locale' | 'settings'>,
-): OrderMail {
+): OrderConfirmationEmail {
   const money = (minor: number) => formatMoney(minor, content.currency, locale);
   const unlessZero = (minor: number) => (minor === 0 ? null : money(minor));
   const text = (texts: Parameters<typeof anyText>[0]) => anyText(texts, locale, settings.defaultLocale) ?? '';

@@ -9,8 +9,8 @@ import { writingLocale } from '../http/locale.ts';
 import { priceOf } from '../http/price.ts';
 import { Id, LocaleParameter } from '../http/schemas.ts';
 import { currencyDigits, parseDecimal, toDecimal } from '../kernel/money.ts';
-import { notifyWatchers } from '../catalogue/products/availability.ts';
-import { amountOf } from '../catalogue/products/requests.ts';
+import { queueAvailabilityNotifications } from '../catalogue/products/availability-notifications.ts';
+import { amountOf } from '../catalogue/products/request-fields.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import type { OrderChanges } from './change.ts';
 import { recordEvent, type EventKind } from './history.ts';
@@ -171,7 +171,7 @@ export async function moveGoods(
     const names = new Set(numbers.map(({ productNumber }) => productNumber));
     throw conflict(`There is not enough in stock of ${[...names].join(', ')}`);
   }
-  if (backIds.length > 0) await notifyWatchers(tx, shopId, backIds);
+  if (backIds.length > 0) await queueAvailabilityNotifications(tx, shopId, backIds);
 }
 
 /** The states that an order reaches by what was paid and sent; the moment when one was first reached stays. */

@@ -5,7 +5,7 @@ import { newId } from '../kernel/ids.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { toDecimal } from '../kernel/money.ts';
 import { anyText } from '../catalogue/products/render.ts';
-import { decimalOf } from '../catalogue/products/requests.ts';
+import { decimalOf } from '../catalogue/products/request-fields.ts';
 import { unitSign } from '../catalogue/products/units.ts';
 import { changeOrder } from './change.ts';
 import {
@@ -22,7 +22,7 @@ import {
   statesReached,
   type OpenOrder,
 } from './manage-change.ts';
-import { mailAddressOf, refunded } from './manage-payments.ts';
+import { emailAddressOf, refunded } from './manage-payments.ts';
 import { insertReturn, insertShipment, type PartLine } from './manage-queries.ts';
 import { NewReturn, NewShipment } from './manage-schema.ts';
 import { shipmentEmail } from './shipment-email.ts';
@@ -58,7 +58,7 @@ export function managedGoods(api: Operations): void {
       const shipments = [...dealings.shipments, { ...shipment, at: tx.now.toISOString() }];
       const sent = await changeOrder(tx, shopId, order, statesReached(order, shipments, tx.now));
       await record(call, open, 'shipped', { shipmentId: shipment.shipmentId, lines: counted(lines) });
-      const to = mailAddressOf(order);
+      const to = emailAddressOf(order);
       if (to !== undefined) {
         await queueEmails(tx, shopId, shipmentEmail, [
           {

@@ -5,7 +5,7 @@ import { badRequest, conflict, invalid, notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
 import { isId, newId } from '../kernel/ids.ts';
-import { decimalOf, MOST_MINOR } from '../catalogue/products/requests.ts';
+import { decimalOf, MOST_MINOR } from '../catalogue/products/request-fields.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
 import type { EventKind } from './history.ts';

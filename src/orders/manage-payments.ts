@@ -106,7 +106,7 @@ export async function refunded(
     ...changes,
     refundedAmount: order.refundedAmount + amount,
   });
-  const to = mailAddressOf(order);
+  const to = emailAddressOf(order);
   if (to !== undefined) {
     const { orderNumber, currency, locale } = order;
     const said = { orderNumber, amount: formatMoney(amount, currency, locale) };
@@ -116,7 +116,7 @@ export async function refunded(
 }
 
 /** Of who pays; undefined when the customer was erased. */
-export function mailAddressOf({ billingAddress, erasedAt }: ManagedOrder): string | undefined {
+export function emailAddressOf({ billingAddress, erasedAt }: ManagedOrder): string | undefined {
   if (erasedAt) return undefined;
   return billingAddress.emailAddress ?? undefined;
 }

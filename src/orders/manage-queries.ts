@@ -116,7 +116,7 @@ export async function moveStock(
   moves: readonly StockMove[],
   beyondStock: boolean,
 ): Promise<{ shortIds: string[]; backIds: string[] }> {
-  // As in placeOrder: the ids say how few products these are.
+  // As in place-queries.ts: the ids say how few products these are.
   const productIds = moves.map(({ productId }) => productId);
   const wanted = JSON.stringify(
     moves.map(({ productId, quantity }) => ({ product_id: productId, quantity })),

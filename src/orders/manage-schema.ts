@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { MOST_LINES } from './line-item-schema.ts';
 import { Price } from '../http/price.ts';
 import { Id, Nullable } from '../http/schemas.ts';
-import { Decimal, Given, Text } from '../catalogue/products/requests.ts';
+import { Decimal, Given, Text } from '../catalogue/products/request-fields.ts';
 import { EVENTS } from './history.ts';
 import { Order } from './schema.ts';
 

@@ -2,7 +2,7 @@ import type { CartProduct } from '../catalogue/products/cart-product.ts';
 import type { Entry } from '../http/audit-entry.ts';
 import type { Content } from '../pricing/content.ts';
 import type { Address } from '../shops/countries/address.ts';
-import type { OrderMail } from './confirmation-email.ts';
+import type { OrderConfirmationEmail } from './confirmation-email.ts';
 
 export interface NewOrder {
   orderId: string;
@@ -42,14 +42,14 @@ export interface Placing {
   isCurrent: boolean;
   /** Products of which there is not enough. */
   shortIds: string[];
-  /** What is left of the others: `<id> <stock>`. */
-  left: string[];
+  /** What is left in stock of the products that were taken, as decimal texts. */
+  left: { productId: string; stock: string }[];
 }
 
 export interface PlacingOptions {
   mailId: string;
   /** To the customer, once the order has its number. */
-  mail: OrderMail & { shopId: string };
+  mail: OrderConfirmationEmail & { shopId: string };
   /** For the audit log. */
   entry?: Entry | undefined;
   /** What the order was computed from, if it came from a cache: the order is only placed if it is still the same. */

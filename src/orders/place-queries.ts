@@ -7,7 +7,7 @@ import { netRevenue } from './revenue.ts';
 
 /**
  * The statements that place orders, several of one shop at once. Those that lock come first, in the order in which they
- * are sent; the reason for this order is told at `placeOrders`.
+ * are sent; `placeOrders` gives the reason for this order.
  *
  * Where a statement joins a list that was sent, it names the ids once more in an array: PostgreSQL expects many rows in
  * a list that it does not know, and might read all that the shop has; the array says how few they are.
@@ -22,7 +22,7 @@ export function setLockTimeout(tx: Transaction, milliseconds: number) {
 export const WAIT = sql``;
 export const SKIP_LOCKED = sql`skip locked`;
 
-/** In the order of their ids, so that two transactions cannot deadlock. So do the next ones. */
+/** Locks in the order of the ids, so that two transactions cannot deadlock; so do the functions that follow. */
 export function lockCarts(tx: Transaction, shopId: string, cartIds: readonly string[], ifLocked = WAIT) {
   return tx.many<{ cartId: string; version: number }>(sql`
     select upper(cart_id::text) as "cartId", version from cart
@@ -82,11 +82,11 @@ export async function lockCampaigns(
     order by campaign_id for no key update ${ifLocked}`);
 }
 
-/** Locks the counter of orders and returns the number of the last one. */
+/** Locks the counter of orders and returns the number of the last one; 0: the shop was deleted, and its carts with it. */
 export async function lockOrderCounter(tx: Transaction, shopId: string): Promise<number> {
   const row = await tx.one<{ value: number }>(sql`
     select value from counter where shop_id = ${shopId} and name = 'order' for no key update`);
-  return row!.value;
+  return row?.value ?? 0;
 }
 
 export interface Buyer {
@@ -122,12 +122,12 @@ export function findBuyers(
     ) found on named.customer_id is null`);
 }
 
-/** The versions of the settings and of these products at this moment. */
+/** The versions of the settings and of these products at this moment; a shop that was deleted has none. */
 export async function findVersions(tx: Transaction, shopId: string, productIds: readonly string[]) {
   const row = await tx.one<{ settingsVersion: number; productVersions: string[] }>(sql`
     select settings_version as "settingsVersion", ${productVersions(shopId, productIds)} as "productVersions"
     from shop where shop_id = ${shopId}`);
-  return row!;
+  return row ?? { settingsVersion: 0, productVersions: [] };
 }
 
 /** Takes what these orders hold from the stock of the products that are locked; returns what is left of each. */
@@ -199,7 +199,7 @@ export async function insertCustomers(tx: Transaction, shopId: string, customers
     email_key: emailKey,
   }));
   const [, , inserted] = await Promise.all([
-    tx.run(sql`select from counter where shop_id = ${shopId} and name = 'customer' for no key update`),
+    tx.run(sql`select value from counter where shop_id = ${shopId} and name = 'customer' for no key update`),
     // A customer who has changed the email address since is not matched again.
     tx.run(sql`
       update customer set ordered_as = null

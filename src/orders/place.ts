@@ -99,7 +99,7 @@ export function rowsToLock(requests: readonly OrderRequest[]) {
   };
 }
 
-/** All of it is sent at once: the statements wait for each other in the database, not here. */
+/** Sends all of it at once: the statements wait for each other in the database, not here. */
 async function lockAndLoad(
   tx: Transaction,
   shopId: string,
@@ -108,6 +108,9 @@ async function lockAndLoad(
 ): Promise<Loaded> {
   const { cartIds, productIds, codeKeys } = rowsToLock(requests);
   const orders = requests.map(({ order }) => order);
+  const expectedIds = requests.flatMap(
+    ({ options }) => options.expected?.products.map(({ productId }) => productId) ?? [],
+  );
   const [, carts, products, coupons, campaigns, , lastNumber, buyers, versions] = await Promise.all([
     lockTimeout > 0 && setLockTimeout(tx, lockTimeout),
     lockCarts(tx, shopId, cartIds),
@@ -117,7 +120,7 @@ async function lockAndLoad(
     lockTimeout > 0 && setLockTimeout(tx, 0),
     lockOrderCounter(tx, shopId),
     findBuyers(tx, shopId, orders),
-    findVersions(tx, shopId, productIds),
+    findVersions(tx, shopId, [...new Set(expectedIds)]),
   ]);
   return {
     state: {
@@ -133,7 +136,7 @@ async function lockAndLoad(
   };
 }
 
-/** Writes the orders that were accepted; what became of each, by its id. */
+/** Writes the orders that were accepted, and returns what became of each by its id. */
 async function save(
   tx: Transaction,
   shopId: string,
@@ -152,41 +155,28 @@ async function save(
   const codeKeys = orders.flatMap(({ couponCodeKey }) => couponCodeKey ?? []);
   const campaignOf = new Map(state.coupons.map(({ codeKey, campaignId }) => [codeKey, campaignId]));
 
-  const [left, , , , inserted] = await Promise.all([
+  const campaignIds = codeKeys.map((codeKey) => campaignOf.get(codeKey)!);
+  const orderIds = orders.map(({ orderId }) => orderId);
+  const cartIds = orders.map(({ cartId }) => cartId);
+  const entries = requests.flatMap(({ options }) => options.entry ?? []);
+  const emails = placed.map(({ order: { orderNumber }, options: { mailId, mail } }) => ({
+    id: mailId,
+    content: { ...mail, facts: { ...mail.facts, orderNumber } },
+  }));
+
+  // Sent at once and done one after the other, so that the customers are there before their orders.
+  const [left, inserted] = await Promise.all([
     takeStock(tx, shopId, orders, [...state.stock.keys()]),
-    redeemCoupons(tx, shopId, codeKeys),
-    countRedemptions(
-      tx,
-      shopId,
-      codeKeys.map((codeKey) => campaignOf.get(codeKey)!),
-    ),
-    advanceOrderCounter(tx, shopId, orders.length),
     insertCustomers(tx, shopId, [...customers.values()]),
+    redeemCoupons(tx, shopId, codeKeys),
+    countRedemptions(tx, shopId, campaignIds),
+    advanceOrderCounter(tx, shopId, orders.length),
     insertOrders(tx, shopId, orders),
     insertOrderLines(tx, shopId, orders),
-    addPlacedOrders(
-      tx,
-      shopId,
-      orders.map(({ orderId }) => orderId),
-    ),
-    deleteCarts(
-      tx,
-      shopId,
-      orders.map(({ cartId }) => cartId),
-    ),
-    recordEntries(
-      tx,
-      shopId,
-      requests.flatMap(({ options }) => options.entry ?? []),
-    ),
-    queueJobs(
-      tx,
-      'mail',
-      placed.map(({ order: { orderNumber }, options: { mailId, mail } }) => ({
-        id: mailId,
-        content: { ...mail, facts: { ...mail.facts, orderNumber } },
-      })),
-    ),
+    addPlacedOrders(tx, shopId, orderIds),
+    deleteCarts(tx, shopId, cartIds),
+    recordEntries(tx, shopId, entries),
+    queueJobs(tx, 'mail', emails),
   ]);
 
   const numberOf = new Map(inserted.map(({ customerId, customerNumber }) => [customerId, customerNumber]));
@@ -199,9 +189,7 @@ async function save(
         customerNumber: buyers.get(orderId)!.customerNumber ?? numberOf.get(buyerId)!,
         isCurrent: true,
         shortIds: [],
-        left: left
-          .filter(({ productId }) => productIds.has(productId))
-          .map(({ productId, stock }) => `${productId} ${stock}`),
+        left: left.filter(({ productId }) => productIds.has(productId)),
       };
       return [orderId, placing];
     }),

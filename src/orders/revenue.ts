@@ -1,17 +1,17 @@
 import type { Content, ContentLine } from '../pricing/content.ts';
 import { divideRounded } from '../kernel/money.ts';
 
-/** What sales are counted from: exact to 12 digits behind the minor unit, because nothing is rounded there. */
+/** The amounts that sales are summed from. They have 12 decimals behind the minor unit, because sales do not round. */
 
 const DIGITS = 12;
 const PARTS = 10n ** BigInt(DIGITS);
 
-/** What an order is worth without its tax, in minor units: each rate for itself. */
+/** The value of an order without tax, in minor units; the tax is taken off rate by rate. */
 export function netRevenue({ taxType, taxes }: Pick<Content, 'taxType' | 'taxes'>): string {
   return asDecimal(taxes.reduce((sum, { rate, amount }) => sum + netParts(amount, rate, taxType), 0n));
 }
 
-/** The lines of an order after their shares of the discounts. */
+/** The rows of `order_line`: quantities and amounts of an order's lines after their shares of the discounts. */
 export function linesSold({ taxType, lines }: Pick<Content, 'taxType' | 'lines'>) {
   return lines.map((line) => {
     const amount = line.amount - line.discountShare - line.couponShare;

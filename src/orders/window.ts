@@ -1,13 +1,13 @@
 import { parseMoment } from '../http/dates.ts';
 import { badRequest } from '../http/errors.ts';
 
-/** Between these moments, which are not part of it. null: open. */
+/** The time between two moments, without the moments themselves; null: it is open at this end. */
 export interface Window {
   createdAfter: Date | null;
   createdBefore: Date | null;
 }
 
-/** Of a request that names at most a year. */
+/** Reads the window of a request, which may be at most a year long. */
 export function windowOf(query: { createdAfter?: string; createdBefore?: string }): Window {
   const createdAfter = momentOf(query, 'createdAfter');
   const createdBefore = momentOf(query, 'createdBefore');

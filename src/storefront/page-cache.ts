@@ -1,6 +1,6 @@
 import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
-import type { View } from '../catalogue/products/render.ts';
+import type { RenderOptions } from '../catalogue/products/render.ts';
 import type { Visit } from './visit.ts';
 
 /** A page, or what a page is made of, without anything that belongs to a visitor. */
@@ -64,6 +64,9 @@ export async function findOrRender<Content>(
 }
 
 /** How products are rendered for visitors. */
-export function viewOf({ locale, currency, origin }: Visit, variant: View['variant']): View {
+export function viewOf(
+  { locale, currency, origin }: Visit,
+  variant: RenderOptions['variant'],
+): RenderOptions {
   return { locale, currency, origin, canWrite: false, variant };
 }

@@ -10,7 +10,7 @@ import { Id } from '../../http/schemas.ts';
 import { isId, newId } from '../../kernel/ids.ts';
 import { WritingLocale } from '../../shops/legal/schema.ts';
 import { parseDecimal, toDecimal } from '../../kernel/money.ts';
-import { amountOf } from '../../catalogue/products/requests.ts';
+import { amountOf } from '../../catalogue/products/request-fields.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { couponKey, LAST_MOMENT, type Campaign, type Kind } from './campaign.ts';
 import { findCampaign, findProductsById, insertCampaign, insertCoupon } from './queries.ts';

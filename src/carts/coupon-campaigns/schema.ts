@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Price } from '../../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../../http/schemas.ts';
-import { Decimal, Given } from '../../catalogue/products/requests.ts';
+import { Decimal, Given } from '../../catalogue/products/request-fields.ts';
 import { ONE_LINE } from '../../shops/settings/fields.ts';
 import { KINDS, LONGEST_CODE, LONGEST_IDENTIFIER, LONGEST_NAME, MOST_USES } from './campaign.ts';
 

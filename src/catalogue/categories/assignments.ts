@@ -34,12 +34,12 @@ const fields = {
   ),
 };
 
-const facts = { tag: 'product-category-assignments', access: 'products_write', status: 204 } as const;
+const shared = { tag: 'product-category-assignments', access: 'products_write', status: 204 } as const;
 
 export function assignments(api: Operations): void {
   api.write(
     {
-      ...facts,
+      ...shared,
       labels: ['Base', 'Now'],
       method: 'POST',
       path: '/product-category-assignments',
@@ -55,7 +55,7 @@ export function assignments(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       labels: ['Base'],
       method: 'DELETE',
       path: '/product-category-assignments',

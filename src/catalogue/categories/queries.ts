@@ -63,10 +63,10 @@ export function findCategory(db: Queries, shopId: string, categoryId: string, in
 
 /** A category that visitors may see, with what filters of the search call it; without an alias, the first root. */
 export function findShownCategory(db: Queries, shopId: string, alias: string | undefined) {
-  const wanted = alias === undefined ? sql`category.parent_id is null` : sql`category.alias = ${alias}`;
+  const isRequested = alias === undefined ? sql`category.parent_id is null` : sql`category.alias = ${alias}`;
   return db.one<CategoryRow & { number: number }>(sql`
     select ${columns(false)}, category.number from category
-    where category.shop_id = ${shopId} and category.visible and ${wanted}
+    where category.shop_id = ${shopId} and category.visible and ${isRequested}
     order by category.position, category.number limit 1`);
 }
 
@@ -125,7 +125,7 @@ export function findCategoryCards(db: Queries, shopId: string, locale: string, p
     order by category.position, category.number limit ${MOST_CARDS}`);
 }
 
-/** More is no page that anybody looks through. */
+/** A page with more cards would be too long to read. */
 const MOST_CARDS = 60;
 
 export function findRoots(db: Queries, shopId: string, includeInvisible: boolean) {
@@ -215,12 +215,12 @@ export function updateSequence(
   aliases: readonly string[],
 ) {
   return tx.run(sql`
-    update category set position = wanted.position
-    from unnest(${aliases}::text[]) with ordinality as wanted (alias, position)
-    where category.shop_id = ${shopId} and category.parent_id = ${categoryId} and category.alias = wanted.alias`);
+    update category set position = sequence.position
+    from unnest(${aliases}::text[]) with ordinality as sequence (alias, position)
+    where category.shop_id = ${shopId} and category.parent_id = ${categoryId} and category.alias = sequence.alias`);
 }
 
-/** The category and everything below it. Locked: who assigns products to one of them waits, and finds it gone. */
+/** The category and everything below it. They are locked: a request that assigns products to one of them waits, and then gets 404. */
 export async function lockTree(tx: Transaction, shopId: string, categoryId: string): Promise<string[]> {
   const rows = await tx.many<{ categoryId: string }>(sql`
     with recursive tree as (

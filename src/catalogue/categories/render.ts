@@ -7,7 +7,7 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import type { CategoryRow, CategoryTitle } from './queries.ts';
 import type { Category } from './schema.ts';
 
-/** How categories are looked at. */
+/** How categories are rendered. */
 export interface CategoryView {
   settings: Settings;
   locale: string;
@@ -15,7 +15,7 @@ export interface CategoryView {
   origin: string;
 }
 
-/** The answer, and what pages tell the scripts of apps. */
+/** The answer of the API, which pages also pass to the scripts of apps. */
 export function toCategory(row: CategoryRow, view: CategoryView): Static<typeof Category> {
   const { settings, locale, link, origin } = view;
   const { categoryId, alias, parent } = row;

@@ -8,7 +8,7 @@ import { Id, LocaleParameter } from '../../http/schemas.ts';
 import { isId, newId } from '../../kernel/ids.ts';
 import { refreshListing } from '../products/listing.ts';
 import { touchProducts } from '../products/queries.ts';
-import { Invisible } from '../products/view.ts';
+import { IncludeInvisible } from '../products/render-options.ts';
 import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import {
@@ -30,7 +30,7 @@ import {
 import { titledLink, toCategory } from './render.ts';
 import { Category, ChangedCategory, NewCategory, Sequence, Subcategory } from './schema.ts';
 
-const facts = { tag: 'categories', labels: ['Base', 'Now'] } as const;
+const shared = { tag: 'categories', labels: ['Base', 'Now'] } as const;
 const params = Type.Object({ categoryId: Id });
 
 /** Products that are unassigned at once when their category goes. */
@@ -45,7 +45,7 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 export function categories(api: Operations): void {
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/categories',
       name: 'listCategories',
@@ -56,7 +56,7 @@ export function categories(api: Operations): void {
       query: Type.Object({
         locale: LocaleParameter,
         productId: Type.Optional({ ...Id, description: 'Only categories of this product.' }),
-        includeInvisible: Invisible,
+        includeInvisible: IncludeInvisible,
       }),
       answer: Type.Array(Category),
     },
@@ -78,14 +78,14 @@ export function categories(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/categories/:categoryId',
       name: 'getCategory',
       summary: 'Get category',
       access: 'products_read',
       params,
-      query: Type.Object({ locale: LocaleParameter, includeInvisible: Invisible }),
+      query: Type.Object({ locale: LocaleParameter, includeInvisible: IncludeInvisible }),
       answer: Category,
     },
     async ({ db, shopId, params, query, caller, link, origin }) => {
@@ -101,7 +101,7 @@ export function categories(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'POST',
       path: '/categories/:categoryId',
       name: 'createSubcategory',
@@ -141,7 +141,7 @@ export function categories(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'PUT',
       path: '/categories/:categoryId',
       name: 'updateCategory',
@@ -187,7 +187,7 @@ export function categories(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       labels: ['Base'],
       method: 'DELETE',
       path: '/categories/:categoryId',
@@ -220,7 +220,7 @@ export function categories(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/categories/:categoryId/sequence',
       name: 'getCategorySequence',
@@ -239,7 +239,7 @@ export function categories(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'PUT',
       path: '/categories/:categoryId/sequence',
       name: 'updateCategorySequence',
@@ -278,6 +278,6 @@ function given(text: string | null | undefined): string | undefined {
 function withText(texts: Localised, locale: string, text: string | null | undefined): Localised {
   if (text === undefined) return texts;
   const { [locale]: _old, ...others } = texts;
-  const kept = given(text);
-  return kept === undefined ? others : { ...others, [locale]: kept };
+  const next = given(text);
+  return next === undefined ? others : { ...others, [locale]: next };
 }

@@ -64,13 +64,16 @@ export function cachedCartProducts(
 }
 
 /**
- * After an order: what is left of its products, as `<id> <stock>`. With the connection of a transaction they are dropped
+ * After an order: what is left of its products, as decimal texts. With the connection of a transaction they are dropped
  * from the cache, because the order may be rolled back.
  */
-export function updateCachedStock(db: Queries, shopId: string, left: readonly string[]): void {
+export function updateCachedStock(
+  db: Queries,
+  shopId: string,
+  left: readonly { productId: string; stock: string }[],
+): void {
   const cache = db.caches.of(cartProductCache);
-  for (const entry of left) {
-    const [productId, stock] = entry.split(' ') as [string, string];
+  for (const { productId, stock } of left) {
     const product = cache.get(keyOf(shopId, productId));
     if (!product) continue;
     const stamp = `${versionOf(product.versionStamp)} ${stock}`;

@@ -14,10 +14,13 @@ export function selectedValue(selection: Selection | null | undefined, key: stri
   return selection && Object.hasOwn(selection, key) ? selection[key] : undefined;
 }
 
-/** Asked-for dimensions merged into those that are there: new attributes and new values come last. */
-export function mergedDimensions(existing: readonly Dimension[], asked: readonly Dimension[]): Dimension[] {
+/** Requested dimensions merged into those that are there: new attributes and new values come last. */
+export function mergedDimensions(
+  existing: readonly Dimension[],
+  requested: readonly Dimension[],
+): Dimension[] {
   const merged = existing.map(({ key, values }) => ({ key, values: [...values] }));
-  for (const { key, values } of asked) {
+  for (const { key, values } of requested) {
     let dimension = merged.find((one) => one.key === key);
     if (!dimension) merged.push((dimension = { key, values: [] }));
     for (const value of values) if (!dimension.values.includes(value)) dimension.values.push(value);

@@ -12,9 +12,14 @@ import { isId } from '../../kernel/ids.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { crossSellingTitle } from './cross-selling-title.ts';
 import { productJson } from './product-cache.ts';
-import { findRef, refColumns, type FoundRef } from './queries.ts';
+import { findVersion, versionColumns, type FoundVersion } from './queries.ts';
 import { Product } from './schema.ts';
-import { Invisible, mayWrite, viewOf, type Shown } from './view.ts';
+import {
+  IncludeInvisible,
+  canWriteProducts,
+  renderOptions,
+  type LocaleAndCurrency,
+} from './render-options.ts';
 
 /** More than anybody shows next to a product. */
 const MOST = 100;
@@ -32,7 +37,7 @@ const patch = patchOf({
   '/': { ops: ['add', 'remove'], value: Type.String({ maxLength: 100 }) },
 });
 
-const facts = {
+const shared = {
   tag: 'products',
   labels: ['Now'],
   path: '/products/:productId/crossselling',
@@ -43,7 +48,7 @@ const facts = {
 export function crossSelling(api: Operations): void {
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       name: 'getCrossSelling',
       summary: 'Get cross-selling products',
@@ -51,21 +56,21 @@ export function crossSelling(api: Operations): void {
       query: Type.Object({
         locale: LocaleParameter,
         currency: CurrencyParameter,
-        includeInvisible: Invisible,
+        includeInvisible: IncludeInvisible,
       }),
     },
     async (call) => {
       const { db, shopId, params, query } = call;
-      const product = await findRef(db, shopId, params.productId);
-      if (!product || !(product.visible || mayWrite(call))) throw notFound();
-      const includeInvisible = query.includeInvisible === true && mayWrite(call);
+      const product = await findVersion(db, shopId, params.productId);
+      if (!product || !(product.visible || canWriteProducts(call))) throw notFound();
+      const includeInvisible = query.includeInvisible === true && canWriteProducts(call);
       return answer(call, db, await shopSettings(db, shopId), query, includeInvisible);
     },
   );
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'PUT',
       name: 'replaceCrossSelling',
       summary: 'Replace cross-selling products',
@@ -86,7 +91,7 @@ export function crossSelling(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'PATCH',
       name: 'updateCrossSelling',
       summary: 'Update cross-selling products',
@@ -119,14 +124,14 @@ async function answer(
   >,
   db: Queries,
   settings: Settings,
-  shown: Shown,
+  shown: LocaleAndCurrency,
   includeInvisible: boolean,
 ): Promise<RawJson> {
   const { shopId, link } = call;
   const { productId } = call.params;
   const refs = await findAssigned(db, shopId, productId);
-  const seen = refs.filter(({ visible }) => visible || includeInvisible);
-  const items = await productJson(db, settings, seen, viewOf(call, settings, shown, 'full'));
+  const shownRefs = refs.filter(({ visible }) => visible || includeInvisible);
+  const items = await productJson(db, settings, shownRefs, renderOptions(call, settings, shown, 'full'));
   return joinRawJson({
     manualCrossSellingTitle: crossSellingTitle(settings, readingLocale(shown.locale, settings)),
     embedded: joinRawJson(paged({ page: 1, resultsPerPage: MOST, offset: 0 }, items.length, items)),
@@ -138,8 +143,8 @@ async function answer(
 }
 
 function findAssigned(db: Queries, shopId: string, productId: string) {
-  return db.many<FoundRef>(sql`
-    select ${refColumns}
+  return db.many<FoundVersion>(sql`
+    select ${versionColumns}
     from cross_selling
     join product on product.shop_id = cross_selling.shop_id and product.product_id = cross_selling.target_id
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
@@ -170,7 +175,7 @@ async function replaceAssignments(
   await tx.run(sql`
     insert into cross_selling (shop_id, product_id, target_id, position)
     select ${shopId}, ${productId}, product.product_id, min(place)
-    from unnest(${ids}::uuid[]) with ordinality as wanted (target_id, place)
-    join product on product.shop_id = ${shopId} and product.product_id = wanted.target_id
+    from unnest(${ids}::uuid[]) with ordinality as requested (target_id, place)
+    join product on product.shop_id = ${shopId} and product.product_id = requested.target_id
     group by product.product_id`);
 }

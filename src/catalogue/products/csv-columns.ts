@@ -5,7 +5,7 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import { setFact } from './facts.ts';
 import { withPrice } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
-import { LONGEST } from './requests.ts';
+import { LONGEST } from './request-fields.ts';
 import { findUnit, WEIGHT_UNITS } from './units.ts';
 
 /**

@@ -12,8 +12,8 @@ import { selectedValue } from './combinations.ts';
 import type { AttributeType, ProductAttribute, ProductFacts } from './facts.ts';
 import { findProducts, lockProduct, type ProductRow } from './queries.ts';
 import { typeOf } from './render.ts';
-import { mayWrite } from './view.ts';
-import { saveProduct } from './writes.ts';
+import { canWriteProducts } from './render-options.ts';
+import { saveProduct } from './save-product.ts';
 
 const MOST_ATTRIBUTES = 200;
 const MOST_VALUES = 200;
@@ -31,7 +31,7 @@ const patch = patchOf({
   },
 });
 
-const facts = {
+const shared = {
   tag: 'products',
   path: '/products/:productId/custom-attributes',
   params: Type.Object({ productId: Id }),
@@ -42,7 +42,7 @@ const facts = {
 export function customAttributes(api: Operations): void {
   api.read(
     {
-      ...facts,
+      ...shared,
       labels: ['Base', 'Now'],
       method: 'GET',
       name: 'listCustomAttributes',
@@ -56,14 +56,14 @@ export function customAttributes(api: Operations): void {
         shopSettings(db, shopId),
         findProducts(db, shopId, [params.productId]),
       ]);
-      if (!row || !(row.visible || mayWrite(call))) throw notFound();
+      if (!row || !(row.visible || canWriteProducts(call))) throw notFound();
       return shownAttributes(row, settings, readingLocale(query.locale, settings));
     },
   );
 
   api.write(
     {
-      ...facts,
+      ...shared,
       labels: ['Now'],
       method: 'PATCH',
       name: 'updateCustomAttributes',
@@ -103,7 +103,7 @@ export function customAttributes(api: Operations): void {
   );
 }
 
-/** What has to be kept: not what the type says anyway, nor what the variation was chosen by. */
+/** What the product stores itself: neither empty attributes of its type, nor what the variation was chosen by. */
 function ownAttributes(
   attributes: readonly ProductAttribute[],
   row: ProductRow,
@@ -152,11 +152,11 @@ function withValue(
 
 /** A value of the product type, by its key or by its label in any language. */
 function predefined(row: ProductRow, settings: Settings, key: string, text: string) {
-  const wanted = text.toLowerCase();
+  const lowered = text.toLowerCase();
   const values = typeOf(row, settings).attributes.find((one) => one.key === key)?.values ?? [];
   return (
-    values.find(({ value }) => value.toLowerCase() === wanted) ??
-    values.find(({ name }) => Object.values(name).some((label) => label.toLowerCase() === wanted))
+    values.find(({ value }) => value.toLowerCase() === lowered) ??
+    values.find(({ name }) => Object.values(name).some((label) => label.toLowerCase() === lowered))
   );
 }
 

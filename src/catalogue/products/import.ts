@@ -5,7 +5,7 @@ import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
-import { notifyWatchers } from './availability.ts';
+import { queueAvailabilityNotifications } from './availability-notifications.ts';
 import { mergedDimensions } from './combinations.ts';
 import { CellProblem, columnsOf, moreColumnsOf, type Column, type FileProduct } from './csv-columns.ts';
 import { unescapeFormula } from './csv-cells.ts';
@@ -13,12 +13,12 @@ import type { Prices } from './facts.ts';
 import { analyseCatalogue, refreshListing } from './listing.ts';
 import { recordPrices, type PriceChange } from './price-history.ts';
 import { storedColumns, type StoredProduct } from './queries.ts';
-import { isBack } from './writes.ts';
+import { isBackInStock } from './save-product.ts';
 
 /**
  * Reads a product file back. Rows with the number of a product change it, others are new. A column that the file
  * does not have leaves its attribute alone. A row that can't be taken is reported with its line, all others are
- * kept: each batch of rows is one transaction.
+ * saved: each batch of rows is one transaction.
  */
 export interface ImportReport {
   created: number;
@@ -408,9 +408,9 @@ async function save(
     shopId,
     changes.map(({ after }) => after.productId),
   );
-  const back = changed.filter(({ before, after }) => isBack(before!.stock, after.stock));
+  const back = changed.filter(({ before, after }) => isBackInStock(before!.stock, after.stock));
   if (back.length > 0) {
-    await notifyWatchers(
+    await queueAvailabilityNotifications(
       tx,
       shopId,
       back.map(({ after }) => after.productId),

@@ -7,7 +7,8 @@ import { newId } from '../../kernel/ids.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { lockShop, requestListingRebuild } from '../../shops/settings/writes.ts';
 import type { ProductFacts } from './facts.ts';
-import { pageOfProducts, refreshListing, removeFromListing, type PageOptions, refsOf } from './listing.ts';
+import { refreshListing, removeFromListing } from './listing.ts';
+import { pageOfProducts, type PageOptions, parseVersions } from './listing-page.ts';
 import { runDueRebuilds } from './listing-rebuild.ts';
 import { insertProduct, type StoredProduct } from './queries.ts';
 
@@ -123,11 +124,11 @@ async function pageOf(options: Partial<PageOptions> = {}, shopId = SHOP) {
   const rows = await service.db.many<{ id: string; number: string; version: string }>(sql`
     select upper(product_id::text) as id, product_number as number, version::text from product where shop_id = ${shopId}`);
   const known = new Map(rows.map((row) => [row.id, row]));
-  for (const { productId, version } of refsOf(found.page))
+  for (const { productId, version } of parseVersions(found.versions))
     expect(version).toBe(known.get(productId)!.version);
   return {
     results: found.results,
-    numbers: refsOf(found.page).map(({ productId }) => known.get(productId)!.number),
+    numbers: parseVersions(found.versions).map(({ productId }) => known.get(productId)!.number),
   };
 }
 

@@ -1,9 +1,8 @@
 import type { Queries, Transaction } from '../../db/database.ts';
-import { sql, type Sql } from '../../db/sql.ts';
-import { isId } from '../../kernel/ids.ts';
+import { sql } from '../../db/sql.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { listingEntries, type ListedProduct, type ListingEntry } from './listing-entry.ts';
-import type { ProductRef } from './queries.ts';
+import { WHOLE_SHOP } from './listing-page.ts';
 
 /*
  * The tables behind lists and search. They are derived: only this file writes them, always in the transaction that
@@ -12,9 +11,6 @@ import type { ProductRef } from './queries.ts';
 
 /** Products that are refreshed by one set of statements, so that none of them comes near its time limit. */
 const BATCH = 100;
-
-/** The list of the whole shop among those of the categories. */
-const WHOLE_SHOP = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Brings lists and search up to date with these products, in the transaction that changed them. A variation stands for
@@ -190,16 +186,19 @@ function deleteOtherLocalesInCategories(
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and locale <> all (${locales}::text[])`);
 }
 
+/** The products are named twice, so that their rows are found by an index instead of by a join with the whole table. */
 async function deleteFromCategories(
   tx: Transaction,
   shopId: string,
   unassigned: readonly { categoryId: string; productId: string }[],
 ) {
   if (unassigned.length === 0) return;
+  const productIds = [...new Set(unassigned.map(({ productId }) => productId))];
   await tx.run(sql`
-    delete from category_listing using
-      jsonb_to_recordset(${JSON.stringify(unassigned)}) as entry ("categoryId" uuid, "productId" uuid)
-    where shop_id = ${shopId} and category_id = entry."categoryId" and product_id = entry."productId"`);
+    delete from category_listing
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and (category_id, product_id) in (
+      select "categoryId", "productId"
+      from jsonb_to_recordset(${JSON.stringify(unassigned)}) as entry ("categoryId" uuid, "productId" uuid))`);
 }
 
 /** How the number of products in a list changes. */
@@ -270,114 +269,4 @@ export async function analyseCatalogue(db: Queries): Promise<void> {
   await db.run(sql`
     analyze (skip_locked) product (shop_id, product_id, master_id), product_category (shop_id, product_id),
       listing (shop_id, locale, product_id), category_listing (shop_id, category_id, locale, product_id)`);
-}
-
-export interface ProductPage {
-  /** Of the shop's settings in the same moment. */
-  settingsVersion: number;
-  /** Over all pages. */
-  results: number;
-  /** `<id>:<version>,...`: what `refsOf` takes apart, and what the text of the page is known by. */
-  page: string;
-}
-
-export interface PageOptions {
-  locale: string;
-  categoryId?: string | undefined;
-  sort: 'name' | 'price';
-  direction: 'asc' | 'desc';
-  includeInvisible: boolean;
-  limit: number;
-  offset: number;
-}
-
-export interface PageRow {
-  settingsVersion: number;
-  results: number;
-  /** `<id>:<version>,...`: a row for each product would cost more to send and to read than the page itself. */
-  page: string;
-}
-
-/** Each is the order of an index, read forwards or backwards. Products without a price are the dearest. */
-export const ORDERS = {
-  name: { asc: sql`name, product_id`, desc: sql`name desc, product_id desc` },
-  price: { asc: sql`price, product_id`, desc: sql`price desc, product_id desc` },
-};
-
-/** The page of these rows that have a product_id, as `PageRow` has it. An array keeps the order of its query. */
-export function pageText(shopId: string, rows: Sql, order: Sql, limit: number, offset: number): Sql {
-  return sql`array_to_string(array(
-    select entry.product_id || ':' || (
-      select version || coalesce('/' || stock, '') from product
-      where shop_id = ${shopId} and product.product_id = entry.product_id
-    )
-    from (${rows} order by ${order} limit ${limit} offset ${offset}) as entry
-  ), ',')`;
-}
-
-/** A page of a list, read from one end of an index; nothing is counted or sorted. */
-export async function pageOfProducts(
-  db: Queries,
-  shopId: string,
-  { locale, categoryId, sort, direction, includeInvisible, limit, offset }: PageOptions,
-): Promise<ProductPage> {
-  const order = ORDERS[sort][direction];
-  const listId = categoryId === undefined ? WHOLE_SHOP : idOfList(categoryId);
-  const source =
-    categoryId === undefined
-      ? sql`listing where shop_id = ${shopId} and locale = ${locale}`
-      : sql`category_listing where shop_id = ${shopId} and category_id = ${listId} and locale = ${locale}`;
-  // Each half in its own order: together they would have to be sorted.
-  const half = (visible: Sql) => sql`(
-    select name, price, product_id from ${source} and ${visible} order by ${order} limit ${limit + offset}
-  )`;
-  const entries = includeInvisible
-    ? sql`(${half(sql`visible`)} union all ${half(sql`not visible`)}) as entry`
-    : sql`${source} and visible`;
-  const row = await db.one<PageRow>(sql`
-    select settings_version as "settingsVersion", (
-        select coalesce(sum(products), 0)::bigint from listing_size
-        where shop_id = ${shopId} and category_id = ${listId} and (visible or ${includeInvisible})
-      ) as results,
-      ${pageText(shopId, sql`select name, price, product_id from ${entries}`, order, limit, offset)} as page
-    from shop where shop_id = ${shopId}`);
-  return productPage(row);
-}
-
-/** How many products of the shop stand in lists, visible or not. */
-export async function countProducts(db: Queries, shopId: string): Promise<number> {
-  const row = await db.one<{ products: number }>(sql`
-    select coalesce(sum(products), 0)::bigint as products from listing_size
-    where shop_id = ${shopId} and category_id = ${WHOLE_SHOP}`);
-  return row!.products;
-}
-
-/** How many visible products stand in the list of the whole shop. */
-export async function countListed(db: Queries, shopId: string): Promise<number> {
-  const row = await db.one<{ products: number }>(sql`
-    select products from listing_size where shop_id = ${shopId} and category_id = ${WHOLE_SHOP} and visible`);
-  return row?.products ?? 0;
-}
-
-/** What is no id, or only ours, is an id that no category has. */
-function idOfList(categoryId: string): string {
-  return isId(categoryId) && categoryId !== WHOLE_SHOP ? categoryId : 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-}
-
-/** An unknown shop has no products. */
-export function productPage(row: PageRow | undefined): ProductPage {
-  return {
-    settingsVersion: row?.settingsVersion ?? 0,
-    results: row?.results ?? 0,
-    page: row?.page ?? '',
-  };
-}
-
-/** The products of a page. */
-export function refsOf(page: string): ProductRef[] {
-  if (page === '') return [];
-  return page.split(',').map((entry) => {
-    const [productId, version] = entry.split(':');
-    return { productId: productId!.toUpperCase(), version: version! };
-  });
 }

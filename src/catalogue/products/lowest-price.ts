@@ -10,10 +10,10 @@ import { sql } from '../../db/sql.ts';
 import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
 import { priceIn, priceRange } from './prices.ts';
 import { findProducts } from './queries.ts';
-import { ORDER_UNIT, shownPrice, tierPrices } from './render.ts';
+import { ORDER_UNIT, renderPrice, tierPrices } from './render.ts';
 import { BulkPriceInfo, CustomerSpecificPriceInfo, Quantity } from './schema.ts';
 import { unitSign } from './units.ts';
-import { mayWrite } from './view.ts';
+import { canWriteProducts } from './render-options.ts';
 
 const LowestPrice = Type.Object(
   {
@@ -57,7 +57,7 @@ export function lowestPrice(api: Operations): void {
         findProducts(db, shopId, [params.productId]),
       ]);
       if (!master?.offers || !settings.showFromPrices) throw notFound();
-      if (!master.visible && !mayWrite(call)) throw notFound();
+      if (!master.visible && !canWriteProducts(call)) throw notFound();
       const currency = readingCurrency(query.currency, settings);
       const range = priceRange(master.offers, master, currency, settings);
       if (!range) throw notFound();
@@ -69,16 +69,16 @@ export function lowestPrice(api: Operations): void {
       if (!cheapest) throw notFound();
       const facts = inheritedFacts(cheapest.facts, master.facts);
       const { orderUnit = ORDER_UNIT } = facts;
-      const view = { locale: readingLocale(query.locale, settings), currency };
+      const format = { locale: readingLocale(query.locale, settings), currency };
       return {
         priceInfo: {
-          price: shownPrice(range.lowest, settings, view)!,
+          price: renderPrice(range.lowest, settings, format)!,
           quantity: {
             amount: orderUnit.priceQuantity,
-            unit: unitSign(orderUnit.unit, view.locale, settings),
+            unit: unitSign(orderUnit.unit, format.locale, settings),
           },
         },
-        ...tierPrices(facts, settings, view),
+        ...tierPrices(facts, settings, format),
         links: [{ rel: 'product', href: link(`/products/${cheapest.productId}`) }],
       };
     },

@@ -22,7 +22,7 @@ import {
   Text,
   weightOf,
   WeightRequest,
-} from './requests.ts';
+} from './request-fields.ts';
 import { findUnit } from './units.ts';
 
 /** The paths of a product, each with its operations, the schema of its value and what it changes. */
@@ -181,8 +181,8 @@ const paths: Record<string, ProductPath> = {
       });
       const given = new Set(changes.map(({ quantity }) => Number(quantity)));
       const old = product.facts.bulkPrices ?? [];
-      const kept = op === 'replace' ? old : old.filter(({ quantity }) => given.has(Number(quantity)));
-      const tiers = withTiers(kept, changes, currency);
+      const base = op === 'replace' ? old : old.filter(({ quantity }) => given.has(Number(quantity)));
+      const tiers = withTiers(base, changes, currency);
       setFact(product, 'bulkPrices', tiers.length > 0 ? tiers : undefined);
     },
   ),
@@ -232,8 +232,8 @@ const paths: Record<string, ProductPath> = {
     Type.String({ maxLength: 100 }),
     (product, value, { settings, field }) => {
       if (product.kind === 'variation') throw badRequest('A variation has the product type of its master');
-      const wanted = value!.toUpperCase();
-      const type = settings.productTypes.find(({ productTypeId }) => productTypeId === wanted);
+      const typeId = value!.toUpperCase();
+      const type = settings.productTypes.find(({ productTypeId }) => productTypeId === typeId);
       if (!type) throw invalid('UNKNOWN_VALUE', `${field}.value`);
       product.productTypeId = type.productTypeId;
     },
@@ -316,10 +316,10 @@ const paths: Record<string, ProductPath> = {
     Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 }),
     (product, value, { settings, field }) => {
       const ids = value?.map((id, index) => {
-        const wanted = id.toUpperCase();
-        const known = settings.shippingMethods.some(({ shippingMethodId }) => shippingMethodId === wanted);
+        const methodId = id.toUpperCase();
+        const known = settings.shippingMethods.some(({ shippingMethodId }) => shippingMethodId === methodId);
         if (!known) throw invalid('UNKNOWN_VALUE', `${field}.value[${index}]`);
-        return wanted;
+        return methodId;
       });
       setFact(product, 'shippingMethodIds', ids && ids.length > 0 ? [...new Set(ids)] : undefined);
     },

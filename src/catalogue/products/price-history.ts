@@ -3,8 +3,8 @@ import { sql } from '../../db/sql.ts';
 import type { Prices } from './facts.ts';
 
 /**
- * Every change of a price is kept. When a price is reduced, the lowest one of the 30 days before must be said next
- * to it (article 6a of directive 98/6/EC): it is looked up once, when the reduction begins.
+ * Every change of a price is recorded. When a price is reduced, the lowest one of the 30 days before must be shown next
+ * to it (article 6a of directive 98/6/EC): it is read once, when the reduction begins.
  */
 const WINDOW = 30 * 24 * 3_600_000;
 
@@ -64,16 +64,16 @@ async function findLowest(
   if (prices.length === 0) return new Map();
   const since = new Date(tx.now.getTime() - WINDOW);
   const rows = await tx.many<{ productId: string; currency: string; lowest: number }>(sql`
-    select upper(wanted."productId"::text) as "productId", wanted.currency, min(history.price) as lowest
-    from jsonb_to_recordset(${JSON.stringify(prices)}) as wanted ("productId" uuid, currency text)
-    join price_history history on history.shop_id = ${shopId} and history.product_id = wanted."productId"
-      and history.currency = wanted.currency
+    select upper(requested."productId"::text) as "productId", requested.currency, min(history.price) as lowest
+    from jsonb_to_recordset(${JSON.stringify(prices)}) as requested ("productId" uuid, currency text)
+    join price_history history on history.shop_id = ${shopId} and history.product_id = requested."productId"
+      and history.currency = requested.currency
     where history.valid_from >= coalesce((
       select max(first.valid_from) from price_history first
-      where first.shop_id = ${shopId} and first.product_id = wanted."productId"
-        and first.currency = wanted.currency and first.valid_from <= ${since}
+      where first.shop_id = ${shopId} and first.product_id = requested."productId"
+        and first.currency = requested.currency and first.valid_from <= ${since}
     ), '-infinity')
-    group by wanted."productId", wanted.currency`);
+    group by requested."productId", requested.currency`);
   return new Map(
     rows.flatMap(({ productId, currency, lowest }) =>
       lowest === null ? [] : [[`${productId} ${currency}`, lowest] as const],

@@ -147,6 +147,6 @@ export function withTiers(
 /** The groups of a request replace those of the same name; the others stay. */
 export function withGroups(groups: readonly GroupPrices[], changes: readonly GroupPrices[]): GroupPrices[] {
   const changed = new Map(changes.map((change) => [change.customerGroupId, change]));
-  const kept = groups.filter(({ customerGroupId }) => !changed.has(customerGroupId));
-  return [...kept, ...changed.values()].filter(({ tiers }) => tiers.length > 0);
+  const others = groups.filter(({ customerGroupId }) => !changed.has(customerGroupId));
+  return [...others, ...changed.values()].filter(({ tiers }) => tiers.length > 0);
 }

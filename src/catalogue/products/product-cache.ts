@@ -4,9 +4,9 @@ import { paged, type Page } from '../../http/paging.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { joinRawJson, toRawJson, type RawJson } from '../../http/raw-json.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { refsOf, type ProductPage } from './listing.ts';
-import { findProducts, type ProductRef } from './queries.ts';
-import { renderProduct, type View } from './render.ts';
+import { parseVersions, type ProductPage } from './listing-page.ts';
+import { findProducts, type ProductVersion } from './queries.ts';
+import { renderProduct, type RenderOptions } from './render.ts';
 import type { Product } from './schema.ts';
 
 /*
@@ -41,7 +41,7 @@ function isCurrent(entry: Versioned, db: Queries, settings: Settings): boolean {
   return entry.settingsVersion === settings.version && entry.until > db.now.getTime();
 }
 
-function viewKey({ variant, canWrite, locale, currency, origin }: View, shopId: string): string {
+function optionsKey({ variant, canWrite, locale, currency, origin }: RenderOptions, shopId: string): string {
   return ` ${shopId} ${variant} ${canWrite} ${locale} ${currency} ${origin}`;
 }
 
@@ -49,23 +49,23 @@ function viewKey({ variant, canWrite, locale, currency, origin }: View, shopId: 
 export async function renderProducts(
   db: Queries,
   settings: Settings,
-  refs: readonly ProductRef[],
-  view: View,
+  versions: readonly ProductVersion[],
+  options: RenderOptions,
 ): Promise<CachedProduct[]> {
   const cache = db.caches.of(productCache);
-  const suffix = viewKey(view, settings.shopId);
+  const suffix = optionsKey(options, settings.shopId);
   const products = new Map<string, CachedProduct>();
-  for (const { productId, version } of refs) {
+  for (const { productId, version } of versions) {
     const cached = cache.get(productId + suffix);
     if (cached?.version === version && isCurrent(cached, db, settings)) products.set(productId, cached);
   }
-  const missing = refs.flatMap(({ productId }) => (products.has(productId) ? [] : [productId]));
+  const missing = versions.flatMap(({ productId }) => (products.has(productId) ? [] : [productId]));
   const rows = missing.length > 0 ? await findProducts(db, settings.shopId, missing) : [];
-  const isCacheable = db.caches.isCacheableOrigin(view.origin);
+  const isCacheable = db.caches.isCacheableOrigin(options.origin);
   // A hundred products with texts of 200,000 characters take long: others are served in between.
   const pause = newPauses();
   for (const row of rows) {
-    const { product, until } = renderProduct(row, settings, view, db.now);
+    const { product, until } = renderProduct(row, settings, options, db.now);
     const entry: CachedProduct = {
       version: row.version,
       settingsVersion: settings.version,
@@ -78,27 +78,27 @@ export async function renderProducts(
     if (isCacheable) cache.set(row.productId + suffix, entry, 2 * entry.json.bytes.length);
     await pause();
   }
-  return refs.flatMap(({ productId }) => products.get(productId) ?? []);
+  return versions.flatMap(({ productId }) => products.get(productId) ?? []);
 }
 
 /** The same as JSON alone. */
 export async function productJson(
   db: Queries,
   settings: Settings,
-  refs: readonly ProductRef[],
-  view: View,
+  versions: readonly ProductVersion[],
+  options: RenderOptions,
 ): Promise<RawJson[]> {
-  return (await renderProducts(db, settings, refs, view)).map(({ json }) => json);
+  return (await renderProducts(db, settings, versions, options)).map(({ json }) => json);
 }
 
 /** The same as values alone. */
 export async function productValues(
   db: Queries,
   settings: Settings,
-  refs: readonly ProductRef[],
-  view: View,
+  versions: readonly ProductVersion[],
+  options: RenderOptions,
 ): Promise<Product[]> {
-  return (await renderProducts(db, settings, refs, view)).map(({ product }) => product);
+  return (await renderProducts(db, settings, versions, options)).map(({ product }) => product);
 }
 
 /** A whole page of a list: what most requests ask for is not even joined again. */
@@ -107,22 +107,22 @@ export async function renderProductPage(
   settings: Settings,
   page: Page,
   found: ProductPage,
-  view: View,
+  options: RenderOptions,
 ): Promise<RawJson> {
   const cache = db.caches.of(pageCache);
-  const key = `${found.page} ${found.results} ${page.page} ${page.resultsPerPage}${viewKey(view, settings.shopId)}`;
+  const key = `${found.versions} ${found.results} ${page.page} ${page.resultsPerPage}${optionsKey(options, settings.shopId)}`;
   const cached = cache.get(key);
   if (cached && isCurrent(cached, db, settings)) return cached.json;
 
-  const refs = refsOf(found.page);
-  const products = await renderProducts(db, settings, refs, view);
+  const versions = parseVersions(found.versions);
+  const products = await renderProducts(db, settings, versions, options);
   const items = products.map(({ json }) => json);
   const json = joinRawJson(paged(page, found.results, items));
   // A product that changed between the two statements must not be cached under the version that the first one read.
   const isAsFound =
-    products.length === refs.length &&
-    refs.every(({ version }, index) => products[index]!.version === version);
-  if (isAsFound && db.caches.isCacheableOrigin(view.origin)) {
+    products.length === versions.length &&
+    versions.every(({ version }, index) => products[index]!.version === version);
+  if (isAsFound && db.caches.isCacheableOrigin(options.origin)) {
     const until = Math.min(Infinity, ...products.map((product) => product.until));
     const entry = { settingsVersion: settings.version, until, json };
     cache.set(key, entry, json.bytes.length + 2 * key.length);

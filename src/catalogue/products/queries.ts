@@ -38,7 +38,7 @@ export interface ProductRow extends StoredProduct {
 }
 
 /**
- * What a product's text is validated by: its own version, of a variation the master's, and the stock: an order takes
+ * What a rendered product is validated by: its own version, of a variation the master's, and the stock: an order takes
  * from the stock and moves no version.
  */
 const version = sql`product.version || coalesce('.' || master.version, '') || coalesce('/' || product.stock, '')`;
@@ -85,20 +85,20 @@ export function findProducts(db: Queries, shopId: string, productIds: readonly s
     where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])`);
 }
 
-/** Where a rendered text comes from; what it must match to be still true. */
-export interface ProductRef {
+/** A product, and the version that what was rendered of it must have to be still true. */
+export interface ProductVersion {
   productId: string;
   version: string;
 }
 
-export interface FoundRef extends ProductRef {
+export interface FoundVersion extends ProductVersion {
   visible: boolean;
 }
 
-export const refColumns = sql`upper(product.product_id::text) as "productId", ${version} as version, product.visible`;
+export const versionColumns = sql`upper(product.product_id::text) as "productId", ${version} as version, product.visible`;
 
 /** One product's version and the settings' version, in one cheap statement. */
-export async function findRef(db: Queries, shopId: string, productId: string) {
+export async function findVersion(db: Queries, shopId: string, productId: string) {
   const row = await db.one<{ version: string; visible: boolean; settingsVersion: number }>(sql`
     select ${version} as version, product.visible, shop.settings_version as "settingsVersion"
     from product
@@ -109,18 +109,18 @@ export async function findRef(db: Queries, shopId: string, productId: string) {
 }
 
 /** In the order of the ids; what is unknown is left out. */
-export function findRefs(db: Queries, shopId: string, productIds: readonly string[]) {
-  return db.many<FoundRef>(sql`
-    select ${refColumns}
-    from unnest(${productIds}::uuid[]) with ordinality as wanted (product_id, place)
-    join product on product.shop_id = ${shopId} and product.product_id = wanted.product_id
+export function findVersions(db: Queries, shopId: string, productIds: readonly string[]) {
+  return db.many<FoundVersion>(sql`
+    select ${versionColumns}
+    from unnest(${productIds}::uuid[]) with ordinality as requested (product_id, place)
+    join product on product.shop_id = ${shopId} and product.product_id = requested.product_id
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
     order by place`);
 }
 
 export function findByNumber(db: Queries, shopId: string, productNumber: string) {
-  return db.many<FoundRef>(sql`
-    select ${refColumns}
+  return db.many<FoundVersion>(sql`
+    select ${versionColumns}
     from product
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
     where product.shop_id = ${shopId} and product.product_number = ${productNumber}`);
@@ -164,7 +164,7 @@ export function updateProduct(
     where shop_id = ${shopId} and product_id = ${product.productId}`);
 }
 
-/** After a change that shows: whoever holds a rendered text sees that it is old. */
+/** After a change that shows: what is cached of these products is out of date. */
 export function touchProducts(tx: Transaction, shopId: string, productIds: readonly string[]) {
   return tx.run(sql`
     update product set version = version + 1, attributes_changed_at = ${tx.now}

@@ -13,8 +13,8 @@ import type { ProductRow } from './queries.ts';
 import type { Product } from './schema.ts';
 import { unitNames, unitSign } from './units.ts';
 
-/** How a product is looked at. Two callers with the same view get the same text. */
-export interface View {
+/** How a product is rendered. Requests with the same options get the same bytes. */
+export interface RenderOptions {
   locale: string;
   currency: string;
   origin: string;
@@ -24,15 +24,20 @@ export interface View {
   variant: 'full' | 'list' | 'search';
 }
 
-/** A product that answers are made of, and until when it is true without any change: null is for ever. */
+/** A product, and until when it is true if nothing changes; null: for ever. */
 export interface RenderedProduct {
   product: Product;
   until: Date | null;
 }
 
-/** The whole answer, computed from the row, the shop's settings and the view; keys in the order of the schema. */
-export function renderProduct(row: ProductRow, settings: Settings, view: View, now: Date): RenderedProduct {
-  const { locale } = view;
+/** The whole answer, computed from the row, the shop's settings and the options; keys in the order of the schema. */
+export function renderProduct(
+  row: ProductRow,
+  settings: Settings,
+  options: RenderOptions,
+  now: Date,
+): RenderedProduct {
+  const { locale } = options;
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
   const text = (texts: Localised | undefined) =>
     texts ? textIn(texts, locale, settings.defaultLocale) : null;
@@ -44,8 +49,8 @@ export function renderProduct(row: ProductRow, settings: Settings, view: View, n
   const availability = isMaster ? null : availabilityOf(row.stock, row.minStock);
   const { reference = { amount: 1, unit: 'piece', content: 1 }, orderUnit = ORDER_UNIT } = facts;
   const maxOrder = maxOrderOf(facts, settings);
-  const prices = priceInfoOf(row, facts, settings, view);
-  const tiers = view.variant === 'search' ? {} : tierPrices(facts, settings, view);
+  const prices = priceInfoOf(row, facts, settings, options);
+  const tiers = options.variant === 'search' ? {} : tierPrices(facts, settings, options);
   const product: Product = {
     productId: row.productId,
     name,
@@ -64,7 +69,9 @@ export function renderProduct(row: ProductRow, settings: Settings, view: View, n
     title: text(facts.title) ?? `${name} - ${text(settings.name) ?? settings.shopId}`,
     productImage: row.mainImage ?? row.master?.mainImage ?? null,
     images: row.image
-      ? imagesOf(view.origin, settings.shopId, row.image.imageKey, row.image.sizes, { isZoomEnabled: true })
+      ? imagesOf(options.origin, settings.shopId, row.image.imageKey, row.image.sizes, {
+          isZoomEnabled: true,
+        })
       : [],
     priceInfo: prices,
     ...tiers,
@@ -73,14 +80,16 @@ export function renderProduct(row: ProductRow, settings: Settings, view: View, n
     deliveryWeight: facts.deliveryWeight
       ? { amount: facts.deliveryWeight.amount, unit: unitSign(facts.deliveryWeight.unit, locale, settings) }
       : null,
-    ...(view.variant === 'full' ? { shippingMethodsRestrictedTo: restrictionOf(facts, settings, view) } : {}),
+    ...(options.variant === 'full'
+      ? { shippingMethodsRestrictedTo: restrictionOf(facts, settings, options) }
+      : {}),
     availabilityText: availabilityText(availability, facts.deliveryPeriod, locale),
     availability,
     energyLabelsString: facts.energyLabel?.classes ?? null,
     energyLabelsMaxEfficiencyString: facts.energyLabel?.best ?? null,
-    energyLabelSourceFile: absolute(facts.energyLabel?.file, view.origin),
-    productDataSheet: absolute(facts.dataSheet?.url, view.origin),
-    sfUrl: `${storefrontUrl(view.origin, settings)}/Products/${encodeURIComponent(row.productNumber)}`,
+    energyLabelSourceFile: absolute(facts.energyLabel?.file, options.origin),
+    productDataSheet: absolute(facts.dataSheet?.url, options.origin),
+    sfUrl: `${storefrontUrl(options.origin, settings)}/Products/${encodeURIComponent(row.productNumber)}`,
     productNumber: row.productNumber,
     isProductNumberVisible: facts.isProductNumberVisible ?? true,
     isNew: (facts.isNew ?? false) && !(facts.newUntil && new Date(facts.newUntil) <= now),
@@ -107,10 +116,10 @@ export function renderProduct(row: ProductRow, settings: Settings, view: View, n
       ...(facts.searchKeywords?.[locale] ?? facts.searchKeywords?.[settings.defaultLocale] ?? []),
     ],
     stocklevel: isMaster ? null : row.stock,
-    ...(view.canWrite ? { minStocklevel: isMaster ? null : row.minStock } : {}),
+    ...(options.canWrite ? { minStocklevel: isMaster ? null : row.minStock } : {}),
     isInWishlist: false,
     videos: facts.videos ?? [],
-    links: linksOf(row, settings, view, prices.lowestPrice !== null),
+    links: linksOf(row, settings, options, prices.lowestPrice !== null),
   };
   const ahead = moments.filter((moment) => moment > now).toSorted((a, b) => a.getTime() - b.getTime());
   return { product, until: ahead[0] ?? null };
@@ -180,7 +189,7 @@ export function selectionOf(
 }
 
 /** How prices are shown; in the tax model of the shop, unless a cart has terms of its own. */
-export type Shown = Pick<View, 'locale' | 'currency'> & { taxType?: TaxType };
+export type PriceFormat = Pick<RenderOptions, 'locale' | 'currency'> & { taxType?: TaxType };
 
 /** Prices of a variation without prices of its own are its master's, and so is what they were before. */
 export function pricesOf(row: Pick<ProductRow, 'prices' | 'facts' | 'master'>): {
@@ -195,12 +204,12 @@ function priceInfoOf(
   row: ProductRow,
   facts: ProductFacts,
   settings: Settings,
-  view: Shown,
+  options: PriceFormat,
 ): Product['priceInfo'] {
-  const { locale, currency } = view;
+  const { locale, currency } = options;
   const { orderUnit = ORDER_UNIT } = facts;
   const { prices, before } = pricesOf(row);
-  const show = (minor: number | null) => shownPrice(minor, settings, view);
+  const show = (minor: number | null) => renderPrice(minor, settings, options);
   const price = priceIn(prices, currency, settings);
   const deposit = priceIn(facts.depositPrices, currency, settings);
   const eco = priceIn(facts.ecoParticipationPrices, currency, settings);
@@ -217,20 +226,20 @@ function priceInfoOf(
       ? referenceText(
           range.reference ?? { price: range.lowest, amount: 1, unit: orderUnit.unit },
           settings,
-          view,
+          options,
         )
       : null,
     highestPrice: show(range?.highest ?? null),
     manufacturerPrice: show(priceIn(facts.manufacturerPrices, currency, settings)),
-    basePrice: price === null ? null : basePriceOf(price, facts, settings, view),
+    basePrice: price === null ? null : basePriceOf(price, facts, settings, options),
     lowestPrice30Days: show(price === null ? null : priceIn(before, currency, settings)),
   };
 }
 
-export function shownPrice(
+export function renderPrice(
   minor: number | null,
   settings: Pick<Settings, 'taxModel'>,
-  { locale, currency, taxType = settings.taxModel }: Shown,
+  { locale, currency, taxType = settings.taxModel }: PriceFormat,
 ): Price | null {
   return minor === null ? null : priceOf(minor, currency, taxType, locale);
 }
@@ -238,7 +247,7 @@ export function shownPrice(
 function referenceText(
   { price, amount, unit }: { price: number; amount: number; unit: Parameters<typeof unitSign>[0] },
   settings: Settings,
-  { locale, currency }: Shown,
+  { locale, currency }: PriceFormat,
 ): string {
   return `${amount} ${unitSign(unit, locale, settings)} = ${formatMoney(price, currency, locale)}`;
 }
@@ -247,18 +256,18 @@ function basePriceOf(
   price: number,
   { reference }: Pick<ProductFacts, 'reference'>,
   settings: Settings,
-  view: Shown,
+  options: PriceFormat,
 ): Product['priceInfo']['basePrice'] {
   if (!reference) return null;
-  const unit = unitSign(reference.unit, view.locale, settings);
+  const unit = unitSign(reference.unit, options.locale, settings);
   const refPrice = referencePrice(price, reference);
   return {
     refQuantity: { amount: reference.amount, unit },
-    refPrice: shownPrice(refPrice, settings, view)!,
+    refPrice: renderPrice(refPrice, settings, options)!,
     formatted: referenceText(
       { price: refPrice, amount: reference.amount, unit: reference.unit },
       settings,
-      view,
+      options,
     ),
     quantity: { amount: reference.content, unit },
   };
@@ -270,9 +279,9 @@ export function taxClassOf(
   settings: Settings,
   locale: string,
 ): Product['priceInfo']['taxClass'] {
-  const wanted = row.taxClassId ?? row.master?.taxClassId;
+  const ownId = row.taxClassId ?? row.master?.taxClassId;
   const taxClass =
-    settings.taxClasses.find(({ taxClassId }) => taxClassId === wanted) ??
+    settings.taxClasses.find(({ taxClassId }) => taxClassId === ownId) ??
     settings.taxClasses.find(({ isDefault }) => isDefault)!;
   return {
     taxClassId: taxClass.taxClassId,
@@ -285,10 +294,10 @@ export function taxClassOf(
 export function tierPrices(
   facts: ProductFacts,
   settings: Settings,
-  view: Shown,
+  options: PriceFormat,
 ): Required<Pick<Product, 'bulkPriceInfo' | 'customerSpecificPriceInfo'>> {
-  const { currency } = view;
-  const entry = (tier: PricedTier) => tierPrice(tier, facts, settings, view);
+  const { currency } = options;
+  const entry = (tier: PricedTier) => tierPrice(tier, facts, settings, options);
   return {
     bulkPriceInfo: pricedTiers(facts.bulkPrices ?? [], currency, settings).map(entry),
     customerSpecificPriceInfo: (facts.groupPrices ?? []).flatMap(({ customerGroupId, tiers }) => {
@@ -309,16 +318,16 @@ export function tierPrice(
   { quantity, price, regularPrice, discount }: PricedTier,
   facts: Pick<ProductFacts, 'reference' | 'orderUnit'>,
   settings: Settings,
-  view: Shown,
+  options: PriceFormat,
 ): NonNullable<Product['bulkPriceInfo']>[number] {
   const { orderUnit = ORDER_UNIT } = facts;
   return {
-    quantity: { amount: quantity, unit: unitSign(orderUnit.unit, view.locale, settings) },
-    price: shownPrice(price, settings, view)!,
-    basePrice: basePriceOf(price, facts, settings, view),
+    quantity: { amount: quantity, unit: unitSign(orderUnit.unit, options.locale, settings) },
+    price: renderPrice(price, settings, options)!,
+    basePrice: basePriceOf(price, facts, settings, options),
     priceSavings: {
       percent: { percentage: discount / 100, formatted: `${discount / 100} %` },
-      regularBulkPrice: shownPrice(regularPrice, settings, view)!,
+      regularBulkPrice: renderPrice(regularPrice, settings, options)!,
     },
   };
 }
@@ -341,7 +350,7 @@ function isOnSale({ forSaleFrom, forSaleUntil }: ProductFacts, now: Date): boole
 function restrictionOf(
   { shippingMethodIds }: ProductFacts,
   settings: Settings,
-  { origin }: View,
+  { origin }: RenderOptions,
 ): Link[] | null {
   const methods = settings.shippingMethods.filter(({ shippingMethodId }) =>
     shippingMethodIds?.includes(shippingMethodId),
@@ -353,13 +362,18 @@ function restrictionOf(
   }));
 }
 
-/** A file of our own is kept without the host it is served from. */
+/** The address of a file of our own is stored without the host it is served from. */
 export function absolute(url: string | undefined, origin: string): string | null {
   if (url === undefined) return null;
   return url.startsWith('/') ? origin + url : url;
 }
 
-function linksOf(row: ProductRow, settings: Settings, { origin, locale, variant }: View, hasRange: boolean) {
+function linksOf(
+  row: ProductRow,
+  settings: Settings,
+  { origin, locale, variant }: RenderOptions,
+  hasRange: boolean,
+) {
   const base = `${origin}/rs/shops/${settings.shopId}`;
   const self = `${base}/products/${row.productId}`;
   const masterId = row.kind === 'master' ? row.productId : row.masterId;

@@ -15,7 +15,8 @@ import { parseQuery } from '../search/query.ts';
 import { takeNumber } from '../../shops/shop/queries.ts';
 import { shopSettings, type Settings, settingsSince } from '../../shops/settings/settings.ts';
 import { factsOf } from './facts.ts';
-import { pageOfProducts, refreshListing, removeFromListing } from './listing.ts';
+import { refreshListing, removeFromListing } from './listing.ts';
+import { pageOfProducts } from './listing-page.ts';
 import { PATHS, patchedProduct } from './patch.ts';
 import { recordPrices } from './price-history.ts';
 import { productJson, renderProductPage, renderProducts } from './product-cache.ts';
@@ -24,8 +25,8 @@ import {
   findByNumber,
   findImages,
   findProducts,
-  findRef,
-  findRefs,
+  findVersion,
+  findVersions,
   insertProduct,
   lockProduct,
   lockVariations,
@@ -33,7 +34,7 @@ import {
   type StoredProduct,
 } from './queries.ts';
 import { readWithSettings } from './read-with-settings.ts';
-import { renderProduct, type View } from './render.ts';
+import { renderProduct, type RenderOptions } from './render.ts';
 import {
   amountOf,
   Decimal,
@@ -47,13 +48,19 @@ import {
   Text,
   weightOf,
   WeightRequest,
-} from './requests.ts';
+} from './request-fields.ts';
 import { Product } from './schema.ts';
-import { Invisible, mayWrite, seenBy, viewOf, type Shown } from './view.ts';
-import { hasImage, saveProduct } from './writes.ts';
+import {
+  IncludeInvisible,
+  canWriteProducts,
+  visibleTo,
+  renderOptions,
+  type LocaleAndCurrency,
+} from './render-options.ts';
+import { hasImage, saveProduct } from './save-product.ts';
 
 const { parameters, pageOf } = paging();
-const facts = { tag: 'products', labels: ['Base', 'Now'] } as const;
+const shared = { tag: 'products', labels: ['Base', 'Now'] } as const;
 const numberTaken = () => conflict('This productNumber is taken');
 const MOST_IDS = 12;
 const EXAMPLE_ID = '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E';
@@ -84,7 +91,7 @@ const NewProduct = Type.Object(
 export function products(api: Operations): void {
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/products',
       name: 'listProducts',
@@ -132,7 +139,7 @@ export function products(api: Operations): void {
             examples: [EXAMPLE_ID],
           }),
         ),
-        includeInvisible: Invisible,
+        includeInvisible: IncludeInvisible,
       }),
       answer: Paged(Product, 'products'),
     },
@@ -141,10 +148,10 @@ export function products(api: Operations): void {
       const ids = [query.id ?? []].flat();
       if (ids.length > 0) return productsById(call, ids);
       const page = pageOf(query);
-      const includeInvisible = query.includeInvisible === true && mayWrite(call);
+      const includeInvisible = query.includeInvisible === true && canWriteProducts(call);
       const terms = parseQuery(query.q ?? '');
       const { settings, found } = await readWithSettings(db, shopId, (settings) => {
-        const asked = {
+        const options = {
           locale: readingLocale(query.locale, settings),
           sort: query.sort === 'price' ? ('price' as const) : ('name' as const),
           direction: query.direction === 'desc' ? ('desc' as const) : ('asc' as const),
@@ -154,17 +161,17 @@ export function products(api: Operations): void {
           ...(query.categoryId === undefined ? {} : { categoryId: query.categoryId.toUpperCase() }),
         };
         return terms.length > 0
-          ? searchPage(db, shopId, { ...asked, terms })
-          : pageOfProducts(db, shopId, asked);
+          ? searchPage(db, shopId, { ...options, terms })
+          : pageOfProducts(db, shopId, options);
       });
-      const view = viewOf(call, settings, query, 'list');
-      return renderProductPage(db, settings, page, found, view);
+      const options = renderOptions(call, settings, query, 'list');
+      return renderProductPage(db, settings, page, found, options);
     },
   );
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'POST',
       path: '/products',
       name: 'createProduct',
@@ -189,13 +196,13 @@ export function products(api: Operations): void {
         { productId: product.productId, before: null, after: product.prices, beforeReduction: undefined },
       ]);
       await refreshListing(tx, shopId, [product.productId]);
-      return renderStored(tx, settings, product.productId, viewOf(call, settings, query, 'full'));
+      return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));
     },
   );
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/products/:productId',
       name: 'getProduct',
@@ -207,10 +214,15 @@ export function products(api: Operations): void {
     },
     async (call) => {
       const { db, shopId, params, query } = call;
-      const ref = await findRef(db, shopId, params.productId);
-      if (!ref || !(ref.visible || mayWrite(call))) throw notFound();
+      const ref = await findVersion(db, shopId, params.productId);
+      if (!ref || !(ref.visible || canWriteProducts(call))) throw notFound();
       const settings = await settingsSince(db, shopId, ref.settingsVersion);
-      const [product] = await renderProducts(db, settings, [ref], viewOf(call, settings, query, 'full'));
+      const [product] = await renderProducts(
+        db,
+        settings,
+        [ref],
+        renderOptions(call, settings, query, 'full'),
+      );
       if (!product) throw notFound();
       return product.json;
     },
@@ -218,7 +230,7 @@ export function products(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'PATCH',
       path: '/products/:productId',
       name: 'updateProduct',
@@ -250,13 +262,13 @@ export function products(api: Operations): void {
         }
       }
       await saveProduct(tx, shopId, product, next);
-      return renderStored(tx, settings, productId, viewOf(call, settings, query, 'full'));
+      return renderStored(tx, settings, productId, renderOptions(call, settings, query, 'full'));
     },
   );
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'DELETE',
       path: '/products/:productId',
       name: 'deleteProduct',
@@ -286,7 +298,7 @@ export function products(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       labels: ['Now'],
       method: 'POST',
       path: '/products/find',
@@ -309,8 +321,8 @@ export function products(api: Operations): void {
     async (call) => {
       const { db, shopId, body } = call;
       const settings = await shopSettings(db, shopId);
-      const refs = seenBy(call, await findByNumber(db, shopId, body.productNumber));
-      const items = await productJson(db, settings, refs, viewOf(call, settings, {}, 'list'));
+      const refs = visibleTo(call, await findByNumber(db, shopId, body.productNumber));
+      const items = await productJson(db, settings, refs, renderOptions(call, settings, {}, 'list'));
       return joinRawJson(paged(pageOf({ page: 1, resultsPerPage: 10 }), items.length, items));
     },
   );
@@ -318,15 +330,15 @@ export function products(api: Operations): void {
 
 /** In the order of the ids; unknown and invisible ones are left out. */
 async function productsById(
-  call: ReadCall<unknown, Shown, unknown>,
-  asked: readonly string[],
+  call: ReadCall<unknown, LocaleAndCurrency, unknown>,
+  requestedIds: readonly string[],
 ): Promise<RawJson> {
-  if (asked.length > MOST_IDS) throw badRequest(`At most ${MOST_IDS} ids`);
+  if (requestedIds.length > MOST_IDS) throw badRequest(`At most ${MOST_IDS} ids`);
   const { db, shopId, query } = call;
   const settings = await shopSettings(db, shopId);
-  const ids = asked.filter(isId).map((id) => id.toUpperCase());
-  const refs = (await findRefs(db, shopId, ids)).filter(({ visible }) => visible);
-  const items = await productJson(db, settings, refs, viewOf(call, settings, query, 'list'));
+  const ids = requestedIds.filter(isId).map((id) => id.toUpperCase());
+  const refs = (await findVersions(db, shopId, ids)).filter(({ visible }) => visible);
+  const items = await productJson(db, settings, refs, renderOptions(call, settings, query, 'list'));
   return joinRawJson(paged({ page: 1, resultsPerPage: MOST_IDS, offset: 0 }, items.length, items));
 }
 
@@ -335,10 +347,10 @@ async function renderStored(
   tx: Transaction,
   settings: Settings,
   productId: string,
-  view: View,
+  options: RenderOptions,
 ): Promise<Product> {
   const [row] = await findProducts(tx, settings.shopId, [productId]);
-  return renderProduct(row!, settings, view, tx.now).product;
+  return renderProduct(row!, settings, options, tx.now).product;
 }
 
 type Writing = { settings: Settings; locale: string; currency: string };

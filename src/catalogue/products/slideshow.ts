@@ -39,7 +39,7 @@ const Sequence = Type.Array(Type.String(name), {
   description: 'The names of all images, in the order in which they are shown.',
 });
 
-const facts = { tag: 'products', labels: ['Base', 'Now'] } as const;
+const shared = { tag: 'products', labels: ['Base', 'Now'] } as const;
 const nameTaken = () => badRequest('The product has an image of this name; delete it first');
 
 export function slideshow(api: Operations): void {
@@ -47,7 +47,7 @@ export function slideshow(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/products/:productId/slideshow',
       name: 'getSlideshow',
@@ -64,7 +64,7 @@ export function slideshow(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'POST',
       path: '/products/:productId/slideshow',
       name: 'addImage',
@@ -100,7 +100,7 @@ export function slideshow(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'DELETE',
       path: '/products/:productId/slideshow/:imageName',
       name: 'deleteImage',
@@ -123,7 +123,7 @@ export function slideshow(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/products/:productId/slideshow/sequence',
       name: 'getSlideshowSequence',
@@ -140,7 +140,7 @@ export function slideshow(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'PUT',
       path: '/products/:productId/slideshow/sequence',
       name: 'setSlideshowSequence',

@@ -16,11 +16,11 @@ export function unitSign(unit: UnitKey, locale: string, shop: Shop): string {
 
 /** The unit that a client means: its key, its sign or a name of it in any language of the shop. */
 export function findUnit(text: string, shop: Shop): UnitKey | undefined {
-  const wanted = text.trim().toLowerCase();
-  if (isUnitKey(wanted)) return wanted;
+  const lowered = text.trim().toLowerCase();
+  if (isUnitKey(lowered)) return lowered;
   return UNIT_KEYS.find((unit) =>
     [UNITS[unit] as UnitNames, ...Object.values(shop.units[unit] ?? {})].some((names: UnitNames) =>
-      [names.long, names.short, names.orderShort].some((name) => name?.toLowerCase() === wanted),
+      [names.long, names.short, names.orderShort].some((name) => name?.toLowerCase() === lowered),
     ),
   );
 }

@@ -9,9 +9,9 @@ import { joinRawJson } from '../../http/raw-json.ts';
 import { CurrencyParameter, LocaleParameter, Paged, Timestamp } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { renderProducts } from './product-cache.ts';
-import { refColumns, type FoundRef } from './queries.ts';
+import { versionColumns, type FoundVersion } from './queries.ts';
 import { Product } from './schema.ts';
-import { viewOf } from './view.ts';
+import { renderOptions } from './render-options.ts';
 
 const WEEK = 7 * 24 * 3_600_000;
 
@@ -77,7 +77,7 @@ export function updatedProducts(api: Operations): void {
         findChanged(db, shopId, changedAt, since, page.resultsPerPage, page.offset),
       ]);
       const changes = new Map(refs.map(({ productId, changedAt }) => [productId, toSeconds(changedAt)]));
-      const products = await renderProducts(db, settings, refs, viewOf(call, settings, query, 'list'));
+      const products = await renderProducts(db, settings, refs, renderOptions(call, settings, query, 'list'));
       const items = products.map(({ product, json }) =>
         joinRawJson({ item: json, lastUpdated: changes.get(product.productId) }),
       );
@@ -105,8 +105,8 @@ function findChanged(
   limit: number,
   offset: number,
 ) {
-  return db.many<FoundRef & { changedAt: Date }>(sql`
-    select ${refColumns}, ${changedAt} as "changedAt"
+  return db.many<FoundVersion & { changedAt: Date }>(sql`
+    select ${versionColumns}, ${changedAt} as "changedAt"
     from product
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
     where ${isChanged(shopId, changedAt, since)}

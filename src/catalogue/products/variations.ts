@@ -28,7 +28,7 @@ import { refreshListing } from './listing.ts';
 import { findProducts, lockProduct, updateProduct, type StoredProduct } from './queries.ts';
 import { selectionOf, typeOf } from './render.ts';
 import { VariationIdentifier } from './schema.ts';
-import { mayWrite } from './view.ts';
+import { canWriteProducts } from './render-options.ts';
 
 const MOST_VARIATIONS = 5_000;
 /** Bytes: what a variation was chosen by is the key of an index. */
@@ -112,7 +112,7 @@ const NewVariations = Type.Object(
   },
   { title: 'variation (create request)' },
 );
-type Asked = Static<typeof NewVariations>['variationAttributes'];
+type RequestedAttributes = Static<typeof NewVariations>['variationAttributes'];
 
 const { parameters, pageOf } = paging({ standard: 100, maximum: 1_000 });
 
@@ -134,13 +134,13 @@ export function variations(api: Operations): void {
     async (call) => {
       const { db, shopId, params, query, link } = call;
       const page = pageOf(query);
-      const [settings, [asked]] = await Promise.all([
+      const [settings, [requested]] = await Promise.all([
         shopSettings(db, shopId),
         findProducts(db, shopId, [params.productId]),
       ]);
-      if (!asked || !(asked.visible || mayWrite(call))) throw notFound();
-      const masterId = asked.masterId ?? asked.productId;
-      const master = asked.master ?? asked;
+      if (!requested || !(requested.visible || canWriteProducts(call))) throw notFound();
+      const masterId = requested.masterId ?? requested.productId;
+      const master = requested.master ?? requested;
       const dimensions = master.facts.variationAttributes ?? [];
       const [results, rows] = await Promise.all([
         countVisible(db, shopId, masterId),
@@ -148,7 +148,7 @@ export function variations(api: Operations): void {
       ]);
       if (results === 0) throw notFound();
       const locale = readingLocale(query.locale, settings);
-      const type = typeOf(asked, settings);
+      const type = typeOf(requested, settings);
       return {
         results,
         resultsPerPage: page.resultsPerPage,
@@ -193,8 +193,8 @@ export function variations(api: Operations): void {
       if (!type) throw invalid('UNKNOWN_VALUE', 'productType');
 
       const existing = await findSelections(tx, shopId, product.productId);
-      const asked = askedDimensions(body.variationAttributes, type);
-      const dimensions = mergedDimensions(product.facts.variationAttributes ?? [], asked);
+      const requested = requestedDimensions(body.variationAttributes, type);
+      const dimensions = mergedDimensions(product.facts.variationAttributes ?? [], requested);
       if (countCombinations(dimensions) > MOST_VARIATIONS) {
         throw badRequest(`These are more than ${MOST_VARIATIONS} combinations`);
       }
@@ -202,8 +202,8 @@ export function variations(api: Operations): void {
       if (Buffer.byteLength(selectionText(Object.fromEntries(longest))) > LONGEST_SELECTION) {
         throw badRequest('The names and values of a combination are too long');
       }
-      const completed = completedSelections(existing, body.variationAttributes, asked);
-      await growType(tx, shopId, type, asked);
+      const completed = completedSelections(existing, body.variationAttributes, requested);
+      await growType(tx, shopId, type, requested);
       await updateProduct(tx, shopId, masterOf(product, type, dimensions), {
         attributes: true,
         stock: false,
@@ -233,17 +233,17 @@ function masterOf(product: StoredProduct, type: ProductType, dimensions: Dimensi
   };
 }
 
-function findType({ productTypes }: Settings, asked: string): ProductType | undefined {
-  const wanted = asked.trim().toLowerCase();
+function findType({ productTypes }: Settings, requested: string): ProductType | undefined {
+  const lowered = requested.trim().toLowerCase();
   return (
-    productTypes.find(({ alias }) => alias.toLowerCase() === wanted) ??
-    productTypes.find(({ name }) => Object.values(name).some((text) => text.toLowerCase() === wanted))
+    productTypes.find(({ alias }) => alias.toLowerCase() === lowered) ??
+    productTypes.find(({ name }) => Object.values(name).some((text) => text.toLowerCase() === lowered))
   );
 }
 
 /** What the client calls by any name or case, by the keys of the product type; what is new keeps its spelling. */
-function askedDimensions(asked: Asked, type: ProductType): Dimension[] {
-  const dimensions = asked.map(({ name, values }) => {
+function requestedDimensions(requested: RequestedAttributes, type: ProductType): Dimension[] {
+  const dimensions = requested.map(({ name, values }) => {
     const attribute = named(type.attributes, name, 'key');
     return {
       key: attribute?.key ?? name.trim(),
@@ -262,13 +262,13 @@ function askedDimensions(asked: Asked, type: ProductType): Dimension[] {
 
 function named<Key extends string, Entry extends Record<Key, string> & { name: Record<string, string> }>(
   entries: readonly Entry[],
-  asked: string,
+  requested: string,
   key: Key,
 ): Entry | undefined {
-  const wanted = asked.trim().toLowerCase();
+  const lowered = requested.trim().toLowerCase();
   return (
-    entries.find((entry) => entry[key].toLowerCase() === wanted) ??
-    entries.find(({ name }) => Object.values(name).some((text) => text.toLowerCase() === wanted))
+    entries.find((entry) => entry[key].toLowerCase() === lowered) ??
+    entries.find(({ name }) => Object.values(name).some((text) => text.toLowerCase() === lowered))
   );
 }
 
@@ -277,17 +277,21 @@ interface Existing {
   selection: Selection;
 }
 
-/** Variations that lack an asked-for attribute get the default. */
-function completedSelections(existing: readonly Existing[], asked: Asked, dimensions: readonly Dimension[]) {
+/** Variations that lack an requested attribute get the default. */
+function completedSelections(
+  existing: readonly Existing[],
+  requested: RequestedAttributes,
+  dimensions: readonly Dimension[],
+) {
   const completed = existing.map(({ productId, selection }) => {
     let next: Selection = selection;
     dimensions.forEach(({ key, values }, index) => {
       if (selectedValue(next, key) !== undefined) return;
-      const wanted = asked[index]!.defaultForExistingProducts?.trim().toLowerCase();
-      const value = values.find((one) => one.toLowerCase() === wanted);
+      const lowered = requested[index]!.defaultForExistingProducts?.trim().toLowerCase();
+      const value = values.find((one) => one.toLowerCase() === lowered);
       if (value === undefined) {
         throw invalid(
-          wanted ? 'UNKNOWN_VALUE' : 'MISSING',
+          lowered ? 'UNKNOWN_VALUE' : 'MISSING',
           `variationAttributes[${index}].defaultForExistingProducts`,
         );
       }
@@ -307,13 +311,13 @@ async function growType(
   tx: Transaction,
   shopId: string,
   { productTypeId }: ProductType,
-  asked: readonly Dimension[],
+  requested: readonly Dimension[],
 ): Promise<void> {
   const locked = await tx.one<{ attributes: TypeAttribute[] }>(sql`
     select attributes from product_type where shop_id = ${shopId} and product_type_id = ${productTypeId} for update`);
   const { attributes } = locked!;
   let isChanged = false;
-  for (const { key, values } of asked) {
+  for (const { key, values } of requested) {
     let attribute = attributes.find((one) => one.key === key);
     if (!attribute) {
       const number = await takeNumber(tx, shopId, 'attribute');

@@ -1,6 +1,6 @@
 import type { TypeAttribute } from '../../shops/settings/settings.ts';
 
-/** What a client says of an attribute; a key that is missing or null is not said. */
+/** What a client sends of an attribute; a key that is missing or null leaves it as it is. */
 export interface GivenAttribute {
   name: string;
   visible?: boolean | null;
@@ -75,9 +75,9 @@ export function withoutAttribute(
 
 /** What is in the first and not in the second; without a value: the whole attribute. */
 export function removedBetween(before: readonly TypeAttribute[], after: readonly TypeAttribute[]) {
-  const kept = new Map(after.map((attribute) => [attribute.key, attribute]));
+  const remaining = new Map(after.map((attribute) => [attribute.key, attribute]));
   return before.flatMap(({ key, values }): { key: string; value: string | null }[] => {
-    const attribute = kept.get(key);
+    const attribute = remaining.get(key);
     if (!attribute) return [{ key, value: null }];
     const left = new Set(attribute.values.map(({ value }) => value));
     return values.flatMap(({ value }) => (left.has(value) ? [] : [{ key, value }]));

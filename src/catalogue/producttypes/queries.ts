@@ -16,7 +16,7 @@ export function insertProductType(tx: Transaction, shopId: string, type: Product
       ${JSON.stringify(type.attributes)})`);
 }
 
-/** The type as it is now, whatever memory holds; locked, so that no product takes it up meanwhile. */
+/** The type as it is stored, whatever is cached; locked, so that no product begins to use it meanwhile. */
 export function lockProductType(tx: Transaction, shopId: string, productTypeId: string) {
   return tx.one<ProductType>(sql`
     select upper(product_type_id::text) as "productTypeId", alias, name, attributes from product_type
@@ -35,7 +35,7 @@ export function updateAttributes(
 }
 
 /**
- * A product that says one of these attributes (one of these values) itself, or is a variation by it; undefined: none
+ * A product that has one of these attributes (one of these values) itself, or is a variation by it; undefined: none
  * does. Products without a type are of the type `Default`, variations of their master's.
  */
 export function findUser(

@@ -36,7 +36,7 @@ import {
 
 const MOST_ATTRIBUTES = 100;
 const MOST_VALUES = 2_000;
-/** Products that are listed anew at once when search filters by another attribute. */
+/** Products that are refreshed by one call when search filters by another attribute. */
 const BATCH = 1_000;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
@@ -159,18 +159,18 @@ const checkRemovedValues = compileBody(RemovedValues);
 const checkRemovedAttribute = compileBody(Type.Object({ name: GivenAttribute.properties.name }));
 
 const { parameters, pageOf } = paging();
-const facts = { tag: 'producttypes', labels: ['Now'] } as const;
+const shared = { tag: 'producttypes', labels: ['Now'] } as const;
 const params = Type.Object({ productTypeId: Id });
 
 /*
- * Product types are kept in memory with the settings: every change moves the settings' version, first of all, so
+ * Product types are cached with the settings: every change moves the settings' version, first of all, so
  * that changes are made one after the other.
  */
 
 export function productTypes(api: Operations): void {
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/producttypes',
       name: 'listProductTypes',
@@ -196,7 +196,7 @@ export function productTypes(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'POST',
       path: '/producttypes',
       name: 'createProductType',
@@ -231,7 +231,7 @@ export function productTypes(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/producttypes/:productTypeId',
       name: 'getProductType',
@@ -252,7 +252,7 @@ export function productTypes(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'PATCH',
       path: '/producttypes/:productTypeId',
       name: 'updateProductType',

@@ -27,7 +27,7 @@ const Amount = (description: string, example: number) =>
     examples: [example],
   });
 
-export const AskedFilter = Type.Object(
+export const RequestedFilter = Type.Object(
   {
     fieldName: Type.String(field),
     attributeValue: Type.Optional(
@@ -47,7 +47,7 @@ export const AskedFilter = Type.Object(
   },
   { title: 'filter (request)' },
 );
-export type AskedFilter = Static<typeof AskedFilter>;
+export type RequestedFilter = Static<typeof RequestedFilter>;
 
 const Range = Type.Object(
   {
@@ -97,22 +97,22 @@ export type Facet = Static<typeof Facet>;
 
 const ATTRIBUTE_FIELD = /^PreDefString_[a-z]{2}_(-?\d{1,15})$/;
 
-/** What was asked for, in the words of the listing. All filters must hold, also two on the same field. */
-export function parseFilters(asked: readonly AskedFilter[], currency: string): Filters {
+/** The requested filters as the listing holds facets. All of them must hold, also two on the same field. */
+export function parseFilters(requested: readonly RequestedFilter[], currency: string): Filters {
   const facets: string[] = [];
   let minimum: number | null = null;
   let maximum: number | null = null;
-  asked.forEach(({ fieldName, attributeValue, attributeRange }, index) => {
+  requested.forEach(({ fieldName, attributeValue, attributeRange }, index) => {
     const at = `attributeFilters.${index}`;
-    const wanted = () => {
+    const requiredValue = () => {
       if (attributeValue === undefined || attributeValue === null)
         throw invalid('MISSING', `${at}.attributeValue`);
       return String(attributeValue);
     };
     const attribute = ATTRIBUTE_FIELD.exec(fieldName)?.[1];
-    if (attribute !== undefined) facets.push(`a:${attribute}:${wanted()}`);
-    else if (fieldName === 'Manufacturer') facets.push(`m:${wanted()}`);
-    else if (fieldName === 'CategoryID') facets.push(`c:${wanted()}`);
+    if (attribute !== undefined) facets.push(`a:${attribute}:${requiredValue()}`);
+    else if (fieldName === 'Manufacturer') facets.push(`m:${requiredValue()}`);
+    else if (fieldName === 'CategoryID') facets.push(`c:${requiredValue()}`);
     else if (fieldName === 'ListPrice') {
       if (!attributeRange) throw invalid('MISSING', `${at}.attributeRange`);
       const { min, max } = attributeRange;

@@ -80,7 +80,7 @@ const LONG = 6;
 
 /**
  * For LIKE on ` word word `: finds, among others, the words with one other letter, one more, one less, or two swapped.
- * An index looks for three letters in a row, so a short word is spelled out in every wrong way.
+ * The index needs three letters in a row, so a short word is spelled out in every wrong way.
  */
 export function typoPatterns(word: string): string[] {
   const letters = Array.from(word);
@@ -128,10 +128,10 @@ export function isOneLetterOff(left: string, right: string): boolean {
 
 /** Of the words in these texts, the one that was probably meant: the most frequent that is one letter off. */
 export function probableWord(typed: string, texts: readonly string[]): string | undefined {
-  const wanted = typed.toLowerCase();
+  const lowered = typed.toLowerCase();
   const counts = new Map<string, number>();
   for (const word of texts.flatMap((text) => text.split(' '))) {
-    if (isOneLetterOff(wanted, word)) counts.set(word, (counts.get(word) ?? 0) + 1);
+    if (isOneLetterOff(lowered, word)) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   return [...counts].toSorted(
     ([word, count], [other, otherCount]) => otherCount - count || (word < other ? -1 : 1),

@@ -7,13 +7,13 @@ import { joinRawJson } from '../../http/raw-json.ts';
 import { Link, LocaleParameter, Nullable, Paged } from '../../http/schemas.ts';
 import { imagesOf } from '../../platform/media/images.ts';
 import { Image } from '../../platform/media/schema.ts';
-import { refsOf } from '../products/listing.ts';
+import { parseVersions } from '../products/listing-page.ts';
 import { productJson } from '../products/product-cache.ts';
 import { readWithSettings } from '../products/read-with-settings.ts';
 import { Product } from '../products/schema.ts';
-import { viewOf } from '../products/view.ts';
+import { renderOptions } from '../products/render-options.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { AskedFilter, categoryNumbers, Facet, facetsOf, parseFilters } from './facets.ts';
+import { RequestedFilter, categoryNumbers, Facet, facetsOf, parseFilters } from './facets.ts';
 import {
   findCategoryNames,
   findOrFallBack,
@@ -62,7 +62,10 @@ const ProductSearch = Type.Object(
     ),
     attributeFilters: Type.Optional(
       Nullable(
-        Type.Array(AskedFilter, { description: 'All of them must hold. From the facets.', maxItems: 100 }),
+        Type.Array(RequestedFilter, {
+          description: 'All of them must hold. From the facets.',
+          maxItems: 100,
+        }),
       ),
     ),
   },
@@ -120,25 +123,29 @@ export function search(api: Operations): void {
       const { db, shopId, query, body } = call;
       const page = pageOf(query);
       const order = ORDERS[body.sortBy ?? 'RELEVANCE']!;
-      const asked = body.query ?? '';
+      const searchText = body.query ?? '';
       const { settings, found } = await readWithSettings(db, shopId, (settings) =>
         findOrFallBack(db, shopId, {
           ...order,
           locale: readingLocale(query.locale, settings),
-          terms: parseQuery(asked),
+          terms: parseQuery(searchText),
           filters: parseFilters(body.attributeFilters ?? [], settings.defaultCurrency),
           limit: page.resultsPerPage,
           offset: page.offset,
         }),
       );
-      const view = viewOf(call, settings, query, 'search');
+      const options = renderOptions(call, settings, query, 'search');
       const numbers = categoryNumbers(found.facets);
       const categories = numbers.length === 0 ? [] : await findCategoryNames(db, shopId, numbers);
       return joinRawJson({
-        ...paged(page, found.results, await productJson(db, settings, refsOf(found.page), view)),
-        query: asked,
+        ...paged(
+          page,
+          found.results,
+          await productJson(db, settings, parseVersions(found.versions), options),
+        ),
+        query: searchText,
         fallbackQuery: found.fallbackQuery,
-        facets: facetsOf(found, found.filters, categories, settings, view.locale),
+        facets: facetsOf(found, found.filters, categories, settings, options.locale),
       });
     },
   );

@@ -10,7 +10,7 @@ import { currencyDigits, formatMoney } from '../../kernel/money.ts';
 import { changeOrder, type OrderChanges } from '../change.ts';
 import { recordEvent } from '../history.ts';
 import { lockOrder, type ManagedOrder } from '../queries.ts';
-import { decimalOf } from '../../catalogue/products/requests.ts';
+import { decimalOf } from '../../catalogue/products/request-fields.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { takeNumber } from '../../shops/shop/queries.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';

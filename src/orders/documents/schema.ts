@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { LineItemContainer, MOST_LINES } from '../line-item-schema.ts';
 import { Address } from '../../shops/countries/address.ts';
 import { Id, Links } from '../../http/schemas.ts';
-import { Decimal, Given, Text } from '../../catalogue/products/requests.ts';
+import { Decimal, Given, Text } from '../../catalogue/products/request-fields.ts';
 import { DOCUMENT_KINDS } from './facts.ts';
 
 const moment = (description: string) => Type.String({ description, examples: ['2026-11-15T08:30:00.000Z'] });

@@ -73,7 +73,7 @@ const DAY = 86_400_000;
 const EMAILS_PER_DAY = 3;
 
 /** Whether this address may get one more email. The rows of one email have the same time, and no two emails do. */
-export async function mayBeMailed(tx: Transaction, shopId: string, email: string): Promise<boolean> {
+export async function mayReceiveEmail(tx: Transaction, shopId: string, email: string): Promise<boolean> {
   const row = await tx.one<{ count: number; isNow: boolean }>(sql`
     select count(distinct created_at) as count, coalesce(bool_or(created_at = ${tx.now}), false) as "isNow"
     from newsletter_request

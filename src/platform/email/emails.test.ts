@@ -20,9 +20,10 @@ import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { startEmails } from '../../background.ts';
 import { availabilityEmail } from '../../catalogue/products/availability-email.ts';
-import { notifyWatchers } from '../../catalogue/products/availability.ts';
+import { queueAvailabilityNotifications } from '../../catalogue/products/availability-notifications.ts';
 import { documentEmail } from '../../orders/documents/document-email.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';
+import { queueJobs } from '../jobs/queue.ts';
 import { fileDelivery, smtpDelivery } from './delivery.ts';
 import { queueEmails } from './queue.ts';
 
@@ -205,7 +206,7 @@ describe('without SMTP_URL', () => {
     }
     await db.transaction(async (tx) => {
       await tx.run(sql`update product set stock = 4 where shop_id = 'Harbour' and product_id = ${productId}`);
-      await notifyWatchers(tx, 'Harbour', [productId]);
+      await queueAvailabilityNotifications(tx, 'Harbour', [productId]);
     });
     await waitFor(async () => (await files()).length > 0 && (await isIdle()));
     const [file, ...others] = await files();
@@ -285,6 +286,24 @@ describe('without SMTP_URL', () => {
     const words = file!.text.replaceAll('=\r\n', '');
     expect(words).toContain('Dear <b>customer</b>,\r\n\r\nhttps://shop.example/shop/');
     expect(words).toContain('>Dear &lt;b&gt;customer&lt;/b&gt;,</p>');
+  });
+
+  test('an email that an earlier version has queued is sent', async () => {
+    const content = {
+      shopId: 'Harbour',
+      to: 'ada@mail.example',
+      locale: 'de_DE',
+      template: 'refund',
+      facts: { orderNumber: 'ORD261115/1001', amount: '9,80 €' },
+    };
+    await service.db.transaction((tx) => queueJobs(tx, 'mail', [{ id: newId(tx.now), content }]));
+    start();
+    await waitFor(isIdle);
+    const [file] = await files();
+    expect(headersOf(file!.text)).toMatchObject({
+      Subject: 'Erstattung zu Ihrer Bestellung ORD261115/1001',
+      To: 'ada@mail.example',
+    });
   });
 
   test('the emails of a deleted shop end with it', async () => {

@@ -69,6 +69,7 @@ export function storageOf(schema: TSchema): Storage {
   return (schema as { [STORAGE]?: Storage })[STORAGE] ?? {};
 }
 
+/** Changes the schema itself: every call gets one that was just made. */
 function withStorage<Schema extends TSchema>(schema: Schema, storage: Storage): Schema {
   return Object.assign(schema, { [STORAGE]: { ...storageOf(schema), ...storage } });
 }

@@ -283,7 +283,7 @@ describe('apply', () => {
     ]);
   });
 
-  it('knows tax classes whose goods are not shipped', async () => {
+  it('stores which tax classes are not shipped', async () => {
     const downloads = { key: 'downloads', name: 'downloads', rates: { DE: 19 } };
     await apply({ taxClasses: [standard, downloads] });
     expect(await apply({ taxClasses: [standard, { ...downloads, digital: true }] })).toEqual([
@@ -347,7 +347,7 @@ describe('apply', () => {
     ]);
   });
 
-  it('keeps domains in lower case and in their order, which export and apply tell', async () => {
+  it('stores domains in lower case and in their order', async () => {
     const name = shopId.toLowerCase();
     expect(await apply({ domains: [`${name}.Example`, `www.${name}.example`] })).toEqual([
       `+ domains.${name}.example`,
@@ -379,7 +379,7 @@ describe('apply', () => {
     expect(await apply({ domains: ['taken.example'] }, other)).toEqual(['+ domains.taken.example']);
   });
 
-  it('takes texts along when the locales change', async () => {
+  it('copies and drops texts when the locales change', async () => {
     await apply({
       locales: { default: 'en_GB', items: ['en_GB', 'fr_FR'] },
       name: { en_GB: 'Quay', fr_FR: 'Quai' },
@@ -410,7 +410,7 @@ describe('apply', () => {
     expect(await exported()).toMatchObject({ invoicing: {}, mails: {} });
   });
 
-  it('knows who sells, and replaces all of it', async () => {
+  it('stores who sells, and replaces all of it', async () => {
     const invoicing = {
       company: 'Quay GmbH',
       street: 'Kai 7',
@@ -483,7 +483,7 @@ describe('apply', () => {
     }
   });
 
-  it('knows the look of the storefront, with colours of six digits', async () => {
+  it('stores the theme with colours of six digits', async () => {
     const theme = {
       accent: '#0B5D66',
       background: '#fda',
@@ -500,10 +500,10 @@ describe('apply', () => {
       '+ theme.fontUrl: https://quay.example/own.woff2?v=2',
       '+ theme.showName: true',
     ]);
-    const wanted = { ...theme, accent: '#0b5d66', background: '#ffddaa', text: '#112233' };
-    expect((await stored()).theme).toEqual(wanted);
+    const normalised = { ...theme, accent: '#0b5d66', background: '#ffddaa', text: '#112233' };
+    expect((await stored()).theme).toEqual(normalised);
     const complete = await exported();
-    expect(complete.theme).toEqual(wanted);
+    expect(complete.theme).toEqual(normalised);
     // In the order of the schema, not in the one of the database.
     expect(Object.keys(complete.theme!)).toEqual(Object.keys(theme));
     expect(await apply({ theme })).toEqual([]);
@@ -532,7 +532,7 @@ describe('apply', () => {
     },
   );
 
-  it('knows own words of mails, and gives them back as they were', async () => {
+  it("stores the shop's own words of emails, and exports them unchanged", async () => {
     await apply({ locales: { default: 'en_GB', items: ['en_GB', 'de_DE'] } });
     const mails = {
       order: {
@@ -571,7 +571,7 @@ describe('apply', () => {
     ]);
   });
 
-  it('wants the amounts again when the default currency changes', async () => {
+  it('demands the amounts again when the default currency changes', async () => {
     await apply({
       minimumCart: { amount: 5 },
       shippingMethods: [{ key: 'parcel', name: 'Parcel', kind: 'flat', price: 7 }],
@@ -639,7 +639,7 @@ describe('apply', () => {
     await service.db.pool.query('drop table thing');
   });
 
-  it('keeps groups of customers by their name, in any order', async () => {
+  it('recognises groups of customers by their name, in any order', async () => {
     expect(await apply({ customerGroups: ['Staff', 'Cafes'] })).toEqual([
       '+ customerGroups.Cafes',
       '+ customerGroups.Staff',
@@ -679,7 +679,7 @@ describe('apply', () => {
     expect(await apply({ customerGroups: ['Staff', 'Cafes'] })).toEqual(['- customerGroups.Hotels']);
   });
 
-  it('tells which sections changed, so that lists of products can be made anew', async () => {
+  it('returns which sections changed, so that lists of products can be rebuilt', async () => {
     const sections = async (file: SettingsFile) => [...(await applied(file)).sections];
     expect(await sections({ showFromPrices: false })).toEqual(['showFromPrices']);
     expect(await sections({ showFromPrices: false })).toEqual([]);
@@ -827,6 +827,13 @@ paymentMethods:
 minimumCart:
   amount: 5.00
 `,
+    );
+  });
+
+  it('has only the sections of its format', () => {
+    expect(parseSettingsFile('couponCampaigns: []')).toEqual({ couponCampaigns: [] });
+    expect(() => parseFile('couponCampaigns: []')).toThrow(
+      /^couponCampaigns \(line 1\): unknown key, expected one of name, slogan, /,
     );
   });
 

@@ -12,7 +12,7 @@ import type { Queries } from '../../db/database.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, plainText } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
-import { pageOfProducts, refsOf } from '../../catalogue/products/listing.ts';
+import { pageOfProducts, parseVersions } from '../../catalogue/products/listing-page.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
@@ -68,13 +68,13 @@ async function categoryPage(
   requirePage(request, found.results);
   const name = `${category.alias} ${request.sort} ${request.page}`;
   const page = await findOrRender(categoryPages, visit, name, found.versionStamp, async (snapshot) => {
-    const { versionStamp, results, page, cards } = await findList(visit, snapshot, category, request);
+    const { versionStamp, results, versions, cards } = await findList(visit, snapshot, category, request);
     const rows = await findProducts(
       snapshot,
       visit.shopId,
-      refsOf(page).map(({ productId }) => productId),
+      parseVersions(versions).map(({ productId }) => productId),
     );
-    const rendered = refsOf(page).flatMap(({ productId }) => {
+    const rendered = parseVersions(versions).flatMap(({ productId }) => {
       const row = rows.find((one) => one.productId === productId);
       return row ? [renderProduct(row, visit.settings, viewOf(visit, 'list'), snapshot.now)] : [];
     });
@@ -134,7 +134,7 @@ async function findList(visit: Visit, db: Queries, category: PageCategory, { pag
       ? await findCategoryCards(db, shopId, locale, category.categoryId)
       : [];
   const pictures = cards.map(({ image }) => image?.imageKey ?? '').join();
-  return { ...found, cards, versionStamp: `${found.results} ${found.page} ${pictures}` };
+  return { ...found, cards, versionStamp: `${found.results} ${found.versions} ${pictures}` };
 }
 
 /** The version stamp of a list that fits on one page names all its products, so its facets are cached with it. */
@@ -173,7 +173,7 @@ async function filteredPage(visit: Visit, category: PageCategory, request: ListR
     ...renderCategory(visit, category, {
       request,
       results: found.results,
-      products: await productValues(db, settings, refsOf(found.page), viewOf(visit, 'list')),
+      products: await productValues(db, settings, parseVersions(found.versions), viewOf(visit, 'list')),
       facets: category.showFacets ? facetsOf(found, filters, categories, settings, locale) : undefined,
       cards: [],
     }),

@@ -3,7 +3,7 @@ import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
-import { refsOf } from '../../catalogue/products/listing.ts';
+import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
@@ -46,8 +46,8 @@ async function findHome({ shopId, locale }: Visit, db: Queries) {
   const pictures = cards.map(({ image }) => image?.imageKey ?? '').join();
   return {
     cards,
-    offers: refsOf(offers ?? ''),
-    fresh: refsOf(fresh ?? ''),
+    offers: parseVersions(offers ?? ''),
+    fresh: parseVersions(fresh ?? ''),
     versionStamp: `${offers} ${fresh} ${pictures}`,
   };
 }

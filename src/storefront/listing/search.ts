@@ -1,9 +1,9 @@
 import { html, type Markup } from '../../http/html.ts';
 import { imagesOf } from '../../platform/media/images.ts';
 import { notFound } from '../../http/errors.ts';
-import { refsOf } from '../../catalogue/products/listing.ts';
+import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
-import { findRefs } from '../../catalogue/products/queries.ts';
+import { findVersions } from '../../catalogue/products/queries.ts';
 import { categoryNumbers, facetsOf } from '../../catalogue/search/facets.ts';
 import { findCategoryNames, findOrFallBack, suggestOrFallBack } from '../../catalogue/search/queries.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
@@ -63,7 +63,7 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
   const { results, fallbackQuery } = found;
   if (request.page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
   const categories = await findCategoryNames(db, shopId, categoryNumbers(found.facets));
-  const products = await productValues(db, settings, refsOf(found.page), viewOf(visit, 'search'));
+  const products = await productValues(db, settings, parseVersions(found.versions), viewOf(visit, 'search'));
   const isNothing = results === 0 && !isFiltered(request);
   const list = listView(visit, {
     path: '/search',
@@ -140,7 +140,7 @@ function searchHelp(visit: Visit, query: string): Markup {
 async function suggestions(visit: Visit, text: string) {
   const { db, shopId, settings, locale } = visit;
   const found = await suggestOrFallBack(db, shopId, locale, text, MAX_SUGGESTIONS);
-  const refs = await findRefs(
+  const refs = await findVersions(
     db,
     shopId,
     found.map(({ productId }) => productId),

@@ -4,7 +4,7 @@ import { sql } from '../../db/sql.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, safe, type Markup } from '../../http/html.ts';
 import { PAGES } from '../../shops/legal/schema.ts';
-import { countListed } from '../../catalogue/products/listing.ts';
+import { countListed } from '../../catalogue/products/listing-page.ts';
 import type { Pages } from '../pages.ts';
 import { absoluteUrl, categoryPath, productPath, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';

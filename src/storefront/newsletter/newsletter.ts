@@ -1,7 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { newId } from '../../kernel/ids.ts';
-import { isMailAddress, LONGEST_MAIL_ADDRESS } from '../../platform/email/address.ts';
+import { isEmailAddress, LONGEST_EMAIL_ADDRESS } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { newsletterConfirmation } from '../../people/newsletters/confirmation-email.ts';
 import { requestHash, type NewsletterTokens } from '../../people/newsletters/links.ts';
@@ -9,7 +9,7 @@ import {
   confirmRequests,
   findRequests,
   insertRequests,
-  mayBeMailed,
+  mayReceiveEmail,
   unsubscribe,
 } from '../../people/newsletters/queries.ts';
 import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
@@ -133,7 +133,7 @@ type Problems = Partial<Record<keyof FormValues, Problem>>;
 
 function problemsOf({ email, name, campaigns }: FormValues): Problems {
   return {
-    ...(!isMailAddress(email) && { email: 'wrongEmail' }),
+    ...(!isEmailAddress(email) && { email: 'wrongEmail' }),
     ...(name.length > MAX_NAME_LENGTH && { name: 'longName' }),
     ...(campaigns.length === 0 && { campaigns: 'chooseOne' }),
   };
@@ -148,7 +148,7 @@ async function requestSubscription(
   const { email, campaigns } = values;
   await db.transaction(
     async (tx) => {
-      if (!(await mayBeMailed(tx, shopId, email))) return;
+      if (!(await mayReceiveEmail(tx, shopId, email))) return;
       const requestId = newId(tx.now);
       const token = tokens.confirming(shopId, requestId);
       const requests = campaigns.map(({ campaignId }) => ({
@@ -211,7 +211,7 @@ function form(visit: Visit, values: FormValues, problems: Problems = {}): Markup
         type="email"
         value="${values.email}"
         required
-        maxlength="${LONGEST_MAIL_ADDRESS}"
+        maxlength="${LONGEST_EMAIL_ADDRESS}"
         autocomplete="email"
         ${errorAttributes(problems, 'email')}
       />

@@ -1,9 +1,9 @@
 import { notFound } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
-import { isMailAddress, LONGEST_MAIL_ADDRESS } from '../../platform/email/address.ts';
+import { isEmailAddress, LONGEST_EMAIL_ADDRESS } from '../../platform/email/address.ts';
 import { findByNumber, findProducts, lockProduct } from '../../catalogue/products/queries.ts';
 import { nameOf } from '../../catalogue/products/render.ts';
-import { insertWatcher } from '../../catalogue/products/watchers.ts';
+import { insertNotificationRequest } from '../../catalogue/products/availability-notification-queries.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { productPath, to, type Visit } from '../visit.ts';
@@ -22,13 +22,13 @@ export function notify(pages: Pages): void {
       const productNumber = params['productNumber']!;
       const [ref] = await findByNumber(db, shopId, productNumber);
       if (!ref?.visible) throw notFound();
-      if (!isMailAddress(email)) return rejectedPage(visit, ref.productId, email);
+      if (!isEmailAddress(email)) return rejectedPage(visit, ref.productId, email);
       const isAdded = await db.transaction(async (tx) => {
         const product = await lockProduct(tx, shopId, ref.productId);
         // A master has no stock: its variations have.
         if (!product || product.kind === 'master') throw notFound();
         if (product.stock === null || product.stock > 0) return false;
-        await insertWatcher(tx, shopId, { productId: ref.productId, email, locale });
+        await insertNotificationRequest(tx, shopId, { productId: ref.productId, email, locale });
         return true;
       });
       return new Redirect(to(visit, productPath(productNumber)), isAdded ? words.noted : words.available);
@@ -61,7 +61,7 @@ async function rejectedPage(visit: Visit, productId: string, email: string): Pro
             type="email"
             value="${email}"
             required
-            maxlength="${LONGEST_MAIL_ADDRESS}"
+            maxlength="${LONGEST_EMAIL_ADDRESS}"
             autocomplete="email"
             aria-invalid="true"
             aria-describedby="email-error"

@@ -3,7 +3,7 @@ import type { Queries } from '../../db/database.ts';
 import { notFound } from '../../http/errors.ts';
 import { textIn } from '../../http/locale.ts';
 import { selectedValue, type Selection } from '../../catalogue/products/combinations.ts';
-import { refsOf } from '../../catalogue/products/listing.ts';
+import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
@@ -107,7 +107,7 @@ async function renderContent(
   const found = await findPageProduct(db, shopId, productNumber, stampOptions(visit));
   if (!found?.visible) return undefined;
   const { productId, masterId } = found;
-  const others = [...new Set(refsOf(found.crossSelling ?? '').map((ref) => ref.productId))];
+  const others = [...new Set(parseVersions(found.crossSelling ?? '').map((ref) => ref.productId))];
   const rows = await findProducts(db, shopId, [productId, ...others]);
   const row = rows.find((one) => one.productId === productId);
   if (!row) return undefined;

@@ -1,7 +1,7 @@
 import type { Cart } from '../../carts/schema.ts';
 import type { Price } from '../../http/price.ts';
 import type { Order } from '../../orders/schema.ts';
-import { findRefs } from '../../catalogue/products/queries.ts';
+import { findVersions } from '../../catalogue/products/queries.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
 import { PageEvent, type Page } from '../page.ts';
 import type { VisitorEvent } from '../session.ts';
@@ -65,7 +65,7 @@ export async function cartEvents(visit: Visit, cart: Cart): Promise<PageEvent[]>
 async function addedProducts(visit: Visit, productIds: string[]): Promise<{ productId: string }[]> {
   const { db, shopId, settings, locale, currency, origin } = visit;
   if (productIds.length === 0) return [];
-  const refs = await findRefs(db, shopId, productIds);
+  const refs = await findVersions(db, shopId, productIds);
   const view = { locale, currency, origin, canWrite: false, variant: 'full' } as const;
   return productValues(db, settings, refs, view);
 }

@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { secretHash } from '../../kernel/ids.ts';
-import { refColumns, type FoundRef } from '../../catalogue/products/queries.ts';
+import { versionColumns, type FoundVersion } from '../../catalogue/products/queries.ts';
 import type { Visit } from '../visit.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 
@@ -26,8 +26,8 @@ export async function findWishedIds(
 
 /** The visible products of the wish list, newest first. */
 export function findWishlistItems(db: Queries, shopId: string, visitorHash: Buffer) {
-  return db.many<FoundRef>(sql`
-    select ${refColumns}
+  return db.many<FoundVersion>(sql`
+    select ${versionColumns}
     from wish
     join product on product.shop_id = wish.shop_id and product.product_id = wish.product_id
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id

@@ -2,7 +2,7 @@ import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId, newSecret, secretHash } from '../../kernel/ids.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
-import { findRefs } from '../../catalogue/products/queries.ts';
+import { findVersions } from '../../catalogue/products/queries.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { viewOf } from '../page-cache.ts';
 import { Redirect } from '../page.ts';
@@ -41,7 +41,7 @@ export function wishlist(pages: Pages): void {
     const { db, shopId, session } = visit;
     const words = messages(visit.locale).storefront.wishList;
     const productId = field('productId').toUpperCase();
-    const [ref] = isId(productId) ? await findRefs(db, shopId, [productId]) : [];
+    const [ref] = isId(productId) ? await findVersions(db, shopId, [productId]) : [];
     if (!ref?.visible) throw notFound();
     const visitor = session.visitor ?? newSecret(32);
     const visitorHash = secretHash(visitor);

@@ -90,8 +90,8 @@ export function taxClassIdOf(
   field: string,
 ): string | null {
   if (value === null || value === undefined || value === '') return null;
-  const wanted = value.toUpperCase();
-  const found = settings.taxClasses.find(({ taxClassId }) => taxClassId === wanted);
+  const id = value.toUpperCase();
+  const found = settings.taxClasses.find(({ taxClassId }) => taxClassId === id);
   if (!found) throw invalid('UNKNOWN_VALUE', field);
   return found.taxClassId;
 }

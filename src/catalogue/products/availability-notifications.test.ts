@@ -3,7 +3,7 @@ import { givenShop, givenToken } from '../../../test/builders.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
-import { notifyWatchers } from './availability.ts';
+import { queueAvailabilityNotifications } from './availability-notifications.ts';
 import type { ProductFacts, ProductKind } from './facts.ts';
 
 let service: Service;
@@ -284,7 +284,7 @@ describe('watched products', () => {
 
 describe('when stock comes back', () => {
   const notify = (...productIds: string[]) =>
-    service.db.transaction((tx) => notifyWatchers(tx, 'Harbour', productIds));
+    service.db.transaction((tx) => queueAvailabilityNotifications(tx, 'Harbour', productIds));
 
   test('everybody who waits gets one mail in the own language and waits no more', async () => {
     const tea = await givenProduct({ number: 'TE-1', name: { en_GB: 'Tea', de_DE: 'Tee' } });
@@ -340,7 +340,7 @@ describe('when stock comes back', () => {
     await watch(tea, { email: 'ada@mail.example', locale: 'en_GB' });
     await expect(
       service.db.transaction(async (tx) => {
-        await notifyWatchers(tx, 'Harbour', [tea]);
+        await queueAvailabilityNotifications(tx, 'Harbour', [tea]);
         throw new Error('changed my mind');
       }),
     ).rejects.toThrow('changed my mind');
@@ -375,7 +375,7 @@ describe('when stock comes back', () => {
     await service.db.transaction(async (tx) => {
       const many: typeof tx.many = (query) => (statements++, tx.many(query));
       const run: typeof tx.run = (query) => (statements++, tx.run(query));
-      await notifyWatchers({ ...tx, many, run }, 'Harbour', [tea]);
+      await queueAvailabilityNotifications({ ...tx, many, run }, 'Harbour', [tea]);
     });
     expect(statements).toBe(2);
     expect(await mails()).toHaveLength(1000);

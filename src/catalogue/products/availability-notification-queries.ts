@@ -8,24 +8,24 @@ export function findKind(db: Queries, shopId: string, productId: string) {
   );
 }
 
-/** An address counts once per product; the locale is the one named last. */
-export function insertWatcher(
+/** The table `watcher` holds one request per product and address; the locale is the one named last. */
+export function insertNotificationRequest(
   tx: Transaction,
   shopId: string,
-  watcher: { productId: string; email: string; locale: string },
+  request: { productId: string; email: string; locale: string },
 ) {
   return tx.run(sql`
     insert into watcher (shop_id, product_id, email, locale, created_at)
-    values (${shopId}, ${watcher.productId}, lower(${watcher.email}), ${watcher.locale}, ${tx.now})
+    values (${shopId}, ${request.productId}, lower(${request.email}), ${request.locale}, ${tx.now})
     on conflict (shop_id, product_id, email) do update set locale = excluded.locale`);
 }
 
-/** The name of a product in a locale; a variation may have its master's, and who has none goes by the number. */
+/** The name of a product in a locale. A variation without a name has its master's; without any it is the number. */
 const nameIn = (locale: Sql, defaultLocale: Sql) => sql`
   coalesce(product.facts -> 'name' ->> ${locale}, product.facts -> 'name' ->> ${defaultLocale},
     master.facts -> 'name' ->> ${locale}, master.facts -> 'name' ->> ${defaultLocale}, product.product_number)`;
 
-export interface TakenWatcher {
+export interface NotificationRequest {
   email: string;
   locale: string;
   productName: string;
@@ -33,11 +33,11 @@ export interface TakenWatcher {
 }
 
 /**
- * Takes the watchers of those of the products that can be bought now. Two transactions that see the same product
- * come back never take the same watcher.
+ * Deletes and returns the requests for those of the products that can be bought now, so that two transactions which
+ * both see a product come back never notify the same person twice.
  */
-export function takeWatchers(tx: Transaction, shopId: string, productIds: readonly string[]) {
-  return tx.many<TakenWatcher>(sql`
+export function takeNotificationRequests(tx: Transaction, shopId: string, productIds: readonly string[]) {
+  return tx.many<NotificationRequest>(sql`
     with taken as (
       delete from watcher using product
       where watcher.shop_id = ${shopId} and watcher.product_id = any (${productIds}::uuid[])
@@ -54,7 +54,7 @@ export function takeWatchers(tx: Transaction, shopId: string, productIds: readon
     order by taken.product_id, taken.email`);
 }
 
-export async function countWatched(db: Queries, shopId: string): Promise<number> {
+export async function countWatchedProducts(db: Queries, shopId: string): Promise<number> {
   const row = await db.one<{ count: number }>(sql`
     select count(*) as count
     from (select distinct product_id from watcher where shop_id = ${shopId}) as watched
@@ -63,15 +63,15 @@ export async function countWatched(db: Queries, shopId: string): Promise<number>
   return row!.count;
 }
 
-export interface WatchedRow {
+export interface WatchedProductRow {
   productId: string;
   name: string;
   productNumber: string;
   watchers: number;
 }
 
-/** Most wanted first. */
-export function findWatched(
+/** The products with the most requests first. */
+export function findWatchedProducts(
   db: Queries,
   shopId: string,
   locale: string,
@@ -79,7 +79,7 @@ export function findWatched(
   limit: number,
   offset: number,
 ) {
-  return db.many<WatchedRow>(sql`
+  return db.many<WatchedProductRow>(sql`
     select upper(product.product_id::text) as "productId",
       ${nameIn(sql`${locale}`, sql`${defaultLocale}`)} collate "und-x-icu" as name,
       product.product_number as "productNumber", watched.watchers

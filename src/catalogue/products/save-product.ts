@@ -1,13 +1,13 @@
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { notifyWatchers } from './availability.ts';
+import { queueAvailabilityNotifications } from './availability-notifications.ts';
 import { refreshListing } from './listing.ts';
 import { recordPrices } from './price-history.ts';
 import { moveVersion, updateProduct, type StoredProduct } from './queries.ts';
 
 /**
  * Saves a product whose row is locked, with everything that follows from the change: versions, the history of its
- * prices, lists and search, mails to those who wait for stock. Nothing is written when nothing differs.
+ * prices, lists and search, emails to those who wait for stock. Nothing is written when nothing differs.
  */
 export async function saveProduct(
   tx: Transaction,
@@ -33,26 +33,27 @@ export async function saveProduct(
   const { pricesBeforeReduction: _old, ...facts } = after.facts;
   const saved = { ...after, facts: pricesBeforeReduction ? { ...facts, pricesBeforeReduction } : facts };
   await updateProduct(tx, shopId, saved, changed);
-  if (changed.attributes) await showInLists(tx, shopId, before, after);
-  if (isBack(before.stock, after.stock)) await notifyWatchers(tx, shopId, [after.productId]);
+  if (changed.attributes) await refreshLists(tx, shopId, before, after);
+  if (isBackInStock(before.stock, after.stock))
+    await queueAvailabilityNotifications(tx, shopId, [after.productId]);
 }
 
-/** A variation is not listed itself; what its master shows of it are prices, and whether it can be seen. */
-async function showInLists(tx: Transaction, shopId: string, before: StoredProduct, after: StoredProduct) {
+/** A variation is not listed itself; its master shows its price, its number and whether it is visible. */
+async function refreshLists(tx: Transaction, shopId: string, before: StoredProduct, after: StoredProduct) {
   if (after.masterId === null) return refreshListing(tx, shopId, [after.productId]);
-  const seen = ({ prices, visible, productNumber, facts }: StoredProduct) => [
+  const listed = ({ prices, visible, productNumber, facts }: StoredProduct) => [
     prices,
     visible,
     productNumber,
     facts.reference,
   ];
-  if (isSame(seen(before), seen(after))) return;
+  if (isSame(listed(before), listed(after))) return;
   await moveVersion(tx, shopId, after.masterId);
   await refreshListing(tx, shopId, [after.masterId]);
 }
 
-/** Out of stock before, and now there is some, or nobody counts any more. */
-export function isBack(before: number | null, after: number | null): boolean {
+/** It was out of stock, and now there is some, or the stock is not tracked any more. */
+export function isBackInStock(before: number | null, after: number | null): boolean {
   return before !== null && before <= 0 && (after === null || after > 0);
 }
 

@@ -4,7 +4,7 @@ import type { Operations } from '../../http/operation.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, Links, LocaleParameter, Paged } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { countWatched, findWatched } from './watchers.ts';
+import { countWatchedProducts, findWatchedProducts } from './availability-notification-queries.ts';
 
 const WatchedProduct = Type.Object(
   {
@@ -26,7 +26,8 @@ export function watchedProducts(api: Operations): void {
       path: '/watched-products',
       name: 'listWatchedProducts',
       summary: 'List watched products',
-      description: 'Products that are out of stock and that somebody waits for, the most wanted first.',
+      description:
+        'Products that are out of stock and that somebody waits for, those that most people wait for first.',
       tag: 'products',
       labels: ['Base', 'Now'],
       access: 'products_write',
@@ -38,8 +39,8 @@ export function watchedProducts(api: Operations): void {
       const settings = await shopSettings(db, shopId);
       const locale = readingLocale(query.locale, settings);
       const [results, rows] = await Promise.all([
-        countWatched(db, shopId),
-        findWatched(db, shopId, locale, settings.defaultLocale, page.resultsPerPage, page.offset),
+        countWatchedProducts(db, shopId),
+        findWatchedProducts(db, shopId, locale, settings.defaultLocale, page.resultsPerPage, page.offset),
       ]);
       return paged(
         page,

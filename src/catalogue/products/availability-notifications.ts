@@ -4,26 +4,30 @@ import { badRequest, notFound } from '../../http/errors.ts';
 import { writingLocale } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
 import { Id } from '../../http/schemas.ts';
-import { LONGEST_MAIL_ADDRESS, MAIL_ADDRESS } from '../../platform/email/address.ts';
+import { LONGEST_EMAIL_ADDRESS, EMAIL_ADDRESS } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { availabilityEmail } from './availability-email.ts';
-import { findKind, insertWatcher, takeWatchers } from './watchers.ts';
+import {
+  findKind,
+  insertNotificationRequest,
+  takeNotificationRequests,
+} from './availability-notification-queries.ts';
 
 const NotificationRequest = Type.Object(
   {
     email: Type.String({
-      pattern: MAIL_ADDRESS,
-      maxLength: LONGEST_MAIL_ADDRESS,
-      description: 'Who wants to be told.',
+      pattern: EMAIL_ADDRESS,
+      maxLength: LONGEST_EMAIL_ADDRESS,
+      description: 'Who gets the email.',
       examples: ['ada@pelican.example'],
     }),
-    locale: Type.String({ description: 'Language of the mail, one of the shop.', examples: ['en_GB'] }),
+    locale: Type.String({ description: 'Language of the email, one of the shop.', examples: ['en_GB'] }),
   },
   { title: 'availability notification request' },
 );
 
-export function availability(api: Operations): void {
+export function availabilityNotifications(api: Operations): void {
   api.write(
     {
       method: 'POST',
@@ -31,7 +35,7 @@ export function availability(api: Operations): void {
       name: 'createAvailabilityNotification',
       summary: 'Create availability notification',
       description:
-        'The address gets one mail when the product is in stock the next time. Naming it again changes the locale only. A master has no stock: name one of its variations.',
+        'The address gets one email when the product is in stock the next time. Naming it again changes the locale only. A master has no stock: name one of its variations.',
       tag: 'products',
       labels: ['Now'],
       access: 'products_write',
@@ -48,26 +52,26 @@ export function availability(api: Operations): void {
       if (product.kind === 'master') {
         throw badRequest('This product is a master and has no stock, name one of its variations');
       }
-      await insertWatcher(tx, shopId, { productId, email, locale: offered });
+      await insertNotificationRequest(tx, shopId, { productId, email, locale: offered });
     },
   );
 }
 
 /**
- * For whoever changes stock, in the same transaction and after the change: queues one mail for everybody who waits
- * for one of these products. Call it with those whose stock was used up before; what is still out of stock is left.
+ * Queues one email for everybody who waits for one of these products. Call it after the stock has changed, in the same
+ * transaction, with the products that were out of stock before; those that still are keep their requests.
  */
-export async function notifyWatchers(
+export async function queueAvailabilityNotifications(
   tx: Transaction,
   shopId: string,
   productIds: readonly string[],
 ): Promise<void> {
-  const watchers = await takeWatchers(tx, shopId, productIds);
+  const requests = await takeNotificationRequests(tx, shopId, productIds);
   await queueEmails(
     tx,
     shopId,
     availabilityEmail,
-    watchers.map(({ email, locale, productName, productNumber }) => ({
+    requests.map(({ email, locale, productName, productNumber }) => ({
       to: email,
       locale,
       facts: { productName, productNumber },

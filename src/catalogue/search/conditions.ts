@@ -1,0 +1,85 @@
+import { sql, type Sql } from '../../db/sql.ts';
+import { dictionaryOf } from '../products/listing-entry.ts';
+import { escapeLike, likePattern, wordQuery, type Term } from './query.ts';
+
+/*
+ * Parts of the statements that search the table `listing`. A query has up to 20 terms, and its statement is the same for
+ * any number of them from two on: the two longest are the rarest, so they stand in conditions that the indexes answer;
+ * the others come as arrays and are compared with what these two have found. `(select ...)` around a value lets
+ * PostgreSQL compute it once instead of for each row.
+ */
+
+export interface SearchScope {
+  locale: string;
+  includeInvisible: boolean;
+}
+
+export function inScope(shopId: string, { locale, includeInvisible }: SearchScope): Sql {
+  return sql`listing.shop_id = ${shopId} and listing.locale = ${locale} and (listing.visible or ${includeInvisible})`;
+}
+
+/** `oneByOne` is slower and finds more; it needs two terms at least. */
+export interface SearchTerms {
+  terms: readonly Term[];
+  oneByOne?: boolean;
+}
+
+export function matchesTerms({ terms, oneByOne }: SearchTerms, locale: string): Sql {
+  return oneByOne ? matchesOneByOne(terms, locale) : matchesAll(terms, locale);
+}
+
+/**
+ * All terms as they were typed, as parts of name, numbers, manufacturer and keywords; or all of them as words, in any
+ * form, of all texts. Two conditions, each of which one index answers: term by term they would be two for each, and
+ * PostgreSQL would read everything that matches the first term.
+ */
+function matchesAll(terms: readonly Term[], locale: string): Sql {
+  if (terms.length === 0) return sql`true`;
+  return sql`(${containsAll(terms)} or listing.words @@ ${wordsQuery(terms, locale)})`;
+}
+
+function containsAll(terms: readonly Term[]): Sql {
+  const [first, second, ...others] = longestFirst(terms).map(likePattern);
+  if (second === undefined) return sql`listing.text like ${lowered(first!)}`;
+  return sql`listing.text like ${lowered(first!)} and listing.text like ${lowered(second)}
+    and listing.text like all (${loweredAll(others)})`;
+}
+
+/** Each term in its own way: one as a part of the name, another one as a word of the description. */
+function matchesOneByOne(terms: readonly Term[], locale: string): Sql {
+  const [first, second, ...others] = longestFirst(terms);
+  const matchesTerm = (term: Term) => sql`(
+    listing.text like ${lowered(likePattern(term))} or listing.words @@ ${wordsQuery([term], locale)})`;
+  return sql`${matchesTerm(first!)} and ${matchesTerm(second!)} and not exists (
+    select from unnest(${others.map(likePattern)}::text[], ${others.map(wordQuery)}::text[]) as term (pattern, words)
+    where not (listing.text like lower(pattern)
+      or listing.words @@ to_tsquery(${dictionaryOf(locale)}::regconfig, term.words)))`;
+}
+
+/**
+ * Terms that stand in the name count most; then how often and where the words occur. The name is lowered by the default
+ * collation, as the patterns are: that of its column takes several times as long.
+ */
+export function rank(terms: readonly Term[], locale: string): Sql {
+  if (terms.length === 0) return sql`0`;
+  const patterns = terms.map(({ text }) => `%${escapeLike(text)}%`);
+  const name = sql`lower(listing.name collate "default")`;
+  const inName =
+    patterns.length === 1
+      ? sql`(${name} like ${lowered(patterns[0]!)})::integer`
+      : sql`(select count(*) from unnest(${loweredAll(patterns)}) as pattern where ${name} like pattern)::integer`;
+  return sql`${inName} + ts_rank(listing.words, ${wordsQuery(terms, locale)})`;
+}
+
+function wordsQuery(terms: readonly Term[], locale: string): Sql {
+  return sql`(select to_tsquery(${dictionaryOf(locale)}::regconfig, ${terms.map(wordQuery).join(' & ')}))`;
+}
+
+function longestFirst(terms: readonly Term[]): Term[] {
+  return terms.toSorted((left, right) => right.text.length - left.text.length);
+}
+
+const lowered = (pattern: string) => sql`(select lower(${pattern}))`;
+
+const loweredAll = (patterns: readonly string[]) => sql`array(
+  select lower(pattern) from unnest(${patterns}::text[]) as pattern)`;
