@@ -4,7 +4,7 @@ const WHOLE_ADDRESS = /^https?:\/\/[^/?#]*/i;
 /**
  * The path that an address on a shop's own host stands for. Files that pages load are the same on every host: our
  * own, and the images of this shop. Everything else is below the shop, so that no other path of the service is
- * reached. `/shop/ID` is kept, because old links have it: they are sent on to the path without it.
+ * reached. `/shop/ID` stays, because old links have it: they are redirected to the path without it.
  */
 export function pathOnShopHost(url: string, shopId: string): string {
   const path = url.replace(WHOLE_ADDRESS, '');

@@ -88,12 +88,14 @@ function cartLine(
       ? rejection.line.message
       : quantityProblem(visit, visitorCart, index);
   const limit = largestQuantity(visitorCart.priced.goods[index]!.facts, visitorCart.settings);
+  // Pieces need no unit: it is the same text in short and in full.
   return html`<li>
     ${linePicture(line)}
     <div class="what">${lineText(visit, line)}</div>
     <form class="field" method="post" action="${to(visit, path)}">
       <label for="${id}"
-        >${words.quantity}<span class="visually-hidden">: ${line.name}</span> (${line.orderUnitShort})</label
+        >${words.quantity}<span class="visually-hidden">: ${line.name}</span>
+        ${line.orderUnitShort !== line.orderUnit && `(${line.orderUnitShort})`}</label
       >
       <input
         id="${id}"

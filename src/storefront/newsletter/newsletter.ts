@@ -290,7 +290,7 @@ function confirmPage(
   requests: readonly { campaignId: string; email: string }[],
 ): Page {
   const words = messages(visit.locale).storefront.newsletter;
-  const asked = visit.settings.newsletterCampaigns.filter(({ campaignId }) =>
+  const requested = visit.settings.newsletterCampaigns.filter(({ campaignId }) =>
     requests.some((request) => request.campaignId === campaignId.toUpperCase()),
   );
   return {
@@ -302,7 +302,7 @@ function confirmPage(
       <p>${words.confirm}</p>
       <p><strong>${requests[0]!.email}</strong></p>
       <ul>
-        ${asked.map(({ name }) => html`<li>${name}</li>`)}
+        ${requested.map(({ name }) => html`<li>${name}</li>`)}
       </ul>
       ${tokenForm(visit, '/newsletter/confirm', token, words.confirmButton)}`,
   };
