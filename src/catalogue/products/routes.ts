@@ -60,7 +60,7 @@ import {
 import { hasImage, saveProduct } from './save-product.ts';
 
 const { parameters, pageOf } = paging();
-const shared = { tag: 'products', labels: ['Base', 'Now'] } as const;
+const shared = { tag: 'products', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
 const numberTaken = () => conflict('This productNumber is taken');
 const MOST_IDS = 12;
 const EXAMPLE_ID = '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E';
