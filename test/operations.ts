@@ -1746,7 +1746,7 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        ordersAnonymised documentsKept cartsDeleted subscriptionsDeleted watchesDeleted mailsDeleted`)
+        subscriptionsDeleted watchesDeleted cartsDeleted mailsDeleted ordersAnonymised documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
       'note: string',
