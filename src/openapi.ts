@@ -17,7 +17,7 @@ type Facts = NonNullable<FastifyContextConfig['operation']>;
 
 /**
  * The reference as an OpenAPI 3.1 document, from the schemas that also validate and serialise. Must be registered
- * before the rooms, whose routes it collects; the document is made when it is first asked for.
+ * before the modules, whose routes it collects; the document is made when it is first asked for.
  */
 export async function registerOpenapi(app: FastifyInstance): Promise<void> {
   const factsOf = new Map<string, Facts>();
@@ -241,7 +241,7 @@ const CartToken: Parameter = {
   example: 'UmFuZG9tSVbYnncIV4kUCiM0',
 };
 
-/** What each room is about; the order in the document is the order in which the rooms are registered. */
+/** What each tag is about; the order in the document is the order in which the modules are registered. */
 const TAGS: Readonly<Record<string, string>> = {
   shop: 'Name, addresses and country of the shop.',
   countries: 'Where the shop delivers to.',

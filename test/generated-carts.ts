@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { PricedProduct } from '../src/catalogue/products/cart-product.ts';
-import type { CartFacts, CouponFacts, LineFacts, ShopRules } from '../src/pricing/input.ts';
+import type { CartInput, CouponInput, LineInput, ShopRules } from '../src/pricing/input.ts';
 import { TAX_TYPES } from '../src/http/price.ts';
 import {
   MINIMUM_CART_CODES,
@@ -177,7 +177,7 @@ const product: fc.Arbitrary<PricedProduct> = fc.record(
   { requiredKeys: ['productId', 'masterId', 'prices', 'taxClassId'] },
 );
 
-const coupon: fc.Arbitrary<CouponFacts> = fc
+const coupon: fc.Arbitrary<CouponInput> = fc
   .record({
     currency: fc.constantFrom(...CURRENCIES),
     terms: fc.oneof(
@@ -202,7 +202,7 @@ const coupon: fc.Arbitrary<CouponFacts> = fc
 
 const plain = { noNullPrototype: true } as const;
 
-const line: fc.Arbitrary<LineFacts> = fc.record(
+const line: fc.Arbitrary<LineInput> = fc.record(
   {
     product: pool(product, 2000),
     quantity: pool(quantities, 500),
@@ -211,7 +211,7 @@ const line: fc.Arbitrary<LineFacts> = fc.record(
   plain,
 );
 
-const cart: fc.Arbitrary<CartFacts> = fc.record(
+const cart: fc.Arbitrary<CartInput> = fc.record(
   {
     currency: fc.constantFrom(...CURRENCIES),
     taxType: fc.constantFrom(...TAX_TYPES),

@@ -1,6 +1,6 @@
 import type fc from 'fast-check';
 import { contentOf, type Content } from '../src/pricing/content.ts';
-import type { CartFacts, ShopRules } from '../src/pricing/input.ts';
+import type { CartInput, ShopRules } from '../src/pricing/input.ts';
 import type { CartProduct } from '../src/catalogue/products/cart-product.ts';
 import type { Settings } from '../src/shops/settings/settings.ts';
 import { generatedCarts } from './generated-carts.ts';
@@ -19,7 +19,7 @@ export const generatedOrders: fc.Arbitrary<GeneratedOrder> = generatedCarts.map(
   deliveryCountry: cart.country ?? shop.country,
 }));
 
-function contentFrom(cart: CartFacts, shop: ShopRules): Content {
+function contentFrom(cart: CartInput, shop: ShopRules): Content {
   const { content } = contentOf(
     {
       ...cart,

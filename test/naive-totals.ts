@@ -1,5 +1,5 @@
 import type { CouponProblem } from '../src/pricing/coupon-problems.ts';
-import type { CartFacts, CouponFacts, LineFacts, ShopRules } from '../src/pricing/input.ts';
+import type { CartInput, CouponInput, LineInput, ShopRules } from '../src/pricing/input.ts';
 import type { CartTotals, ServiceTax } from '../src/pricing/totals.ts';
 import { currencyDigits } from '../src/kernel/money.ts';
 import type { Prices } from '../src/catalogue/products/facts.ts';
@@ -59,7 +59,7 @@ const KILOGRAMS: Partial<Record<string, Exact>> = {
 const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
 const isAmong = (id: string, ids: readonly string[]) => ids.some((other) => isSame(id, other));
 
-export function naiveTotals(cart: CartFacts, shop: ShopRules): CartTotals {
+export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const defaultClass = shop.taxClasses.find(({ isDefault }) => isDefault)!;
   const delivery = naiveDelivery(cart, shop);
   const country = delivery.method?.kind === 'pickup' ? shop.country : (cart.country ?? shop.country);
@@ -303,7 +303,7 @@ function naivePrice(prices: Prices, currency: string, shop: ShopRules): number |
 }
 
 /** What the shop asks for the amount that prices of this product are for, in the shop's terms. */
-function naiveAskedPrice({ quantity, product }: LineFacts, cart: CartFacts, shop: ShopRules): number {
+function naiveAskedPrice({ quantity, product }: LineInput, cart: CartInput, shop: ShopRules): number {
   const reached = <T extends { quantity: string }>(tiers: readonly T[]) =>
     tiers
       .filter((tier) => !isLess(exact(quantity), exact(tier.quantity)))
@@ -323,12 +323,12 @@ function naiveAskedPrice({ quantity, product }: LineFacts, cart: CartFacts, shop
   return Math.min(regular, rounded(reduced));
 }
 
-const isDigital = ({ product }: LineFacts, shop: ShopRules) =>
+const isDigital = ({ product }: LineInput, shop: ShopRules) =>
   shop.taxClasses.some(
     ({ taxClassId, digital }) => digital && product.taxClassId && isSame(taxClassId, product.taxClassId),
   );
 
-function naiveDelivery({ lines, shipping }: CartFacts, shop: ShopRules): CartTotals['delivery'] {
+function naiveDelivery({ lines, shipping }: CartInput, shop: ShopRules): CartTotals['delivery'] {
   const shipped = lines.filter((line) => !isDigital(line, shop));
   const ofShop = shop.shippingMethods.map(({ shippingMethodId }) => shippingMethodId);
   const isNeeded = shipped.length > 0;
@@ -354,7 +354,7 @@ function naiveDelivery({ lines, shipping }: CartFacts, shop: ShopRules): CartTot
 /** In the shop's terms and the cart's currency. */
 function naiveDeliveryPrice(
   method: ShippingMethod,
-  { lines }: CartFacts,
+  { lines }: CartInput,
   shop: ShopRules,
   subTotal: number,
   ofShop: (amount: number) => number,
@@ -376,9 +376,9 @@ function naiveDeliveryPrice(
 }
 
 function naiveCoupon(
-  coupon: CouponFacts,
+  coupon: CouponInput,
   at: {
-    lines: readonly LineFacts[];
+    lines: readonly LineInput[];
     left: readonly number[];
     subTotal: number;
     inCurrency: (amount: number) => number;
@@ -387,7 +387,7 @@ function naiveCoupon(
     paymentMethodId: string | undefined;
   },
 ) {
-  const isFor = ({ product }: LineFacts) =>
+  const isFor = ({ product }: LineInput) =>
     coupon.productIds === null ||
     isAmong(product.productId, coupon.productIds) ||
     (product.masterId !== null && isAmong(product.masterId, coupon.productIds));

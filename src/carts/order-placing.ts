@@ -4,7 +4,7 @@ import { conflict } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { confirmation } from '../orders/confirmation-email.ts';
 import type { NewOrder, OrderRequest } from '../orders/new-order.ts';
-import { createOrderBatcher, placeAlone } from '../orders/place-together.ts';
+import { createOrderBatcher, placeAlone } from '../orders/order-batcher.ts';
 import { placeOrders } from '../orders/place.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import type { Settings } from '../shops/settings/settings.ts';

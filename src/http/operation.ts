@@ -31,14 +31,14 @@ import { compileParameters } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    operation?: OperationFacts & { writes: boolean };
+    operation?: OperationMetadata & { writes: boolean };
   }
 }
 
 /** Product line of the contract that an operation belongs to; information only. */
 export type Label = 'Base' | 'Now';
 
-export interface OperationFacts {
+export interface OperationMetadata {
   /** operationId in the reference. */
   name: string;
   /** Imperative; begins the message of a refused value: "Create customer failed: ...". */
@@ -79,7 +79,7 @@ export interface Operation<
   Query extends TObject = TObject,
   Body extends TSchema = TSchema,
   Result extends TSchema = TSchema,
-> extends OperationFacts {
+> extends OperationMetadata {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below /rs/shops/:shopId, or below /manage/shops/:shopId. */
   path: string;
@@ -219,7 +219,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
   /** Outside of any transaction: to read a count takes a connection, and all of them could be waiting for one. */
   const withFailureLimit = <Result>(
     request: FastifyRequest,
-    { failureLimit }: OperationFacts,
+    { failureLimit }: OperationMetadata,
     work: () => Promise<Result>,
   ): Promise<Result> => {
     if (!failureLimit || config.RATE_LIMIT_ANONYMOUS === 0) return work();
@@ -488,14 +488,14 @@ function send(reply: FastifyReply, answer: Answer, replayed: boolean) {
 }
 
 /** The one place where the answer of an operation becomes text. */
-function textOf(answer: unknown, { keepsKeyOrder }: OperationFacts, reply: FastifyReply): string | null {
+function textOf(answer: unknown, { keepsKeyOrder }: OperationMetadata, reply: FastifyReply): string | null {
   if (answer === undefined) return null;
   if (answer instanceof Rendered) return answer.json;
   return keepsKeyOrder ? JSON.stringify(answer) : (reply.serialize(answer) as string);
 }
 
 /** The Idempotency-Key; undefined: there is none, or the answer must not be stored. */
-function keyOf({ headers }: FastifyRequest, { secretAnswer }: OperationFacts): string | undefined {
+function keyOf({ headers }: FastifyRequest, { secretAnswer }: OperationMetadata): string | undefined {
   const key = secretAnswer ? undefined : (headers['idempotency-key'] as string | undefined);
   if (key !== undefined) checkKey(key);
   return key;

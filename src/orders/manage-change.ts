@@ -20,7 +20,7 @@ import { lockOrder, type ManagedOrder } from './queries.ts';
 import { toOrder } from './render.ts';
 
 /** What all operations share that change an order the way a merchant does. */
-export const facts = {
+export const manageOperation = {
   under: 'manage',
   tag: 'orders',
   labels: [],

@@ -10,7 +10,7 @@ import { unitSign } from '../catalogue/products/units.ts';
 import { changeOrder } from './change.ts';
 import {
   exactAmount,
-  facts,
+  manageOperation,
   managedOrder,
   moveGoods,
   openOrder,
@@ -30,7 +30,7 @@ import { shipmentEmail } from './shipment-email.ts';
 export function managedGoods(api: Operations): void {
   api.write(
     {
-      ...facts,
+      ...manageOperation,
       method: 'POST',
       path: '/orders/:orderId/shipments',
       name: 'createShipment',
@@ -80,7 +80,7 @@ export function managedGoods(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...manageOperation,
       method: 'POST',
       path: '/orders/:orderId/returns',
       name: 'createReturn',

@@ -11,7 +11,7 @@ import { changeOrder } from './change.ts';
 import type { EventKind } from './history.ts';
 import {
   exactAmount,
-  facts,
+  manageOperation,
   managedOrder,
   millionths,
   moneyChange,
@@ -44,7 +44,7 @@ const IN_EDIT_MODE =
 export function managedLines(api: Operations): void {
   api.write(
     {
-      ...facts,
+      ...manageOperation,
       method: 'POST',
       path: '/orders/:orderId/line-items',
       name: 'addOrderLine',
@@ -73,7 +73,7 @@ export function managedLines(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...manageOperation,
       method: 'PUT',
       path: '/orders/:orderId/line-items/:lineItemId',
       name: 'updateOrderLine',
@@ -109,7 +109,7 @@ export function managedLines(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...manageOperation,
       method: 'DELETE',
       path: '/orders/:orderId/line-items/:lineItemId',
       name: 'removeOrderLine',
@@ -138,7 +138,7 @@ export function managedLines(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...manageOperation,
       method: 'PUT',
       path: '/orders/:orderId/shipping',
       name: 'updateOrderShipping',
@@ -172,7 +172,7 @@ export function managedLines(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...manageOperation,
       method: 'PUT',
       path: '/orders/:orderId/payment',
       name: 'updateOrderPayment',

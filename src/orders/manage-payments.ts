@@ -6,7 +6,7 @@ import { formatMoney, toDecimal } from '../kernel/money.ts';
 import { changeOrder, type OrderChanges } from './change.ts';
 import {
   exactAmount,
-  facts,
+  manageOperation,
   managedOrder,
   openOrder,
   outstandingOf,
@@ -24,7 +24,7 @@ import { refundEmail } from './refund-email.ts';
 export function managedPayments(api: Operations): void {
   api.write(
     {
-      ...facts,
+      ...manageOperation,
       method: 'POST',
       path: '/orders/:orderId/payments',
       name: 'createOrderPayment',
@@ -63,7 +63,7 @@ export function managedPayments(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...manageOperation,
       method: 'POST',
       path: '/orders/:orderId/refunds',
       name: 'createOrderRefund',

@@ -11,7 +11,7 @@ import { changeOrder } from './change.ts';
 import { findEvents } from './history.ts';
 import {
   appIdOf,
-  facts,
+  manageOperation,
   managedOrder,
   openOrder,
   record,
@@ -27,7 +27,7 @@ const { parameters, pageOf } = paging();
 export function managedOrders(api: Operations): void {
   api.read(
     {
-      ...facts,
+      ...manageOperation,
       method: 'GET',
       path: '/orders/:orderId',
       name: 'getManagedOrder',
@@ -96,7 +96,7 @@ export function managedOrders(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...manageOperation,
       method: 'POST',
       path: '/orders/:orderId/edit',
       name: 'startOrderEditing',
@@ -118,7 +118,7 @@ export function managedOrders(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...manageOperation,
       method: 'DELETE',
       path: '/orders/:orderId/edit',
       name: 'endOrderEditing',
@@ -146,7 +146,7 @@ export function managedOrders(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...manageOperation,
       method: 'POST',
       path: '/orders/:orderId/cancel',
       name: 'cancelOrder',

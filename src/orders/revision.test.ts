@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { generatedCarts } from '../../test/generated-carts.ts';
 import { contentOf, type Content, type ContentLine } from '../pricing/content.ts';
-import type { CartFacts, ShopRules } from '../pricing/input.ts';
+import type { CartInput, ShopRules } from '../pricing/input.ts';
 import type { CartProduct } from '../catalogue/products/cart-product.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { revised, type Edits } from './revision.ts';
@@ -11,7 +11,7 @@ const NOW = new Date('2026-11-15T08:30:00Z');
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
 
 /** The content that an order of this cart would hold. */
-function frozen(cart: CartFacts, shop: ShopRules): Content {
+function frozen(cart: CartInput, shop: ShopRules): Content {
   // A cart has one line per product.
   const lines = cart.lines.filter(
     ({ product }, index) =>

@@ -1,8 +1,8 @@
 import type { Content, ContentLine, ContentPayment, ContentTaxClass } from '../pricing/content.ts';
 import { deliveryPrice } from '../pricing/delivery.ts';
-import type { CartFacts, CouponFacts, LineFacts, ShopRules } from '../pricing/input.ts';
+import type { CartInput, CouponInput, LineInput, ShopRules } from '../pricing/input.ts';
 import { sum } from '../pricing/shares.ts';
-import { inTaxType, inTermsOf, taxClassFor } from '../pricing/tax.ts';
+import { inTaxType, toTaxBasis, taxClassFor } from '../pricing/tax.ts';
 import { cartTotals, type CartTotals, type ServiceTax } from '../pricing/totals.ts';
 import { priceOfQuantity } from '../pricing/unit-price.ts';
 import { inCurrency } from '../catalogue/products/prices.ts';
@@ -32,7 +32,7 @@ export function revised(content: Content, edits: Edits = {}): Content {
   const payment = edits.payment ?? content.payment;
   const terms = { ...content, lines };
   const taxClasses = taxClassesOf(terms);
-  const facts: CartFacts = {
+  const facts: CartInput = {
     currency: content.currency,
     taxType: content.taxType,
     country: null,
@@ -84,7 +84,7 @@ export function revised(content: Content, edits: Edits = {}): Content {
  * A coupon that waives the delivery has left a price of 0, and counts as long as there would be one to waive. When it
  * counts no more, the delivery stays free: that was agreed.
  */
-function agreedTotals(facts: CartFacts, rules: ShopRules): CartTotals {
+function agreedTotals(facts: CartInput, rules: ShopRules): CartTotals {
   const { coupon, shipping } = facts;
   const waives = coupon !== null && (coupon.waivesShipping || coupon.kind === 'SHIPPING');
   if (!waives || shipping.price !== 0) return cartTotals(facts, rules);
@@ -103,7 +103,7 @@ function taxClassesOf({ lines, serviceTaxClass }: Content): Map<string, ContentT
   return new Map(classes.toReversed().map((one) => [keyOf(one), one]));
 }
 
-function lineFacts(line: ContentLine, { currency }: Content, changed: Edits['changed']): LineFacts {
+function lineFacts(line: ContentLine, { currency }: Content, changed: Edits['changed']): LineInput {
   const change = changed?.lineItemId === line.lineItemId ? changed : undefined;
   return {
     quantity: change?.quantity ?? line.quantity,
@@ -149,7 +149,7 @@ function isPricedByUnit(line: ContentLine): boolean {
 }
 
 /** One that took nothing off when the order was placed stays without effect; its use was not counted. */
-function couponOf({ coupon, currency }: Content): CouponFacts | null {
+function couponOf({ coupon, currency }: Content): CouponInput | null {
   if (!coupon || coupon.codeKey === null) return null;
   return {
     ...coupon.terms,
@@ -231,7 +231,7 @@ export function deliveryPriceToday(
     lines.map(({ amount, taxClass }) => inTaxType(amount, taxClass.rate, taxType, settings.taxModel)),
   );
   const price = deliveryPrice(method, { currency, lines: shipped }, value, settings);
-  return inTermsOf(taxType, price, taxClassFor(null, settings), country, settings);
+  return toTaxBasis(taxType, price, taxClassFor(null, settings), country, settings);
 }
 
 /** The same of the payment. */
@@ -242,5 +242,5 @@ export function paymentPriceToday(
   settings: Settings,
 ): number {
   const price = inCurrency(method.amount, currency, settings);
-  return inTermsOf(taxType, price, taxClassFor(null, settings), country, settings);
+  return toTaxBasis(taxType, price, taxClassFor(null, settings), country, settings);
 }

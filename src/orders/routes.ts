@@ -20,7 +20,7 @@ import { cachedOrder } from './texts.ts';
 import { momentOf, windowOf } from './window.ts';
 
 const { parameters, pageOf } = paging();
-const facts = { tag: 'orders', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
+const shared = { tag: 'orders', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
 const moment = (description: string) =>
   Type.Optional(Type.String({ description, examples: ['2026-11-01T00:00:00Z'] }));
 const idOf = (description: string) => Type.Optional({ ...Id, description });
@@ -63,7 +63,7 @@ const OrdersQuery = Type.Object({
 export function orders(api: Operations): void {
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/orders',
       name: 'listOrders',
@@ -107,7 +107,7 @@ export function orders(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/orders/:orderId',
       name: 'getOrder',
@@ -130,7 +130,7 @@ export function orders(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'PATCH',
       path: '/orders/:orderId',
       name: 'updateOrder',

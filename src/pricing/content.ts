@@ -8,15 +8,15 @@ import type { BasketDiscount, Settings, TaxClass } from '../shops/settings/setti
 import type { CouponProblem } from './coupon-problems.ts';
 import type {
   CartCoupon,
-  CartFacts,
-  CouponFacts,
-  LineFacts,
+  CartInput,
+  CouponInput,
+  LineInput,
   PaymentStatus,
   Selection,
   StoredLine,
 } from './input.ts';
 import type { CartProduct } from '../catalogue/products/cart-product.ts';
-import { inTermsOf } from './tax.ts';
+import { toTaxBasis } from './tax.ts';
 import { cartTotals, type CartTotals, type ServiceTax } from './totals.ts';
 
 /**
@@ -58,7 +58,7 @@ export interface Content {
 
 /** What a coupon takes off, in the currency of the content: an order that is changed is computed with it again. */
 export type CouponTerms = Pick<
-  CouponFacts,
+  CouponInput,
   'kind' | 'amount' | 'waivesShipping' | 'minimumOrderValue' | 'productIds'
 >;
 
@@ -143,7 +143,7 @@ export interface PricedContent {
 
 export function contentOf(cart: Selection, settings: Settings, now: Date): PricedContent {
   const lines = knownLines(cart, settings);
-  const facts: CartFacts = {
+  const facts: CartInput = {
     currency: cart.currency,
     taxType: cart.taxType,
     country: countryOf(cart),
@@ -206,7 +206,7 @@ export function contentOf(cart: Selection, settings: Settings, now: Date): Price
 function knownLines(
   cart: Selection,
   settings: Settings,
-): (LineFacts & { product: CartProduct; line: StoredLine })[] {
+): (LineInput & { product: CartProduct; line: StoredLine })[] {
   if (!settings.currencies.includes(cart.currency)) return [];
   const byId = new Map(cart.products.map((goods) => [goods.productId, goods]));
   return cart.lines.flatMap((line) => {
@@ -222,7 +222,7 @@ function countryOf({ shippingAddress, billingAddress }: Selection): string | nul
   return (shippingAddress ?? billingAddress)?.country ?? null;
 }
 
-function couponFacts(coupon: CartCoupon, now: Date): CouponFacts {
+function couponFacts(coupon: CartCoupon, now: Date): CouponInput {
   const isFull = (used: number, limit: number | null) => limit !== null && used >= limit;
   return {
     ...coupon,
@@ -262,7 +262,7 @@ function contentLine(
     unitDeposit: priceIn(product.depositPrices, currency, settings) ?? 0,
     unitEcoParticipation: priceIn(product.ecoParticipationPrices, currency, settings) ?? 0,
   };
-  const inTerms = (minor: number) => inTermsOf(taxType, minor, totals.taxClass, country, settings);
+  const inTerms = (minor: number) => toTaxBasis(taxType, minor, totals.taxClass, country, settings);
   return {
     lineItemId: line.lineItemId,
     productId: line.productId,

@@ -1,4 +1,4 @@
-import type { CouponFacts } from './input.ts';
+import type { CouponInput } from './input.ts';
 
 /** Why a coupon does not count, in the contract's words and order. */
 export const COUPON_PROBLEMS = [
@@ -20,7 +20,7 @@ export interface Redeeming {
   hasEffect: boolean;
 }
 
-export function couponProblems(coupon: CouponFacts, at: Redeeming): CouponProblem[] {
+export function couponProblems(coupon: CouponInput, at: Redeeming): CouponProblem[] {
   const isOther = (restriction: readonly string[] | null, id: string | undefined) =>
     restriction !== null && (id === undefined || !restriction.includes(id));
   const found: Record<Exclude<CouponProblem, 'CouponNotEffective'>, boolean> = {

@@ -2,7 +2,7 @@ import { divideRounded, parseDecimal } from '../kernel/money.ts';
 import { inCurrency } from '../catalogue/products/prices.ts';
 import type { ShippingMethod } from '../shops/settings/settings.ts';
 import type { UnitKey } from '../kernel/units.ts';
-import type { CartFacts, LineFacts, ShopRules } from './input.ts';
+import type { CartInput, LineInput, ShopRules } from './input.ts';
 import { taxClassFor } from './tax.ts';
 
 /** How the goods of a cart can be delivered. */
@@ -17,7 +17,7 @@ export interface Delivery {
   isNeeded: boolean;
 }
 
-export function deliveryOf({ lines, shipping }: CartFacts, shop: ShopRules): Delivery {
+export function deliveryOf({ lines, shipping }: CartInput, shop: ShopRules): Delivery {
   const shipped = shippedOf(lines, shop);
   const isNeeded = shipped.length > 0;
   // An empty cart rules nothing out, goods that nobody ships rule out everything.
@@ -36,7 +36,7 @@ export function deliveryOf({ lines, shipping }: CartFacts, shop: ShopRules): Del
   };
 }
 
-function shippedOf(lines: readonly LineFacts[], shop: ShopRules): LineFacts[] {
+function shippedOf(lines: readonly LineInput[], shop: ShopRules): LineInput[] {
   return lines.filter(({ product }) => !taxClassFor(product.taxClassId, shop).digital);
 }
 
@@ -62,7 +62,7 @@ const NANOGRAMS: Partial<Record<UnitKey, bigint>> = {
 const PARTS = 10n ** 20n;
 const KILOGRAM = NANOGRAMS.kilogram! * PARTS;
 
-export function weightOf(lines: readonly LineFacts[]): bigint {
+export function weightOf(lines: readonly LineInput[]): bigint {
   return lines.reduce((sum, { quantity, product: { deliveryWeight } }) => {
     if (!deliveryWeight) return sum;
     const amount = parseDecimal(deliveryWeight.amount)!;
@@ -78,7 +78,7 @@ export function weightOf(lines: readonly LineFacts[]): bigint {
  */
 export function deliveryPrice(
   method: ShippingMethod,
-  { currency, lines }: Pick<CartFacts, 'currency' | 'lines'>,
+  { currency, lines }: Pick<CartInput, 'currency' | 'lines'>,
   value: number,
   shop: ShopRules,
 ): number {

@@ -4,21 +4,21 @@ import type { Address } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
 /** What the totals of a cart are computed from, and nothing else. */
-export interface CartFacts {
+export interface CartInput {
   currency: string;
   taxType: TaxType;
   /** Where the goods go; null: nobody has said, so the shop's own country counts. */
   country: string | null;
   customerGroupId: string | null;
-  lines: readonly LineFacts[];
-  coupon: CouponFacts | null;
+  lines: readonly LineInput[];
+  coupon: CouponInput | null;
   /** The method that was chosen, and the price that was set by hand, in minor units of the cart's currency. */
   shipping: { methodId: string | null; price: number | null };
   /** A price that was set by hand stands for a payment that is none of the shop's methods. */
   payment: { methodId: string | null; price: number | null };
 }
 
-export interface LineFacts {
+export interface LineInput {
   /** An exact decimal: "7.5". */
   quantity: string;
   /** The price of one unit that was set by hand, in minor units and in the terms of the cart; null: the product's. */
@@ -26,7 +26,7 @@ export interface LineFacts {
   product: PricedProduct;
 }
 
-export interface CouponFacts {
+export interface CouponInput {
   kind: 'FIX' | 'PERCENT' | 'SHIPPING';
   currency: string;
   /** FIX: minor units of its currency; PERCENT: basis points; SHIPPING: null. */
@@ -54,7 +54,7 @@ export interface StoredLine {
 }
 
 /** A code with what its campaign says. */
-export interface CartCoupon extends Omit<CouponFacts, 'isWithdrawn' | 'isUsedUp' | 'isInTime'> {
+export interface CartCoupon extends Omit<CouponInput, 'isWithdrawn' | 'isUsedUp' | 'isInTime'> {
   codeKey: string;
   campaignId: string;
   withdrawnAt: string | null;

@@ -3,12 +3,12 @@ import { inCurrency } from '../catalogue/products/prices.ts';
 import type { PaymentMethod } from '../shops/settings/settings.ts';
 import { couponProblems, type CouponProblem } from './coupon-problems.ts';
 import type { Delivery } from './delivery.ts';
-import type { CartFacts, CouponFacts, LineFacts, ShopRules } from './input.ts';
+import type { CartInput, CouponInput, LineInput, ShopRules } from './input.ts';
 import { sum, type Taxed } from './shares.ts';
 
 /** What a coupon is redeemed against, in the shop's tax model. */
 export interface Redemption {
-  cart: CartFacts;
+  cart: CartInput;
   /** The lines less the basket discount. */
   left: readonly Taxed[];
   subTotal: number;
@@ -31,7 +31,7 @@ export interface Redeemed {
 
 /** A coupon takes off what is left after the basket discount; one with a problem takes off nothing. */
 export function redeemed(
-  coupon: CouponFacts,
+  coupon: CouponInput,
   { cart, left, subTotal, delivery, method, asked, shop }: Redemption,
 ): Redeemed {
   const converted = (minor: number) => inCurrency(minor, cart.currency, shop, coupon.currency);
@@ -54,7 +54,7 @@ export function redeemed(
   return { amount, isFor, base, waivesShipping, problems };
 }
 
-function isProductOf({ productIds }: CouponFacts, product: LineFacts['product']): boolean {
+function isProductOf({ productIds }: CouponInput, product: LineInput['product']): boolean {
   if (productIds === null) return true;
   return productIds.some((id) => id === product.productId || id === product.masterId);
 }

@@ -34,7 +34,7 @@ export function inTaxType(minor: number, rate: number, from: TaxType, to: TaxTyp
  * A price of the shop in the tax type of a cart. Both directions use the rate of the country that the goods go to,
  * because that is the rate they are taxed with: with any other, the tax type of a cart would change what is paid.
  */
-export function inTermsOf(
+export function toTaxBasis(
   taxType: TaxType,
   minor: number,
   taxClass: TaxClass,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { generatedCarts } from '../../test/generated-carts.ts';
 import { naiveTotals } from '../../test/naive-totals.ts';
-import type { CartFacts, ShopRules } from './input.ts';
+import type { CartInput, ShopRules } from './input.ts';
 import { cartTotals, type CartTotals } from './totals.ts';
 
 /** 100,000 carts, in parts that stay well below the time that a test may take. */
@@ -43,7 +43,7 @@ function roundingOf({
   return sum(perRate);
 }
 
-type Check = (totals: CartTotals, cart: CartFacts, shop: ShopRules) => void;
+type Check = (totals: CartTotals, cart: CartInput, shop: ShopRules) => void;
 
 // Compared plainly first: asking the test runner is slow, and there are 100,000 carts.
 const CHECKS: Record<string, Check> = {
@@ -152,7 +152,7 @@ test.each([21, 22, 23])('the tax type changes how prices are shown and not what 
   fc.assert(
     fc.property(generatedCarts, ({ cart, shop }) => {
       // What was set by hand is in the tax type of the cart: in another one it is another price.
-      const asked: CartFacts = {
+      const asked: CartInput = {
         ...cart,
         lines: cart.lines.map((line) => ({ ...line, price: null })),
         shipping: { ...cart.shipping, price: null },

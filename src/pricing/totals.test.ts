@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { lowestShippingPrice } from '../shops/shipping-methods/shipping-price.ts';
 import type { PaymentMethod, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
 import type { PricedProduct } from '../catalogue/products/cart-product.ts';
-import type { CartFacts, CouponFacts, LineFacts, ShopRules } from './input.ts';
+import type { CartInput, CouponInput, LineInput, ShopRules } from './input.ts';
 import { cartTotals, type CartTotals } from './totals.ts';
 
 const taxClass = (key: string, rates: TaxClass['rates'], flags: Partial<TaxClass> = {}): TaxClass => ({
@@ -99,13 +99,13 @@ const line = (
   product: PricedProduct,
   quantity: number | string = 1,
   price: number | null = null,
-): LineFacts => ({
+): LineInput => ({
   quantity: String(quantity),
   price,
   product,
 });
 
-const cartOf = (lines: LineFacts[], changes: Partial<CartFacts> = {}): CartFacts => ({
+const cartOf = (lines: LineInput[], changes: Partial<CartInput> = {}): CartInput => ({
   currency: 'EUR',
   taxType: 'GROSS',
   country: null,
@@ -120,7 +120,7 @@ const shippedBy = (methodId: string, price: number | null = null) => ({ shipping
 const paidBy = (methodId: string) => ({ payment: { methodId, price: null } });
 const paidByHand = (price: number) => ({ payment: { methodId: null, price } });
 
-const couponOf = (kind: CouponFacts['kind'], amount: number | null, changes: Partial<CouponFacts> = {}) => ({
+const couponOf = (kind: CouponInput['kind'], amount: number | null, changes: Partial<CouponInput> = {}) => ({
   coupon: {
     kind,
     currency: 'EUR',
@@ -154,7 +154,7 @@ describe('known carts', () => {
   const plain = { ...DEMO, basketDiscounts: [] };
   const heavy = goods(1299, ounces(50));
 
-  test.each<[string, CartFacts, ShopRules, ReturnType<typeof shown>]>([
+  test.each<[string, CartInput, ShopRules, ReturnType<typeof shown>]>([
     [
       'one piece, ten off',
       cartOf([line(heavy)]),
@@ -298,7 +298,7 @@ describe('the orders of the demo shop', () => {
   const dollars = { ...express, country: 'US', currency: 'USD' };
 
   test.each<
-    [number, CartFacts, ShopRules, [number, number, number, number | null, number, number, number, number]]
+    [number, CartInput, ShopRules, [number, number, number, number | null, number, number, number, number]]
   >([
     [1001, cartOf([line(paringKnife), line(greenTea, 2)]), before, [3890, 0, 0, 743, 0, 4633, 4029, 604]],
     [
@@ -436,7 +436,7 @@ describe('unit prices', () => {
   const per = (price: number, priceQuantity: number) =>
     goods(price, { orderUnit: { priceQuantity, unit: 'metre', minimum: 0.5, interval: 0.5 } });
 
-  test.each<[string, LineFacts, number, number, number]>([
+  test.each<[string, LineInput, number, number, number]>([
     // unitPrice, quantityPrice, amount
     ['the price of one', line(per(1299, 1), 2), 1299, 1299, 2598],
     ['the price of a hundred', line(per(240, 100), 250), 2, 240, 600],
@@ -471,7 +471,7 @@ describe('terms', () => {
     expect(shown(totals)).toMatchObject({ grand: gross, net: unitPrice, tax: gross - unitPrice });
   });
 
-  test.each<[string, ShopRules, CartFacts['taxType'], string | null, number, number, number, number]>([
+  test.each<[string, ShopRules, CartInput['taxType'], string | null, number, number, number, number]>([
     // unit price, net, tax, grand
     ['gross in gross', PLAIN, 'GROSS', null, 1190, 1000, 190, 1190],
     ['net in gross', PLAIN, 'NET', null, 1000, 1000, 190, 1190],
@@ -546,7 +546,7 @@ describe('terms', () => {
 
   // 10.00 with tax is 8.40 without: every limit is the shop's, in whatever terms the cart is shown.
   describe('limits are compared with what the shop asks', () => {
-    const inNet = (shop: ShopRules, facts: Partial<CartFacts> = {}) =>
+    const inNet = (shop: ShopRules, facts: Partial<CartInput> = {}) =>
       cartTotals(cartOf([line(goods(1000))], { taxType: 'NET', ...facts }), shop);
 
     test('of a basket discount', () => {
@@ -685,7 +685,7 @@ describe('coupons', () => {
   const red = goods(3000, { productId: 'RED', masterId: 'LAMP' });
   const both = [line(book), line(red)];
 
-  test.each<[string, CartFacts, { coup: number; ship: number | null; grand: number }]>([
+  test.each<[string, CartInput, { coup: number; ship: number | null; grand: number }]>([
     ['FIX', cartOf(both, couponOf('FIX', 500)), { coup: -500, ship: 700, grand: 4200 }],
     ['PERCENT', cartOf(both, couponOf('PERCENT', 1500)), { coup: -600, ship: 700, grand: 4100 }],
     [
@@ -775,7 +775,7 @@ describe('coupons', () => {
     });
   });
 
-  test.each<[string, Partial<CouponFacts>, Partial<CartFacts>, string[]]>([
+  test.each<[string, Partial<CouponInput>, Partial<CartInput>, string[]]>([
     ['withdrawn', { isWithdrawn: true }, {}, ['CouponIsInvalidated']],
     ['used up', { isUsedUp: true }, {}, ['ValidCouponCountReached']],
     ['not yet or no longer', { isInTime: false }, {}, ['CouponNotEffective']],
@@ -953,7 +953,7 @@ describe('deposits and eco fees', () => {
 
 describe('delivery', () => {
   const plain: ShopRules = { ...DEMO, basketDiscounts: [] };
-  const cost = (cart: CartFacts, shop: ShopRules) => cartTotals(cart, shop).shipping?.price;
+  const cost = (cart: CartInput, shop: ShopRules) => cartTotals(cart, shop).shipping?.price;
 
   test.each<[number, NonNullable<PricedProduct['deliveryWeight']>['unit'], string, number]>([
     [50, 'ounce', '1', 869],
@@ -1039,7 +1039,7 @@ describe('delivery', () => {
   const download = line(goods(999, { taxClassId: 'ebooks', ...grams(5000), shippingMethodIds: ['freight'] }));
   const ALL = ['standard', 'express', 'pickup', 'freight'];
 
-  test.each<[string, LineFacts[], string | null, string[], string | null, boolean]>([
+  test.each<[string, LineInput[], string | null, string[], string | null, boolean]>([
     ['the first method', [line(goods(1000))], null, ALL, 'standard', false],
     ['the chosen one', [line(goods(1000))], 'express', ALL, 'express', true],
     ['an unknown one is not chosen', [line(goods(1000))], 'gone', ALL, 'standard', false],
@@ -1103,7 +1103,7 @@ describe('payment', () => {
   const shop: ShopRules = { ...PLAIN, paymentMethods: [payment('advance', -200), payment('invoice', 150)] };
   const paid = (totals: CartTotals) => [totals.payment?.method?.key ?? null, totals.payment?.price];
 
-  test.each<[string, Partial<CartFacts>, ShopRules, [string | null, number]]>([
+  test.each<[string, Partial<CartInput>, ShopRules, [string | null, number]]>([
     ['the first method', {}, shop, ['advance', -200]],
     ['the chosen one', paidBy('invoice'), shop, ['invoice', 150]],
     ['one that is gone', paidBy('gone'), shop, ['advance', -200]],

@@ -4,7 +4,7 @@ import { ORDER_UNIT } from '../catalogue/products/render.ts';
 import type { BasketDiscount, PaymentMethod, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
 import type { CouponProblem } from './coupon-problems.ts';
 import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
-import type { CartFacts, LineFacts, ShopRules } from './input.ts';
+import type { CartInput, LineInput, ShopRules } from './input.ts';
 import { redeemed, type Redeemed } from './redemption.ts';
 import { ratesOf, spread, sum, type Taxed } from './shares.ts';
 import { inTaxType, taxClassFor, taxOn, taxRateIn } from './tax.ts';
@@ -74,7 +74,7 @@ export interface ServiceTax {
  * What was decided is then shown in the cart's tax type: a discount in proportion to what it is taken off, so that
  * each tax rate bears the same share of it as in the shop's tax model.
  */
-export function cartTotals(cart: CartFacts, shop: ShopRules): CartTotals {
+export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const { taxType } = cart;
   const delivery = deliveryOf(cart, shop);
   // Who picks up takes over the goods where the shop is.
@@ -209,8 +209,8 @@ interface PricedLine extends Omit<LineTotals, 'discountShare' | 'couponShare'> {
 }
 
 function pricedLine(
-  { quantity, price, product }: LineFacts,
-  { currency, taxType, customerGroupId }: CartFacts,
+  { quantity, price, product }: LineInput,
+  { currency, taxType, customerGroupId }: CartInput,
   country: string,
   shop: ShopRules,
 ): PricedLine {
@@ -274,7 +274,7 @@ function bestDiscount(subTotal: number, offers: readonly BasketDiscount[]): numb
 }
 
 function shippingPrice(
-  cart: CartFacts,
+  cart: CartInput,
   { method, isChosen }: Delivery,
   shopSubTotal: number,
   shop: ShopRules,
@@ -284,7 +284,7 @@ function shippingPrice(
   return servicePrice(isChosen ? cart.shipping.price : null, deliveryPrice(method, cart, shopSubTotal, shop));
 }
 
-function paymentMethod({ payment }: CartFacts, { paymentMethods }: ShopRules): PaymentMethod | null {
+function paymentMethod({ payment }: CartInput, { paymentMethods }: ShopRules): PaymentMethod | null {
   if (payment.price !== null) return null;
   const chosen = paymentMethods.find(({ paymentMethodId }) => paymentMethodId === payment.methodId);
   return chosen ?? paymentMethods[0] ?? null;
@@ -292,7 +292,7 @@ function paymentMethod({ payment }: CartFacts, { paymentMethods }: ShopRules): P
 
 /** A discount for the payment takes off no more than there is to pay, and like any discount, of everything. */
 function paymentPrice(
-  { payment, currency }: CartFacts,
+  { payment, currency }: CartInput,
   method: PaymentMethod | null,
   shop: ShopRules,
   servicePrice: ServicePrice,
@@ -313,7 +313,7 @@ function lessShares<Part extends Taxed>(parts: readonly Part[], shares: readonly
   return parts.map((part, index) => ({ ...part, amount: part.amount - shares[index]! }));
 }
 
-function taxesByRate(taxed: readonly Taxed[], taxType: CartFacts['taxType']) {
+function taxesByRate(taxed: readonly Taxed[], taxType: CartInput['taxType']) {
   return ratesOf(taxed.map(({ taxRate }) => taxRate)).map((rate) => {
     const amount = sum(taxed.filter(({ taxRate }) => taxRate === rate).map((part) => part.amount));
     return { rate, amount, tax: taxOn(amount, rate, taxType) };
@@ -324,7 +324,7 @@ function taxesByRate(taxed: readonly Taxed[], taxType: CartFacts['taxType']) {
 function taxesOfShares(
   taxed: readonly TaxedAt[],
   shares: readonly number[],
-  taxType: CartFacts['taxType'],
+  taxType: CartInput['taxType'],
 ): ServiceTax[] {
   const discounts = taxed.map((part, index) => ({ ...part, amount: 0 - shares[index]! }));
   return taxesByRate(discounts, taxType).flatMap(({ rate, amount, tax }) =>

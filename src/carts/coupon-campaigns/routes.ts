@@ -16,12 +16,12 @@ import { couponKey, LAST_MOMENT, type Campaign, type Kind } from './campaign.ts'
 import { findCampaign, findProductsById, insertCampaign, insertCoupon } from './queries.ts';
 import { CouponCampaign, CouponForm, NewCouponCampaign } from './schema.ts';
 
-const facts = { tag: 'coupon-campaigns', labels: ['Base', 'Now'] } as const;
+const shared = { tag: 'coupon-campaigns', labels: ['Base', 'Now'] } as const;
 
 export function couponCampaigns(api: Operations): void {
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'POST',
       path: '/coupon-campaigns',
       name: 'createCouponCampaign',
@@ -47,7 +47,7 @@ export function couponCampaigns(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/coupon-campaigns/:couponCampaignId',
       name: 'getCouponCampaign',
@@ -69,7 +69,7 @@ export function couponCampaigns(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'PUT',
       path: '/coupon-campaigns/:couponCampaignId/coupons',
       name: 'addCampaignCoupon',

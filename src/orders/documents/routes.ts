@@ -59,10 +59,10 @@ export function documents(api: Operations): void {
     },
   );
 
-  for (const { kind, body, ...facts } of FINALISING) {
+  for (const { kind, body, ...shared } of FINALISING) {
     api.write(
       {
-        ...facts,
+        ...shared,
         method: 'POST',
         under: 'manage',
         tag: 'orders',

@@ -54,13 +54,13 @@ const patch = patchOf({
 });
 
 const { parameters, pageOf } = paging();
-const facts = { tag: 'customers', labels: ['Base', 'Now'] } as const;
+const shared = { tag: 'customers', labels: ['Base', 'Now'] } as const;
 const numberTaken = () => conflict('This customerNumber is taken');
 
 export function customers(api: Operations): void {
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/customers',
       name: 'listCustomers',
@@ -86,7 +86,7 @@ export function customers(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'POST',
       path: '/customers',
       name: 'createCustomer',
@@ -114,7 +114,7 @@ export function customers(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/customers/:customerId',
       name: 'getCustomer',
@@ -132,7 +132,7 @@ export function customers(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'PATCH',
       path: '/customers/:customerId',
       name: 'updateCustomer',

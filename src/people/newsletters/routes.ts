@@ -33,12 +33,12 @@ const Subscriber = Type.Object(
 );
 
 const { parameters, pageOf } = paging();
-const facts = { tag: 'newsletters', labels: ['Base'], access: 'newsletters_read' } as const;
+const shared = { tag: 'newsletters', labels: ['Base'], access: 'newsletters_read' } as const;
 
 export function newsletters(api: Operations): void {
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/newsletter-campaigns',
       name: 'listNewsletterCampaigns',
@@ -62,7 +62,7 @@ export function newsletters(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/newsletter-campaigns/:campaignId/subscribers',
       name: 'listNewsletterSubscribers',

@@ -72,13 +72,13 @@ const erasureAnswer = (sources: readonly PersonalData[]) =>
 const NOTE =
   'Invoices and credit notes stay as they are, with the address on them, for as long as the law demands that they are kept.';
 
-const facts = { under: 'manage', tag: 'customers', labels: [] } as const;
+const shared = { under: 'manage', tag: 'customers', labels: [] } as const;
 const params = Type.Object({ customerId: Id });
 
 export function privacy(api: Operations, sources: readonly PersonalData[]): void {
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/customers/:customerId/export',
       name: 'exportCustomer',
@@ -102,7 +102,7 @@ export function privacy(api: Operations, sources: readonly PersonalData[]): void
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'POST',
       path: '/customers/:customerId/erase',
       name: 'eraseCustomer',

@@ -40,11 +40,11 @@ export function legal(api: Operations): void {
   for (const { page, key, labels, answer, request } of PAGES) {
     const words = page.replaceAll('-', ' ');
     const noun = key.charAt(0).toUpperCase() + key.slice(1);
-    const facts = { path: `/legal/${page}`, tag: 'legal', labels, answer };
+    const shared = { path: `/legal/${page}`, tag: 'legal', labels, answer };
 
     api.read(
       {
-        ...facts,
+        ...shared,
         method: 'GET',
         name: `get${noun}`,
         summary: `Get ${words}`,
@@ -61,7 +61,7 @@ export function legal(api: Operations): void {
 
     api.write(
       {
-        ...facts,
+        ...shared,
         method: 'PUT',
         name: `update${noun}`,
         summary: `Update ${words}`,

@@ -43,12 +43,12 @@ const NewScriptTag = Type.Object(
   { title: 'scriptTag (create request)' },
 );
 
-const facts = { tag: 'script-tags', labels: ['Now'] } as const;
+const shared = { tag: 'script-tags', labels: ['Now'] } as const;
 
 export function scriptTags(api: Operations): void {
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/script-tags',
       name: 'listScriptTags',
@@ -75,7 +75,7 @@ export function scriptTags(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'POST',
       path: '/script-tags',
       name: 'createScriptTag',
@@ -105,7 +105,7 @@ export function scriptTags(api: Operations): void {
 
   api.write(
     {
-      ...facts,
+      ...shared,
       method: 'DELETE',
       path: '/script-tags/:scriptTagId',
       name: 'deleteScriptTag',

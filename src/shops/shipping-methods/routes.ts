@@ -20,13 +20,13 @@ const ShippingMethod = Type.Object(
   { title: 'shippingMethod' },
 );
 
-const facts = { tag: 'shipping-methods', labels: ['Base', 'Now'], access: 'products_read' } as const;
+const shared = { tag: 'shipping-methods', labels: ['Base', 'Now'], access: 'products_read' } as const;
 const query = Type.Object({ locale: LocaleParameter });
 
 export function shippingMethods(api: Operations): void {
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/shipping-methods',
       name: 'listShippingMethods',
@@ -43,7 +43,7 @@ export function shippingMethods(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/shipping-methods/:shippingMethodId',
       name: 'getShippingMethod',

@@ -48,12 +48,12 @@ const TaxModel = Type.Object(
 );
 
 const { parameters, pageOf } = paging();
-const facts = { tag: 'taxes', labels: ['Base', 'Now'], access: 'products_read' } as const;
+const shared = { tag: 'taxes', labels: ['Base', 'Now'], access: 'products_read' } as const;
 
 export function taxes(api: Operations): void {
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/tax-classes',
       name: 'listTaxClasses',
@@ -78,7 +78,7 @@ export function taxes(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/tax-classes/:taxClassId',
       name: 'getTaxClass',
@@ -97,7 +97,7 @@ export function taxes(api: Operations): void {
 
   api.read(
     {
-      ...facts,
+      ...shared,
       method: 'GET',
       path: '/tax-model',
       name: 'getTaxModel',
