@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { tagOf } from './rendered.ts';
+import { etagOf } from './raw-json.ts';
 
 /** On every answer outside of the API. The pages for people set a Content-Security-Policy of their own. */
 export const COMMON_HEADERS = {
@@ -52,7 +52,7 @@ export function finishAnswer(
     reply.header('content-type', 'application/json');
   }
   if (statusCode === 200 && (request.method === 'GET' || request.method === 'HEAD')) {
-    const etag = (reply.getHeader('etag') as string | undefined) ?? `"${tagOf(bytes)}"`;
+    const etag = (reply.getHeader('etag') as string | undefined) ?? `"${etagOf(bytes)}"`;
     reply.header('etag', etag);
     if (matches(request.headers['if-none-match'], etag)) {
       reply.code(304).removeHeader('content-type');

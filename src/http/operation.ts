@@ -23,7 +23,7 @@ import type { Authentication, Produces } from './authentication.ts';
 import { checkKey, onceOnly, type Answer } from './idempotency.ts';
 import { originOf, shopUrl } from './links.ts';
 import { addressCaller, limitFailures, type FailureLimit, type RateLimiter } from './rate-limit.ts';
-import { Rendered } from './rendered.ts';
+import { RawJson } from './raw-json.ts';
 import { ErrorBody, Id } from './schemas.ts';
 import { needsCartToken, scopesOf, type Access } from './scopes.ts';
 import { registerUploadParser, withUpload } from './upload.ts';
@@ -286,7 +286,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
     /** An operation that changes nothing. */
     read<P extends TObject, Q extends TObject, B extends TSchema, A extends TSchema>(
       operation: Operation<P, Q, B, A>,
-      handler: (call: ReadCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A> | Rendered | Readable>,
+      handler: (call: ReadCall<Static<P>, Static<Q>, Static<B>>) => Promise<Static<A> | RawJson | Readable>,
     ): void {
       const idNames = idNamesOf(operation.params);
       register(operation, false, async (request, reply) => {
@@ -294,8 +294,8 @@ export function operations(app: FastifyInstance, deps: Deps) {
         const answer = await handler(Object.assign(call, { db }));
         if (operation.isReadAudited) await recordEntry(db, entryOf(request, call, db.now));
         reply.headers(headers);
-        if (answer instanceof Rendered) {
-          if (answer.tag !== undefined && operation.method === 'GET') reply.header('etag', `"${answer.tag}"`);
+        if (answer instanceof RawJson) {
+          if (operation.method === 'GET') reply.header('etag', `"${answer.etag}"`);
           return reply.type('application/json').send(answer.bytes);
         }
         if (answer instanceof Readable) {
@@ -318,7 +318,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
       },
       handler: (
         call: WriteCall<Static<P>, Static<Q>, Static<B>> & { prepared: Prepared },
-      ) => Promise<Static<A> | Rendered | void>,
+      ) => Promise<Static<A> | RawJson | void>,
     ): void {
       const idNames = idNamesOf(operation.params);
       const status = operation.status ?? 200;
@@ -490,7 +490,7 @@ function send(reply: FastifyReply, answer: Answer, replayed: boolean) {
 /** The one place where the answer of an operation becomes text. */
 function textOf(answer: unknown, { keepsKeyOrder }: OperationMetadata, reply: FastifyReply): string | null {
   if (answer === undefined) return null;
-  if (answer instanceof Rendered) return answer.json;
+  if (answer instanceof RawJson) return answer.bytes.toString();
   return keepsKeyOrder ? JSON.stringify(answer) : (reply.serialize(answer) as string);
 }
 

@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { Rendered } from './rendered.ts';
 
 export interface Page {
   page: number;
@@ -33,15 +32,4 @@ export function paging(size: { standard: number; maximum: number } = { standard:
 
 export function paged<Item>({ page, resultsPerPage }: Page, results: number, items: Item[]) {
   return { results, page, resultsPerPage, items };
-}
-
-/** The same of entries that are JSON text already. */
-export function pagedText(
-  { page, resultsPerPage }: Page,
-  results: number,
-  items: readonly string[],
-): Rendered {
-  return new Rendered(
-    `{"results":${results},"page":${page},"resultsPerPage":${resultsPerPage},"items":[${items.join(',')}]}`,
-  );
 }

@@ -1,18 +1,24 @@
-import { Rendered, tagOf } from './rendered.ts';
+import { hash } from 'node:crypto';
 
 /** JSON that is serialised already, with its ETag: what many requests get is serialised and hashed once. */
-export class RawJson extends Rendered {
+export class RawJson {
+  readonly bytes: Buffer;
   readonly etag: string;
 
   constructor(bytes: Buffer, etag: string) {
-    super(bytes, etag);
+    this.bytes = bytes;
     this.etag = etag;
   }
 }
 
+/** The ETag of an answer, without its quotes. */
+export function etagOf(content: string | Buffer): string {
+  return hash('sha1', content, 'base64');
+}
+
 export function toRawJson(value: unknown): RawJson {
   const bytes = Buffer.from(JSON.stringify(value));
-  return new RawJson(bytes, tagOf(bytes));
+  return new RawJson(bytes, etagOf(bytes));
 }
 
 /**
@@ -42,7 +48,7 @@ export function joinRawJson(fields: Readonly<Record<string, unknown>>): RawJson 
   });
   text += '}';
   parts.push(Buffer.from(text));
-  return new RawJson(Buffer.concat(parts), tagOf(etags + text));
+  return new RawJson(Buffer.concat(parts), etagOf(etags + text));
 }
 
 function isRawList(value: unknown): value is RawJson[] {

@@ -5,7 +5,6 @@ import { JsonPatch } from '../http/json-patch.ts';
 import { readingLocale, writingLocale } from '../http/locale.ts';
 import type { Operations } from '../http/operation.ts';
 import { paged, paging } from '../http/paging.ts';
-import { Rendered } from '../http/rendered.ts';
 import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId } from '../kernel/ids.ts';
 import { shopSettings, settingsSince } from '../shops/settings/settings.ts';
@@ -16,7 +15,7 @@ import { orderPatch, patchedOrder } from './patch.ts';
 import { findOrderVersions, lockOrder } from './queries.ts';
 import { toListedOrder, toOrder } from './render.ts';
 import { Order, STATE_FILTERS, STATES } from './schema.ts';
-import { cachedOrder } from './texts.ts';
+import { cachedOrder } from './order-cache.ts';
 import { momentOf, windowOf } from './window.ts';
 
 const { parameters, pageOf } = paging();
@@ -124,7 +123,7 @@ export function orders(api: Operations): void {
       const context = { locale: readingLocale(query.locale, settings), origin, settings };
       const order = await cachedOrder(db, params.orderId, versions, context);
       if (!order) throw notFound();
-      return new Rendered(order.bytes, order.tag);
+      return order;
     },
   );
 

@@ -5,7 +5,6 @@ import { conflict, invalid, notFound } from '../../http/errors.ts';
 import { writingCurrency, writingLocale } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
 import { priceOf } from '../../http/price.ts';
-import { Rendered } from '../../http/rendered.ts';
 import { Id } from '../../http/schemas.ts';
 import { isId, newId } from '../../kernel/ids.ts';
 import { WritingLocale } from '../../shops/legal/schema.ts';
@@ -16,7 +15,7 @@ import { couponKey, LAST_MOMENT, type Campaign, type Kind } from './campaign.ts'
 import { findCampaign, findProductsById, insertCampaign, insertCoupon } from './queries.ts';
 import { CouponCampaign, CouponForm, NewCouponCampaign } from './schema.ts';
 
-const shared = { tag: 'coupon-campaigns', labels: ['Base', 'Now'] } as const;
+const shared = { tag: 'coupon-campaigns', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
 
 export function couponCampaigns(api: Operations): void {
   api.write(
@@ -41,7 +40,7 @@ export function couponCampaigns(api: Operations): void {
       const row = await insertCampaign(tx, shopId, campaign);
       if (!row) throw conflict('This identifier is taken');
       created({ campaignId: campaign.campaignId });
-      return new Rendered(campaignText(row, settings, locale, link));
+      return toCampaign(row, settings, locale, link);
     },
   );
 
@@ -63,7 +62,7 @@ export function couponCampaigns(api: Operations): void {
         findCampaign(db, shopId, params.couponCampaignId),
       ]);
       if (!row) throw notFound();
-      return new Rendered(campaignText(row, settings, settings.defaultLocale, link));
+      return toCampaign(row, settings, settings.defaultLocale, link);
     },
   );
 
@@ -178,15 +177,15 @@ async function idsOf(
 }
 
 /** As text, because the schema's serialiser would put keys that may be missing behind all others. */
-function campaignText(
+function toCampaign(
   row: Campaign,
   settings: Settings,
   locale: string,
   link: (path: string) => string,
-): string {
+): Static<typeof CouponCampaign> {
   const { kind, amount, currency, name, minimumOrderValue } = row;
   const campaignId = row.campaignId.toUpperCase();
-  const answer: Static<typeof CouponCampaign> = {
+  return {
     campaignId,
     identifier: row.identifier,
     // An app gives one locale only, which need not be the default one.
@@ -208,7 +207,6 @@ function campaignText(
     ...(row.paymentMethodIds && { paymentMethodIds: upperCase(row.paymentMethodIds) }),
     links: [{ rel: 'self', href: link(`/coupon-campaigns/${campaignId}`) }],
   };
-  return JSON.stringify(answer);
 }
 
 function upperCase(ids: readonly string[]): string[] {

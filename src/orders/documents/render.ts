@@ -3,19 +3,17 @@ import { toMilliseconds } from '../../http/dates.ts';
 import type { DocumentRow } from './queries.ts';
 import type { OrderDocument } from './schema.ts';
 
-/** The answer's text, key by key as in `OrderDocument`: the address is JSON already. */
-export function documentText(document: DocumentRow, look: RenderContext, pdf?: Buffer): string {
-  const head: Partial<OrderDocument> = {
+/** A document as answers show it; its PDF only where it was asked for. */
+export function toDocument(document: DocumentRow, context: RenderContext, pdf?: Buffer): OrderDocument {
+  return {
     orderId: document.orderId,
     documentType: document.kind,
     documentNumber: String(document.number),
     issueDate: toMilliseconds(document.issuedAt),
     creationDate: toMilliseconds(document.createdAt),
-  };
-  const tail: Partial<OrderDocument> = {
-    lineItemContainer: lineItemContainer(document.content, look),
+    address: JSON.parse(document.address) as OrderDocument['address'],
+    lineItemContainer: lineItemContainer(document.content, context),
     ...(pdf && { documentPdf: pdf.toString('base64') }),
-    links: [{ rel: 'order', href: `${apiOf(look)}/orders/${document.orderId}` }],
+    links: [{ rel: 'order', href: `${apiOf(context)}/orders/${document.orderId}` }],
   };
-  return `${JSON.stringify(head).slice(0, -1)},"address":${document.address},${JSON.stringify(tail).slice(1)}`;
 }

@@ -2,14 +2,13 @@ import { Type } from 'typebox';
 import { notFound } from '../../http/errors.ts';
 import { readingLocale } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
-import { pagedText, paging } from '../../http/paging.ts';
-import { Rendered } from '../../http/rendered.ts';
+import { paged, paging } from '../../http/paging.ts';
 import { Id, LocaleParameter, Paged } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { fileOf, storeDocumentFile } from './file.ts';
 import { finaliseDocument } from './finalise.ts';
 import { countDocuments, findDocuments } from './queries.ts';
-import { documentText } from './render.ts';
+import { toDocument } from './render.ts';
 import { FinalisedDocument, NewCreditNote, NewInvoice, OrderDocument } from './schema.ts';
 
 const { parameters, pageOf } = paging();
@@ -37,6 +36,7 @@ export function documents(api: Operations): void {
         ),
       }),
       answer: Paged(OrderDocument, 'orderDocuments'),
+      keepsKeyOrder: true,
     },
     async ({ db, shopId, params, query, origin }) => {
       const page = pageOf(query);
@@ -51,11 +51,12 @@ export function documents(api: Operations): void {
         }),
       ]);
       if (!counted) throw notFound();
-      const look = { locale: readingLocale(query.locale, settings), origin, settings };
-      const texts: string[] = [];
-      // One after the other: a file that is made takes the processor for some time, and others want it in between.
-      for (const row of rows) texts.push(documentText(row, look, withPdf ? await fileOf(row) : undefined));
-      return pagedText(page, counted.count, texts);
+      const context = { locale: readingLocale(query.locale, settings), origin, settings };
+      const documents: OrderDocument[] = [];
+      // One after the other, because making a file takes the processor for some time, and others need it in between.
+      for (const row of rows)
+        documents.push(toDocument(row, context, withPdf ? await fileOf(row) : undefined));
+      return paged(page, counted.count, documents);
     },
   );
 
@@ -72,6 +73,7 @@ export function documents(api: Operations): void {
         body,
         status: 201,
         answer: FinalisedDocument,
+        keepsKeyOrder: true,
       },
       async ({ tx, shopId, params, body: wanted, caller, origin, created, afterCommit }) => {
         const appId = caller.app?.appId ?? null;
@@ -79,8 +81,9 @@ export function documents(api: Operations): void {
         created({ documentId: document.documentId });
         afterCommit(() => storeDocumentFile(api.db, shopId, document));
         const settings = await shopSettings(tx, shopId);
-        const text = documentText(document, { locale: settings.defaultLocale, origin, settings });
-        return new Rendered(`{"documentId":"${document.documentId}",${text.slice(1)}`);
+        const { documentId } = document;
+        const context = { locale: settings.defaultLocale, origin, settings };
+        return { documentId, ...toDocument(document, context) };
       },
     );
   }

@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { toMilliseconds } from '../../http/dates.ts';
 import type { Operations } from '../../http/operation.ts';
-import { Rendered } from '../../http/rendered.ts';
 import { Id } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { currencyDigits } from '../../kernel/money.ts';
@@ -31,6 +30,7 @@ export function sales(api: Operations): void {
         productId: Type.Optional({ ...Id, description: 'Only what was sold of this product.' }),
       }),
       answer: SalesSummary,
+      keepsKeyOrder: true,
     },
     async ({ db, shopId, query }) => {
       const { after, before } = spanOf(windowOf(query), db.now);
@@ -47,7 +47,7 @@ export function sales(api: Operations): void {
         createdBefore: toMilliseconds(before),
         salesPerCurrency: rows.map(toSales),
       };
-      return new Rendered(JSON.stringify(summary));
+      return summary;
     },
   );
 }

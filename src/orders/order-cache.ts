@@ -1,11 +1,11 @@
 import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
-import { encoded, type Encoded } from '../http/rendered.ts';
+import { toRawJson, type RawJson } from '../http/raw-json.ts';
 import type { RenderContext } from './line-item-view.ts';
 import { findOrder, type OrderVersions } from './queries.ts';
 import { toOrder } from './render.ts';
 
-const orderCache: CacheKind<OrderVersions & { text: Encoded }> = { name: 'orders', limit: { megabytes: 16 } };
+const orderCache: CacheKind<OrderVersions & { json: RawJson }> = { name: 'orders', limit: { megabytes: 16 } };
 
 /**
  * The bytes of an order as answers show it, cached, because apps read the same orders again and again. They are used
@@ -17,7 +17,7 @@ export async function cachedOrder(
   orderId: string,
   versions: OrderVersions,
   context: RenderContext,
-): Promise<Encoded | undefined> {
+): Promise<RawJson | undefined> {
   const { shopId, version: settingsVersion } = context.settings;
   const cache = db.caches.of(orderCache);
   const key = `${shopId} ${orderId} ${context.locale} ${context.origin}`;
@@ -28,14 +28,14 @@ export async function cachedOrder(
     cached.customerNumber === versions.customerNumber &&
     cached.settingsVersion === settingsVersion
   ) {
-    return cached.text;
+    return cached.json;
   }
   const order = await findOrder(db, shopId, orderId);
   if (!order) return undefined;
-  const text = encoded(JSON.stringify(toOrder(order, context)));
+  const json = toRawJson(toOrder(order, context));
   const { version, customerNumber } = order;
   if (db.caches.isCacheableOrigin(context.origin)) {
-    cache.set(key, { version, customerNumber, settingsVersion, text }, text.bytes.length + key.length);
+    cache.set(key, { version, customerNumber, settingsVersion, json }, json.bytes.length + key.length);
   }
-  return text;
+  return json;
 }
