@@ -34,7 +34,7 @@ function isStale() {
   if (!existsSync(source)) return false;
   const compiledAt = modifiedAt(path.join(dist, entry));
   return filesIn(source).some(
-    (name) => name.endsWith('.ts') && modifiedAt(path.join(source, name)) > compiledAt,
+    (name) => /\.(ts|json)$/.test(name) && modifiedAt(path.join(source, name)) > compiledAt,
   );
 }
 
