@@ -20,19 +20,23 @@ interface Versioned {
   until: number;
 }
 
-interface CachedProduct extends Versioned {
+interface CachedProduct<Form> extends Versioned {
   version: string;
-  /** For pages. Requests share it, so nobody may change it. */
-  product: Product;
-  /** For the API. */
-  json: RawJson;
+  form: Form;
 }
 
 interface CachedPage extends Versioned {
   json: RawJson;
 }
 
-const productCache: CacheKind<CachedProduct> = { name: 'products', limit: { megabytes: 96 } };
+/** For the API. */
+const productJsonCache: CacheKind<CachedProduct<RawJson>> = { name: 'products', limit: { megabytes: 64 } };
+
+/** For pages. Requests share the values, so nobody may change one. */
+const productValueCache: CacheKind<CachedProduct<Product>> = {
+  name: 'product values',
+  limit: { megabytes: 32 },
+};
 
 /** The keys of its entries hold the ids and versions of the products. */
 const pageCache: CacheKind<CachedPage> = { name: 'product lists', limit: { megabytes: 16 } };
@@ -45,16 +49,21 @@ function optionsKey({ variant, canWrite, locale, currency, origin }: RenderOptio
   return ` ${shopId} ${variant} ${canWrite} ${locale} ${currency} ${origin}`;
 }
 
-/** These products in this order, each as a value and as JSON. One that was deleted in the meantime is left out. */
-export async function renderProducts(
+/**
+ * These products in this order, in the form that this cache holds. One that was deleted in the meantime is left out.
+ * `toForm` also says how many bytes the form takes.
+ */
+async function renderProducts<Form>(
   db: Queries,
   settings: Settings,
   versions: readonly ProductVersion[],
   options: RenderOptions,
-): Promise<CachedProduct[]> {
-  const cache = db.caches.of(productCache);
+  kind: CacheKind<CachedProduct<Form>>,
+  toForm: (product: Product) => { form: Form; bytes: number },
+): Promise<CachedProduct<Form>[]> {
+  const cache = db.caches.of(kind);
   const suffix = optionsKey(options, settings.shopId);
-  const products = new Map<string, CachedProduct>();
+  const products = new Map<string, CachedProduct<Form>>();
   for (const { productId, version } of versions) {
     const cached = cache.get(productId + suffix);
     if (cached?.version === version && isCurrent(cached, db, settings)) products.set(productId, cached);
@@ -66,39 +75,51 @@ export async function renderProducts(
   const pause = newPauses();
   for (const row of rows) {
     const { product, until } = renderProduct(row, settings, options, db.now);
-    const entry: CachedProduct = {
+    const { form, bytes } = toForm(product);
+    const { version } = settings;
+    const entry = {
       version: row.version,
-      settingsVersion: settings.version,
+      settingsVersion: version,
       until: until?.getTime() ?? Infinity,
-      product,
-      json: toRawJson(product),
+      form,
     };
     products.set(row.productId, entry);
-    // The value takes about as many bytes as its JSON.
-    if (isCacheable) cache.set(row.productId + suffix, entry, 2 * entry.json.bytes.length);
+    if (isCacheable) cache.set(row.productId + suffix, entry, bytes);
     await pause();
   }
   return versions.flatMap(({ productId }) => products.get(productId) ?? []);
 }
 
-/** The same as JSON alone. */
-export async function productJson(
+function renderJson(
   db: Queries,
   settings: Settings,
   versions: readonly ProductVersion[],
   options: RenderOptions,
-): Promise<RawJson[]> {
-  return (await renderProducts(db, settings, versions, options)).map(({ json }) => json);
+): Promise<CachedProduct<RawJson>[]> {
+  return renderProducts(db, settings, versions, options, productJsonCache, (product) => {
+    const form = toRawJson(product);
+    return { form, bytes: form.bytes.length };
+  });
 }
 
-/** The same as values alone. */
+/** These products in this order as JSON. One that was deleted in the meantime is left out. */
+export async function productJson(...parameters: Parameters<typeof renderJson>): Promise<RawJson[]> {
+  return (await renderJson(...parameters)).map(({ form }) => form);
+}
+
+/** The same as values. */
 export async function productValues(
   db: Queries,
   settings: Settings,
   versions: readonly ProductVersion[],
   options: RenderOptions,
 ): Promise<Product[]> {
-  return (await renderProducts(db, settings, versions, options)).map(({ product }) => product);
+  const products = await renderProducts(db, settings, versions, options, productValueCache, (product) => ({
+    form: product,
+    // Each character of a text takes up to two bytes.
+    bytes: 2 * JSON.stringify(product).length,
+  }));
+  return products.map(({ form }) => form);
 }
 
 /** A whole page of a list: what most requests ask for is not even joined again. */
@@ -115,8 +136,8 @@ export async function renderProductPage(
   if (cached && isCurrent(cached, db, settings)) return cached.json;
 
   const versions = parseVersions(found.versions);
-  const products = await renderProducts(db, settings, versions, options);
-  const items = products.map(({ json }) => json);
+  const products = await renderJson(db, settings, versions, options);
+  const items = products.map(({ form }) => form);
   const json = joinRawJson(paged(page, found.results, items));
   // A product that changed between the two statements must not be cached under the version that the first one read.
   const isAsFound =

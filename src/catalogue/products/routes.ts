@@ -19,7 +19,7 @@ import { refreshListing, removeFromListing } from './listing.ts';
 import { pageOfProducts } from './listing-page.ts';
 import { PATHS, patchedProduct } from './patch.ts';
 import { recordPrices } from './price-history.ts';
-import { productJson, renderProductPage, renderProducts } from './product-cache.ts';
+import { productJson, renderProductPage } from './product-cache.ts';
 import {
   deleteProduct,
   findByNumber,
@@ -217,14 +217,9 @@ export function products(api: Operations): void {
       const ref = await findVersion(db, shopId, params.productId);
       if (!ref || !(ref.visible || canWriteProducts(call))) throw notFound();
       const settings = await settingsSince(db, shopId, ref.settingsVersion);
-      const [product] = await renderProducts(
-        db,
-        settings,
-        [ref],
-        renderOptions(call, settings, query, 'full'),
-      );
-      if (!product) throw notFound();
-      return product.json;
+      const [json] = await productJson(db, settings, [ref], renderOptions(call, settings, query, 'full'));
+      if (!json) throw notFound();
+      return json;
     },
   );
 

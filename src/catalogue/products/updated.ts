@@ -5,10 +5,9 @@ import { parseMoment, toSeconds } from '../../http/dates.ts';
 import { notFound } from '../../http/errors.ts';
 import type { Operations } from '../../http/operation.ts';
 import { paged, paging } from '../../http/paging.ts';
-import { joinRawJson } from '../../http/raw-json.ts';
 import { CurrencyParameter, LocaleParameter, Paged, Timestamp } from '../../http/schemas.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
-import { renderProducts } from './product-cache.ts';
+import { productValues } from './product-cache.ts';
 import { versionColumns, type FoundVersion } from './queries.ts';
 import { Product } from './schema.ts';
 import { renderOptions } from './render-options.ts';
@@ -59,6 +58,7 @@ export function updatedProducts(api: Operations): void {
         ...parameters,
       }),
       answer: Paged(UpdatedProduct, 'updatedProducts'),
+      keepsKeyOrder: true,
     },
     async (call) => {
       const { db, shopId, params, query } = call;
@@ -77,11 +77,12 @@ export function updatedProducts(api: Operations): void {
         findChanged(db, shopId, changedAt, since, page.resultsPerPage, page.offset),
       ]);
       const changes = new Map(refs.map(({ productId, changedAt }) => [productId, toSeconds(changedAt)]));
-      const products = await renderProducts(db, settings, refs, renderOptions(call, settings, query, 'list'));
-      const items = products.map(({ product, json }) =>
-        joinRawJson({ item: json, lastUpdated: changes.get(product.productId) }),
+      const products = await productValues(db, settings, refs, renderOptions(call, settings, query, 'list'));
+      return paged(
+        page,
+        results,
+        products.map((item) => ({ item, lastUpdated: changes.get(item.productId)! })),
       );
-      return joinRawJson(paged(page, results, items));
     },
   );
 }

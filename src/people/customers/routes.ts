@@ -54,7 +54,7 @@ const patch = patchOf({
 });
 
 const { parameters, pageOf } = paging();
-const shared = { tag: 'customers', labels: ['Base', 'Now'] } as const;
+const shared = { tag: 'customers', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
 const numberTaken = () => conflict('This customerNumber is taken');
 
 export function customers(api: Operations): void {
