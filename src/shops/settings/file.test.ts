@@ -22,6 +22,7 @@ import {
   SettingsProblem,
   type SettingsFile,
 } from './file.ts';
+import { ONE_LINE } from './fields.ts';
 import { settingsSchemaText } from './format.ts';
 import { FONTS, selectSettings } from './settings.ts';
 
@@ -1192,7 +1193,8 @@ describe('every valid document', () => {
   const COUNTRIES = ['DE', 'GB', 'NO', 'US'];
 
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((one) => /\S/.test(one));
-  const line = text.filter((one) => !/[\p{Cc}{}]/u.test(one));
+  const isOneLine = new RegExp(ONE_LINE);
+  const line = text.filter((one) => isOneLine.test(one) && !/[\p{Cc}{}]/u.test(one));
   const key = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_-]{0,8}$/);
   const percent = fc.integer({ min: 0, max: 10_000 }).map((basisPoints) => basisPoints / 100);
   const optional = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
