@@ -48,24 +48,24 @@ export const targets: Target[] = [
   },
   {
     name: 'GET products, 20 a page',
-    goal: 0.5,
+    goal: 0.6,
     baseline: 'page',
     calls: ({ root }) => [get(`${root}/products?resultsPerPage=20`)],
   },
   {
     name: 'GET orders/{id}',
-    goal: 0.4,
+    goal: 0.6,
     calls: ({ root, orderIds }) => orderIds.map((id) => get(`${root}/orders/${id}`)),
   },
   {
     name: 'product page',
-    goal: 0.25,
+    goal: 0.4,
     calls: ({ shopId, saleNumbers }) =>
       saleNumbers.map((number) => get(`/shop/${shopId}/Products/${encodeURIComponent(number)}`)),
   },
   {
     name: 'category page',
-    goal: 0.25,
+    goal: 0.3,
     calls: ({ shopId, categoryAlias }) => [
       get(`/shop/${shopId}/Categories/${encodeURIComponent(categoryAlias)}`),
     ],
@@ -84,7 +84,7 @@ export const targets: Target[] = [
   },
   {
     name: 'checkout (7 writes)',
-    goal: 0.4,
+    goal: 0.45,
     baseline: 'write',
     calls: () => [],
     flow: checkout,
