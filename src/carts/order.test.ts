@@ -760,6 +760,7 @@ describe('the confirmation', () => {
 
 const SEVERAL_LINES = { 'TE-110': 1, 'KN-110': 2, 'CB-101': 1, 'AP-100': 1, 'DR-100': 6 };
 
+// Without the cache, which plain-store.test.ts switches off, the cart is read first: other counts, the same answers.
 test.skipIf(!cartStoreOptions.cache).each([
   ['as this process left it', undefined, 15],
   ['that has a coupon, which is read with it', 'AUTUMN15', 21],
@@ -778,6 +779,7 @@ test.skipIf(!cartStoreOptions.cache).each([
   },
 );
 
+// plain-store.test.ts switches batches off, and then each order has a transaction of its own.
 test.skipIf(!cartStoreOptions.batch)(
   'orders of a shop that come at the same time share a transaction, whose statements do not grow with them',
   async () => {
