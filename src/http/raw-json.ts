@@ -51,6 +51,46 @@ export function joinRawJson(fields: Readonly<Record<string, unknown>>): RawJson 
   return new RawJson(Buffer.concat(parts), etagOf(etags + text));
 }
 
+/** An object of which some fields change more often than the others: those are serialised once. */
+export interface RawTemplate {
+  /** What stands before, between and after the values that change. */
+  parts: readonly Buffer[];
+  changing: readonly string[];
+  etag: string;
+}
+
+export function toRawTemplate(
+  fields: Readonly<Record<string, unknown>>,
+  changing: readonly string[],
+): RawTemplate {
+  const texts = [''];
+  const found: string[] = [];
+  let separator = '{';
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    const isChanging = changing.includes(name);
+    texts[texts.length - 1] +=
+      `${separator}${JSON.stringify(name)}:${isChanging ? '' : JSON.stringify(value)}`;
+    if (isChanging) texts.push('');
+    if (isChanging) found.push(name);
+    separator = ',';
+  }
+  texts[texts.length - 1] += separator === '{' ? '{}' : '}';
+  return { parts: texts.map((text) => Buffer.from(text)), changing: found, etag: etagOf(texts.join('\n')) };
+}
+
+/** The object with the values that these fields have now. */
+export function fillRawTemplate(
+  { parts, changing, etag }: RawTemplate,
+  fields: Readonly<Record<string, unknown>>,
+): RawJson {
+  const values = changing.map((name) => JSON.stringify(fields[name]));
+  const bytes = parts.flatMap((part, index) =>
+    index === 0 ? [part] : [Buffer.from(values[index - 1]!), part],
+  );
+  return new RawJson(Buffer.concat(bytes), etagOf(`${etag} ${values.join()}`));
+}
+
 function isRawList(value: unknown): value is RawJson[] {
   return Array.isArray(value) && value[0] instanceof RawJson;
 }

@@ -12,7 +12,7 @@ export function availabilityOf(stock: number | null, minStock: number | null): A
 /** `deliveryPeriod` is a number of days, which may be a range such as `3-5`. */
 export function availabilityText(
   availability: Availability | null,
-  deliveryPeriod: string | undefined,
+  deliveryPeriod: string | null,
   locale: string,
 ): string {
   if (availability === null) return '';

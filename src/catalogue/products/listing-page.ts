@@ -13,8 +13,8 @@ export interface ProductPage {
   /** Over all pages. */
   results: number;
   /**
-   * The ids and versions of the products, `<id>:<version>,...`, which `parseVersions` reads: a row for each product
-   * would cost more to send and to read than the page itself. The rendered page is cached under it.
+   * The ids, versions and stocks of the products, `<id>:<version>/<stock>,...`, which `parseVersions` reads: a row for
+   * each product would cost more to send and to read than the page itself. The rendered page is cached under it.
    */
   versions: string;
 }
@@ -108,7 +108,11 @@ export function toProductPage(row: ProductPage | undefined): ProductPage {
 export function parseVersions(versions: string): ProductVersion[] {
   if (versions === '') return [];
   return versions.split(',').map((entry) => {
-    const [productId, version] = entry.split(':');
-    return { productId: productId!.toUpperCase(), version: version! };
+    const [productId, version, stock] = entry.split(/[:/]/);
+    return {
+      productId: productId!.toUpperCase(),
+      version: version!,
+      stock: stock === undefined ? null : Number(stock),
+    };
   });
 }

@@ -2,11 +2,17 @@ import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { paged, type Page } from '../../http/paging.ts';
 import { newPauses } from '../../http/pauses.ts';
-import { joinRawJson, toRawJson, type RawJson } from '../../http/raw-json.ts';
+import {
+  fillRawTemplate,
+  joinRawJson,
+  toRawTemplate,
+  type RawTemplate,
+  type RawJson,
+} from '../../http/raw-json.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { parseVersions, type ProductPage } from './listing-page.ts';
 import { findProducts, type ProductVersion } from './queries.ts';
-import { renderProduct, type RenderOptions } from './render.ts';
+import { renderProduct, STOCK_FIELDS, stockFields, type RenderOptions } from './render.ts';
 import type { Product } from './schema.ts';
 
 /*
@@ -22,7 +28,10 @@ interface Versioned {
 
 interface CachedProduct<Form> extends Versioned {
   version: string;
+  /** The product, of which every answer gets the stock fields of its own moment. */
   form: Form;
+  /** What that depends on beside the stock. */
+  stockContext: Parameters<typeof stockFields>[0];
 }
 
 interface CachedPage extends Versioned {
@@ -30,7 +39,10 @@ interface CachedPage extends Versioned {
 }
 
 /** For the API. */
-const productJsonCache: CacheKind<CachedProduct<RawJson>> = { name: 'products', limit: { megabytes: 64 } };
+const productJsonCache: CacheKind<CachedProduct<RawTemplate>> = {
+  name: 'products',
+  limit: { megabytes: 64 },
+};
 
 /** For pages. Requests share the values, so nobody may change one. */
 const productValueCache: CacheKind<CachedProduct<Product>> = {
@@ -49,6 +61,10 @@ function optionsKey({ variant, canWrite, locale, currency, origin }: RenderOptio
   return ` ${shopId} ${variant} ${canWrite} ${locale} ${currency} ${origin}`;
 }
 
+interface FoundProduct<Form> extends CachedProduct<Form> {
+  stock: number | null;
+}
+
 /**
  * These products in this order, in the form that this cache holds. One that was deleted in the meantime is left out.
  * `toForm` also says how many bytes the form takes.
@@ -60,13 +76,15 @@ async function renderProducts<Form>(
   options: RenderOptions,
   kind: CacheKind<CachedProduct<Form>>,
   toForm: (product: Product) => { form: Form; bytes: number },
-): Promise<CachedProduct<Form>[]> {
+): Promise<FoundProduct<Form>[]> {
   const cache = db.caches.of(kind);
   const suffix = optionsKey(options, settings.shopId);
-  const products = new Map<string, CachedProduct<Form>>();
-  for (const { productId, version } of versions) {
+  const products = new Map<string, FoundProduct<Form>>();
+  for (const { productId, version, stock } of versions) {
     const cached = cache.get(productId + suffix);
-    if (cached?.version === version && isCurrent(cached, db, settings)) products.set(productId, cached);
+    if (cached?.version === version && isCurrent(cached, db, settings)) {
+      products.set(productId, { ...cached, stock });
+    }
   }
   const missing = versions.flatMap(({ productId }) => (products.has(productId) ? [] : [productId]));
   const rows = missing.length > 0 ? await findProducts(db, settings.shopId, missing) : [];
@@ -76,35 +94,48 @@ async function renderProducts<Form>(
   for (const row of rows) {
     const { product, until } = renderProduct(row, settings, options, db.now);
     const { form, bytes } = toForm(product);
-    const { version } = settings;
-    const entry = {
+    const entry: CachedProduct<Form> = {
       version: row.version,
-      settingsVersion: version,
+      settingsVersion: settings.version,
       until: until?.getTime() ?? Infinity,
       form,
+      stockContext: { kind: row.kind, minStock: row.minStock, deliveryPeriod: product.deliveryPeriod },
     };
-    products.set(row.productId, entry);
+    products.set(row.productId, { ...entry, stock: row.stock });
     if (isCacheable) cache.set(row.productId + suffix, entry, bytes);
     await pause();
   }
   return versions.flatMap(({ productId }) => products.get(productId) ?? []);
 }
 
-function renderJson(
+function renderTemplates(
   db: Queries,
   settings: Settings,
   versions: readonly ProductVersion[],
   options: RenderOptions,
-): Promise<CachedProduct<RawJson>[]> {
+): Promise<FoundProduct<RawTemplate>[]> {
   return renderProducts(db, settings, versions, options, productJsonCache, (product) => {
-    const form = toRawJson(product);
-    return { form, bytes: form.bytes.length };
+    const form = toRawTemplate(product, STOCK_FIELDS);
+    return { form, bytes: form.parts.reduce((sum, part) => sum + part.length, 0) };
   });
 }
 
+function toJson(
+  { form, stockContext, stock }: FoundProduct<RawTemplate>,
+  { locale }: RenderOptions,
+): RawJson {
+  return fillRawTemplate(form, stockFields(stockContext, stock, locale));
+}
+
 /** These products in this order as JSON. One that was deleted in the meantime is left out. */
-export async function productJson(...parameters: Parameters<typeof renderJson>): Promise<RawJson[]> {
-  return (await renderJson(...parameters)).map(({ form }) => form);
+export async function productJson(
+  db: Queries,
+  settings: Settings,
+  versions: readonly ProductVersion[],
+  options: RenderOptions,
+): Promise<RawJson[]> {
+  const products = await renderTemplates(db, settings, versions, options);
+  return products.map((product) => toJson(product, options));
 }
 
 /** The same as values. */
@@ -119,7 +150,10 @@ export async function productValues(
     // Each character of a text takes up to two bytes.
     bytes: 2 * JSON.stringify(product).length,
   }));
-  return products.map(({ form }) => form);
+  return products.map(({ form, stockContext, stock }) => ({
+    ...form,
+    ...stockFields(stockContext, stock, options.locale),
+  }));
 }
 
 /** A whole page of a list: what most requests ask for is not even joined again. */
@@ -136,13 +170,15 @@ export async function renderProductPage(
   if (cached && isCurrent(cached, db, settings)) return cached.json;
 
   const versions = parseVersions(found.versions);
-  const products = await renderJson(db, settings, versions, options);
-  const items = products.map(({ form }) => form);
+  const products = await renderTemplates(db, settings, versions, options);
+  const items = products.map((product) => toJson(product, options));
   const json = joinRawJson(paged(page, found.results, items));
   // A product that changed between the two statements must not be cached under the version that the first one read.
   const isAsFound =
     products.length === versions.length &&
-    versions.every(({ version }, index) => products[index]!.version === version);
+    versions.every(
+      ({ version, stock }, index) => products[index]!.version === version && products[index]!.stock === stock,
+    );
   if (isAsFound && db.caches.isCacheableOrigin(options.origin)) {
     const until = Math.min(Infinity, ...products.map((product) => product.until));
     const entry = { settingsVersion: settings.version, until, json };

@@ -37,11 +37,8 @@ export interface ProductRow extends StoredProduct {
   offers: VariationOffer[] | null;
 }
 
-/**
- * What a rendered product is validated by: its own version, of a variation the master's, and the stock: an order takes
- * from the stock and moves no version.
- */
-const version = sql`product.version || coalesce('.' || master.version, '') || coalesce('/' || product.stock, '')`;
+/** What a rendered product is validated by: its own version, and of a variation the master's. */
+const version = sql`product.version || coalesce('.' || master.version, '')`;
 
 export const storedColumns = sql`
   upper(product.product_id::text) as "productId", product.product_number as "productNumber", product.kind,
@@ -85,27 +82,31 @@ export function findProducts(db: Queries, shopId: string, productIds: readonly s
     where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])`);
 }
 
-/** A product, and the version that what was rendered of it must have to be still true. */
+/**
+ * A product, and what rendering it depends on. An order takes from the stock and moves no version, so that a product
+ * that is bought often need not be rendered again each time.
+ */
 export interface ProductVersion {
   productId: string;
   version: string;
+  stock: number | null;
 }
 
 export interface FoundVersion extends ProductVersion {
   visible: boolean;
 }
 
-export const versionColumns = sql`upper(product.product_id::text) as "productId", ${version} as version, product.visible`;
+export const versionColumns = sql`upper(product.product_id::text) as "productId", ${version} as version,
+  product.stock::float8 as stock, product.visible`;
 
 /** One product's version and the settings' version, in one cheap statement. */
-export async function findVersion(db: Queries, shopId: string, productId: string) {
-  const row = await db.one<{ version: string; visible: boolean; settingsVersion: number }>(sql`
-    select ${version} as version, product.visible, shop.settings_version as "settingsVersion"
+export function findVersion(db: Queries, shopId: string, productId: string) {
+  return db.one<FoundVersion & { settingsVersion: number }>(sql`
+    select ${versionColumns}, shop.settings_version as "settingsVersion"
     from product
     join shop on shop.shop_id = product.shop_id
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
     where product.shop_id = ${shopId} and product.product_id = ${productId}`);
-  return row && { productId, ...row };
 }
 
 /** In the order of the ids; what is unknown is left out. */

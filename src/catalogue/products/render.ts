@@ -9,7 +9,7 @@ import type { ProductType, Settings } from '../../shops/settings/settings.ts';
 import { availabilityOf, availabilityText } from './availability-text.ts';
 import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
 import { priceIn, pricedTiers, priceRange, referencePrice, type PricedTier } from './prices.ts';
-import type { ProductRow } from './queries.ts';
+import type { ProductRow, StoredProduct } from './queries.ts';
 import type { Product } from './schema.ts';
 import { unitNames, unitSign } from './units.ts';
 
@@ -45,12 +45,16 @@ export function renderProduct(
   const moments = [facts.newUntil, facts.forSaleFrom, facts.forSaleUntil].flatMap((moment) =>
     moment === undefined ? [] : [new Date(moment)],
   );
-  const isMaster = row.kind === 'master';
-  const availability = isMaster ? null : availabilityOf(row.stock, row.minStock);
   const { reference = { amount: 1, unit: 'piece', content: 1 }, orderUnit = ORDER_UNIT } = facts;
   const maxOrder = maxOrderOf(facts, settings);
   const prices = priceInfoOf(row, facts, settings, options);
   const tiers = options.variant === 'search' ? {} : tierPrices(facts, settings, options);
+  const { kind, minStock } = row;
+  const stock = stockFields(
+    { kind, minStock, deliveryPeriod: facts.deliveryPeriod ?? null },
+    row.stock,
+    locale,
+  );
   const product: Product = {
     productId: row.productId,
     name,
@@ -83,8 +87,8 @@ export function renderProduct(
     ...(options.variant === 'full'
       ? { shippingMethodsRestrictedTo: restrictionOf(facts, settings, options) }
       : {}),
-    availabilityText: availabilityText(availability, facts.deliveryPeriod, locale),
-    availability,
+    availabilityText: stock.availabilityText,
+    availability: stock.availability,
     energyLabelsString: facts.energyLabel?.classes ?? null,
     energyLabelsMaxEfficiencyString: facts.energyLabel?.best ?? null,
     energyLabelSourceFile: absolute(facts.energyLabel?.file, options.origin),
@@ -115,14 +119,36 @@ export function renderProduct(
     searchKeywords: [
       ...(facts.searchKeywords?.[locale] ?? facts.searchKeywords?.[settings.defaultLocale] ?? []),
     ],
-    stocklevel: isMaster ? null : row.stock,
-    ...(options.canWrite ? { minStocklevel: isMaster ? null : row.minStock } : {}),
+    stocklevel: stock.stocklevel,
+    ...(options.canWrite ? { minStocklevel: row.kind === 'master' ? null : row.minStock } : {}),
     isInWishlist: false,
     videos: facts.videos ?? [],
     links: linksOf(row, settings, options, prices.lowestPrice !== null),
   };
   const ahead = moments.filter((moment) => moment > now).toSorted((a, b) => a.getTime() - b.getTime());
   return { product, until: ahead[0] ?? null };
+}
+
+/** The fields that every order of the product changes. */
+export const STOCK_FIELDS = ['availabilityText', 'availability', 'stocklevel'] as const;
+
+/** A master has no stock: its variations have. */
+export function stockFields(
+  {
+    kind,
+    minStock,
+    deliveryPeriod,
+  }: Pick<StoredProduct, 'kind' | 'minStock'> & Pick<Product, 'deliveryPeriod'>,
+  stock: number | null,
+  locale: string,
+): Pick<Product, (typeof STOCK_FIELDS)[number]> {
+  const stocklevel = kind === 'master' ? null : stock;
+  const availability = availabilityOf(stocklevel, minStock);
+  return {
+    availabilityText: availabilityText(availability, deliveryPeriod, locale),
+    availability,
+    stocklevel,
+  };
 }
 
 export const ORDER_UNIT: NonNullable<ProductFacts['orderUnit']> = {
