@@ -103,11 +103,11 @@ export interface GivenCart {
 /** With so many of these products: numbers of the demo shop, or ids. */
 export async function givenCart(
   shop: Shop,
-  goods: Readonly<Record<string, number>> = {},
+  quantities: Readonly<Record<string, number>> = {},
   facts: object = {},
 ): Promise<GivenCart> {
   const { service, shopId, token, ids } = shop;
-  const lineItems = Object.entries(goods).map(([product, quantity]) => ({
+  const lineItems = Object.entries(quantities).map(([product, quantity]) => ({
     productId: ids[product] ?? product,
     quantity,
   }));
@@ -151,10 +151,10 @@ export async function done(
 /** A cart that can be ordered. */
 export async function givenFullCart(
   shop: Shop,
-  goods: Readonly<Record<string, number>>,
+  quantities: Readonly<Record<string, number>>,
   { address = {}, ...facts }: { address?: object; [fact: string]: unknown } = {},
 ): Promise<GivenCart> {
-  const cart = await givenCart(shop, goods, facts);
+  const cart = await givenCart(shop, quantities, facts);
   await done(cart, 'PUT', '/billing-address', { ...ADA, ...address });
   return cart;
 }
@@ -214,9 +214,9 @@ export async function givenCoupon(
 
 /** Runs what must be refused: afterwards the database is what it was, and no mail was queued. */
 export async function changesNothing<Result>(service: Service, work: () => Promise<Result>): Promise<Result> {
-  const before = [await fingerprint(service), await queuedMails(service)];
+  const before = [await fingerprint(service), await queuedEmails(service)];
   const result = await work();
-  expect([await fingerprint(service), await queuedMails(service)]).toEqual(before);
+  expect([await fingerprint(service), await queuedEmails(service)]).toEqual(before);
   return result;
 }
 
@@ -234,7 +234,7 @@ export function refusal(service: Service, call: () => Promise<Answer>): Promise<
 export const problem = (code: string, field: string, action = 'Update cart') =>
   `${action} failed:\n\tvalidation error ${code} on field ${field}`;
 
-interface QueuedMail {
+interface QueuedEmail {
   shopId: string;
   to: string;
   locale: string;
@@ -242,8 +242,8 @@ interface QueuedMail {
   facts: Record<string, unknown>;
 }
 
-export async function queuedMails({ db }: Service): Promise<QueuedMail[]> {
-  const rows = await db.many<{ data: QueuedMail }>(sql`
+export async function queuedEmails({ db }: Service): Promise<QueuedEmail[]> {
+  const rows = await db.many<{ data: QueuedEmail }>(sql`
     select data from pgboss.job where name = 'mail' order by created_on, id`);
   return rows.map(({ data }) => data);
 }
@@ -252,7 +252,7 @@ export async function queuedMails({ db }: Service): Promise<QueuedMail[]> {
 export function totalsOf({ lineItemContainer, paymentData }: Answer['body']) {
   const { basketDiscount, couponLineItem } = lineItemContainer;
   return {
-    goods: lineItemContainer.lineItemsSubTotal.amount,
+    subtotal: lineItemContainer.lineItemsSubTotal.amount,
     discount: basketDiscount.lineItemPrice?.amount ?? 0,
     coupon: couponLineItem?.lineItemPrice.amount ?? 0,
     shipping: lineItemContainer.shippingPrice.amount,

@@ -53,8 +53,12 @@ export interface Placed {
   body: Answer['body'];
 }
 
-export async function placed(shop: Shop, goods: Record<string, number>, coupon?: string): Promise<Placed> {
-  const cart = await givenFullCart(shop, goods);
+export async function placed(
+  shop: Shop,
+  quantities: Record<string, number>,
+  coupon?: string,
+): Promise<Placed> {
+  const cart = await givenFullCart(shop, quantities);
   if (coupon !== undefined) await done(cart, 'POST', '/coupon', { code: coupon });
   const body = await done(cart, 'POST', '/order');
   return { shop, id: body.orderId, body };

@@ -960,7 +960,7 @@ const searchedProduct = once(async (shop) => {
 });
 
 /** A product with everything that a line can show, such as deposit, recycling fee, tiers and picture; a variation. */
-const goods = once(async (shop) => {
+const lampIds = once(async (shop) => {
   const { service, shopId } = shop;
   const productId = await product(shop);
   await givenImage(shop, productId, 'front.png');
@@ -1007,7 +1007,7 @@ function cartOf(cartId: string) {
 /** A cart in which nothing is missing: two lines, both addresses, a coupon that counts, a discount. */
 export const cart: Fact<string> = async (shop) => {
   const { service, shopId } = shop;
-  const { productId, variationId } = await goods(shop);
+  const { productId, variationId } = await lampIds(shop);
   const payLater = await payLaterId(shop);
   const shipping = await shippingMethodId(shop);
   return service.db.transaction(async (tx) => {
@@ -1253,7 +1253,7 @@ export const OPERATIONS: readonly Operation[] = [
     secret: true,
     // Without customerId, which needs a scope.
     body: async (shop) => {
-      const { productId, variationId } = await goods(shop);
+      const { productId, variationId } = await lampIds(shop);
       return {
         currency: 'EUR',
         taxType: 'GROSS',
@@ -1629,7 +1629,7 @@ export const OPERATIONS: readonly Operation[] = [
     search: async (shop) => {
       await lastingOrder(shop);
       const yesterday = new Date(shop.service.db.now.getTime() - 86_400_000).toISOString().slice(0, 10);
-      return `createdAfter=${yesterday}&productId=${(await goods(shop)).productId}`;
+      return `createdAfter=${yesterday}&productId=${(await lampIds(shop)).productId}`;
     },
     answer: salesSummary,
   }),
@@ -1676,7 +1676,7 @@ export const OPERATIONS: readonly Operation[] = [
   managing('POST', 'line-items', {
     status: 201,
     params: { orderId: editedOrder },
-    body: async (shop) => ({ productId: (await goods(shop)).variationId, quantity: 1, price: 9.5 }),
+    body: async (shop) => ({ productId: (await lampIds(shop)).variationId, quantity: 1, price: 9.5 }),
     request: shape(newLine, 'price?: number|string|null'),
   }),
   managing('PUT', 'line-items/{lineItemId}', {

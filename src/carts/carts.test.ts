@@ -195,7 +195,7 @@ describe('creating', () => {
       ['TE-100', 2, 7.2, 14.4],
     ]);
     expect(totalsOf(body)).toEqual({
-      goods: 38.9,
+      subtotal: 38.9,
       discount: 0,
       coupon: 0,
       shipping: 7.43,
@@ -324,7 +324,7 @@ describe('creating', () => {
       { name: 'Recycling fee: Beacon Kettle 1.7 l', lineItemPrice: price(0.5) },
     ]);
     // 6 x 1.45 + 49.90 = 58.60; 7.00 + 1.19 x 3.63 kg = 11.32; with 1.50 and 0.50.
-    expect(totalsOf(body)).toMatchObject({ goods: 58.6, shipping: 11.32, total: 71.92 });
+    expect(totalsOf(body)).toMatchObject({ subtotal: 58.6, shipping: 11.32, total: 71.92 });
   });
 
   test('30, 31: a line is its unit price times its quantity, and so is its weight', async () => {
@@ -371,7 +371,7 @@ describe('creating', () => {
     const body = await done(cart, 'PUT', '/shipping-data', { id });
     expect(body.shippingData.price).toMatchObject({ amount: shipping, currency: code });
     expect(totalsOf(body)).toMatchObject({
-      goods: amount,
+      subtotal: amount,
       shipping,
       total: Number((amount + shipping).toFixed(2)),
     });
@@ -620,16 +620,16 @@ describe('reading', () => {
     const shop = await givenSmallShop(service, { basketDiscounts: [{ from: 50, absolute: 5 }] });
     const productId = await givenProduct(shop, { number: 'TIDE', price: 2000 });
     const cart = await givenCart(shop, { [productId]: 2 });
-    expect(totalsOf(cart.body)).toMatchObject({ goods: 40, discount: 0, total: 40, tax: 6.39 });
+    expect(totalsOf(cart.body)).toMatchObject({ subtotal: 40, discount: 0, total: 40, tax: 6.39 });
 
     await service.call('PATCH', `/${shop.shopId}/products/${productId}`, {
       token: shop.token,
       body: [{ op: 'add', path: '/priceInfo/price/amount', value: 25 }],
     });
-    expect(totalsOf(await done(cart, 'GET'))).toMatchObject({ goods: 50, discount: -5, total: 45 });
+    expect(totalsOf(await done(cart, 'GET'))).toMatchObject({ subtotal: 50, discount: -5, total: 45 });
 
     await changeSettings(shop, { basketDiscounts: [{ from: 50, percent: 20 }] });
-    expect(totalsOf(await done(cart, 'GET'))).toMatchObject({ goods: 50, discount: -10, total: 40 });
+    expect(totalsOf(await done(cart, 'GET'))).toMatchObject({ subtotal: 50, discount: -10, total: 40 });
   });
 
   test('leaves out a product that was deleted', async () => {
@@ -637,11 +637,11 @@ describe('reading', () => {
     const kept = await givenProduct(shop, { number: 'KEPT', price: 300 });
     const gone = await givenProduct(shop, { number: 'GONE', price: 400 });
     const cart = await givenCart(shop, { [gone]: 1, [kept]: 1 });
-    expect(totalsOf(cart.body).goods).toBe(7);
+    expect(totalsOf(cart.body).subtotal).toBe(7);
     await service.call('DELETE', `/${shop.shopId}/products/${gone}`, { token: shop.token });
     const body = await done(cart, 'GET');
     expect(linesOf(body)).toEqual([['KEPT', 1, 3, 3]]);
-    expect(totalsOf(body)).toMatchObject({ goods: 3, total: 3 });
+    expect(totalsOf(body)).toMatchObject({ subtotal: 3, total: 3 });
     // Its line can still be taken away, and more of the others goes in.
     const [{ lineItemId }] = cart.body.lineItemContainer.productLineItems;
     expect(linesOf(await done(cart, 'DELETE', `/line-items/${lineItemId}`))).toEqual([['KEPT', 1, 3, 3]]);
@@ -665,7 +665,7 @@ describe('the life of a cart', () => {
     await done(cart, 'POST', '/line-items', { productId, quantity: 1 });
     const end = NOW.getTime() + 59 * DAY;
     service.setClock(new Date(end));
-    expect(totalsOf(await done(cart, 'GET')).goods).toBe(20);
+    expect(totalsOf(await done(cart, 'GET')).subtotal).toBe(20);
     const carts = async () =>
       (await service.call('GET', `/${shop.shopId}/carts`, { token: shop.token })).body.results;
     expect(await carts()).toBe(1);

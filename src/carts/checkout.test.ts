@@ -169,7 +169,7 @@ describe('the delivery', () => {
       price: price(12),
       taxes: [{ taxClass: expect.objectContaining({ percentage: 19 }), price: price(1.92, 'NONE') }],
     });
-    expect(totalsOf(body)).toMatchObject({ goods: 64, shipping: 12, total: 76 });
+    expect(totalsOf(body)).toMatchObject({ subtotal: 64, shipping: 12, total: 76 });
     expect(body.links[1]).toEqual({
       rel: 'shipping-method',
       href: `http://localhost:80/rs/shops/DemoShop/shipping-methods/${id}`,
@@ -183,7 +183,7 @@ describe('the delivery', () => {
     expect(body.shippingData.price).toEqual(price(3.95));
     expect(body.shippingData.taxes[0].price).toEqual(price(0.63, 'NONE'));
     expect(totalsOf(body)).toMatchObject({ shipping: 3.95, total: 67.95 });
-    expect(totalsOf(await add(cart, 'KN-101'))).toMatchObject({ goods: 128, shipping: 3.95 });
+    expect(totalsOf(await add(cart, 'KN-101'))).toMatchObject({ subtotal: 128, shipping: 3.95 });
     expect(totalsOf(await ship(cart, 'express', '0')).shipping).toBe(0);
     expect(totalsOf(await ship(cart, 'standard', null)).shipping).toBe(7.74);
   });
@@ -279,7 +279,7 @@ describe('the delivery', () => {
     expect(cart.body.paymentData).not.toBeNull();
     expect(cart.body.links.map(({ rel }: { rel: string }) => rel)).toEqual(['self', 'add-coupon']);
     expect(totalsOf(cart.body)).toEqual({
-      goods: 24.89,
+      subtotal: 24.89,
       discount: 0,
       coupon: 0,
       shipping: 0,
@@ -289,7 +289,7 @@ describe('the delivery', () => {
       tax: 3.03,
     });
     // With something to ship there is one, for its weight alone.
-    expect(totalsOf(await add(cart, 'KN-101'))).toMatchObject({ goods: 88.89, shipping: 7.37 });
+    expect(totalsOf(await add(cart, 'KN-101'))).toMatchObject({ subtotal: 88.89, shipping: 7.37 });
   });
 
   test('needs the scope and the cart token', async () => {
@@ -426,7 +426,13 @@ describe('the tax', () => {
     expect(ratesOf(cart.body)).toEqual([19, 7, 19]);
     const home = totalsOf(cart.body);
     // 64.00 and 7.00 + 1.19 x 0.43 kg at 19 %, 7.20 at 7 %.
-    expect(home).toMatchObject({ goods: 71.2, shipping: 7.51, total: 78.71, beforeTax: 66.82, tax: 11.89 });
+    expect(home).toMatchObject({
+      subtotal: 71.2,
+      shipping: 7.51,
+      total: 78.71,
+      beforeTax: 66.82,
+      tax: 11.89,
+    });
     const france = await to(cart, 'FR', '/billing-address');
     expect(ratesOf(france)).toEqual([19, 7, 19]);
     expect(totalsOf(france)).toEqual(home);
@@ -509,7 +515,7 @@ describe('what the shop offers and demands', () => {
       absolute: { amount: 11, currency: 'USD', formatted: '11.00 $' },
       minimumAmount: { amount: 110 },
     });
-    expect(totalsOf(body)).toMatchObject({ goods: 110, discount: -11 });
+    expect(totalsOf(body)).toMatchObject({ subtotal: 110, discount: -11 });
     expect(body.minimumCart.amount).toMatchObject({ amount: 5.5, currency: 'USD' });
   });
 
@@ -555,7 +561,7 @@ describe('what the shop offers and demands', () => {
     const cart = await givenCart(shop, { [await givenProduct(shop)]: 5 });
     const body = await done(cart, 'POST', '/coupon', { code: 'FIVE' });
     expect(totalsOf(body)).toMatchObject({
-      goods: 50,
+      subtotal: 50,
       coupon: -5,
       discount: -10,
       shipping: 6,

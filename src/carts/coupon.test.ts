@@ -60,7 +60,7 @@ describe('redeeming', () => {
       validationErrors: [],
     });
     expect(totalsOf(body)).toEqual({
-      goods: 93.9,
+      subtotal: 93.9,
       discount: 0,
       coupon: -14.09,
       shipping: 8.13,
@@ -89,12 +89,12 @@ describe('redeeming', () => {
   });
 
   test('the shares of the lines sum up to the coupon', async () => {
-    const goods = { 'TE-100': 1, 'TE-110': 3, 'KN-101': 1, 'GI-110': 2, 'RO-100': 7.5 };
-    const cart = await givenCart(demo, goods);
+    const quantities = { 'TE-100': 1, 'TE-110': 3, 'KN-101': 1, 'GI-110': 2, 'RO-100': 7.5 };
+    const cart = await givenCart(demo, quantities);
     expect(cart.body.lineItemContainer.productLineItems[0].lineItemCouponDiscount).toBeNull();
     const body = await redeem(cart, 'AUTUMN15');
     // 166.05 less the discount of 10.00 is 156.05, of which 15 % are 23.41.
-    expect(totalsOf(body)).toMatchObject({ goods: 166.05, discount: -10, coupon: -23.41 });
+    expect(totalsOf(body)).toMatchObject({ subtotal: 166.05, discount: -10, coupon: -23.41 });
     const shares = sharesOf(body);
     expect(shares.every((share) => share > 0)).toBe(true);
     expect(shares.map(inCents).reduce((sum, share) => sum + share, 0)).toBe(2341);
@@ -114,7 +114,7 @@ describe('redeeming', () => {
     await givenCoupon(demo, 'FIFTY', { name: 'FIX', amount: 50 });
     const body = await redeem(await givenCart(demo, { 'GI-120': 1 }), 'FIFTY');
     expect(totalsOf(body)).toEqual({
-      goods: 12,
+      subtotal: 12,
       discount: 0,
       coupon: -12,
       shipping: 7.11,
@@ -131,7 +131,7 @@ describe('redeeming', () => {
     expect(couponOf(body)).toMatchObject({ lineItemPrice: price(0, 'NONE'), validationErrors: [] });
     expect(body.shippingData).toMatchObject({ price: price(0), taxes: [{ price: price(0, 'NONE') }] });
     expect(totalsOf(body)).toMatchObject({
-      goods: 34.05,
+      subtotal: 34.05,
       shipping: 0,
       total: 34.05,
       beforeTax: 31.82,
@@ -143,7 +143,7 @@ describe('redeeming', () => {
   test('38: an amount and the delivery go together', async () => {
     const body = await redeem(await givenCart(demo, { 'GI-120': 2 }), 'VIPCOMBO');
     expect(couponOf(body)).toMatchObject({ lineItemPrice: price(-5, 'NONE'), validationErrors: [] });
-    expect(totalsOf(body)).toMatchObject({ goods: 24, coupon: -5, shipping: 0, total: 19 });
+    expect(totalsOf(body)).toMatchObject({ subtotal: 24, coupon: -5, shipping: 0, total: 19 });
   });
 
   test('is converted into the currency of the cart', async () => {
@@ -248,7 +248,7 @@ describe('a coupon that does not count', () => {
   test('37, 129: says LineItemsSubTotalTooSmall when the goods alone are worth too little', async () => {
     // With the delivery it would be 62.70.
     const cart = await givenCart(demo, { 'TE-110': 6 });
-    expect(totalsOf(cart.body)).toMatchObject({ goods: 53.7, total: 62.7 });
+    expect(totalsOf(cart.body)).toMatchObject({ subtotal: 53.7, total: 62.7 });
     expect(await problemsOf(cart, 'SUMMER20')).toEqual(['LineItemsSubTotalTooSmall']);
     expect(await problemsOf(cart, 'summer20b')).toEqual(['LineItemsSubTotalTooSmall']);
   });
@@ -263,10 +263,14 @@ describe('a coupon that does not count', () => {
       lineItemPrice: price(-20, 'NONE'),
       validationErrors: [],
     });
-    expect(totalsOf(body)).toMatchObject({ goods: 60, coupon: -20 });
+    expect(totalsOf(body)).toMatchObject({ subtotal: 60, coupon: -20 });
     await givenCoupon(demo, 'HUNDRED', { name: 'FIX', amount: 1 }, { minimumOrderValue: 100 });
     const large = await givenCart(demo, { 'GI-110': 4 });
-    expect(totalsOf(await redeem(large, 'HUNDRED'))).toMatchObject({ goods: 100, discount: -10, coupon: -1 });
+    expect(totalsOf(await redeem(large, 'HUNDRED'))).toMatchObject({
+      subtotal: 100,
+      discount: -10,
+      coupon: -1,
+    });
   });
 
   test('130: says CouponIsInvalidated of a code that was withdrawn', async () => {

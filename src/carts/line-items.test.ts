@@ -53,7 +53,7 @@ describe('adding', () => {
     expect(body.status).toBeUndefined();
     expect(lineIds(body)).toEqual([ID]);
     expect(linesOf(body)).toEqual([['KN-110', 1, 24.5, 24.5]]);
-    expect(totalsOf(body)).toMatchObject({ goods: 24.5, shipping: 7.14, total: 31.64 });
+    expect(totalsOf(body)).toMatchObject({ subtotal: 24.5, shipping: 7.14, total: 31.64 });
     expect(await done(cart, 'GET')).toEqual(body);
   });
 
@@ -202,7 +202,7 @@ describe('adding', () => {
       select ${shop.shopId}, id, number, 'regular', ${NOW}, 1, true, '{"EUR": 100}', '{}'
       from jsonb_to_recordset(${JSON.stringify(rows)}) as row (id uuid, number text)`);
     const cart = await givenCart(shop, Object.fromEntries(rows.slice(0, 500).map(({ id }) => [id, 1])));
-    expect(totalsOf(cart.body).goods).toBe(500);
+    expect(totalsOf(cart.body).subtotal).toBe(500);
     const another = { productId: rows[500]!.id, quantity: 1 };
     expect(await refusal(service, () => on(cart, 'POST', '/line-items', another))).toEqual([
       400,
@@ -212,9 +212,9 @@ describe('adding', () => {
     const more = { productId: rows[0]!.id, quantity: 1 };
     const many = await done(cart, 'POST', '/multi-line-items', [another, more]);
     expect(many.status).toBe('PartiallyComplete');
-    expect(totalsOf(many).goods).toBe(501);
+    expect(totalsOf(many).subtotal).toBe(501);
     await done(cart, 'DELETE', pathOf(cart));
-    expect(totalsOf(await done(cart, 'POST', '/line-items', another)).goods).toBe(500);
+    expect(totalsOf(await done(cart, 'POST', '/line-items', another)).subtotal).toBe(500);
   });
 
   test('what is worth more than can be counted is refused', async () => {
@@ -286,7 +286,9 @@ describe('changing the quantity', () => {
       ['TE-100', 3, 7.2, 21.6],
       ['KN-110', 1, 24.5, 24.5],
     ]);
-    expect(totalsOf(await done(cart, 'PUT', pathOf(cart), { quantity: '2' }))).toMatchObject({ goods: 38.9 });
+    expect(totalsOf(await done(cart, 'PUT', pathOf(cart), { quantity: '2' }))).toMatchObject({
+      subtotal: 38.9,
+    });
   });
 
   test('knows the line in lower case', async () => {
@@ -346,7 +348,7 @@ describe('taking a line away', () => {
     const { status, body } = await on(cart, 'DELETE', pathOf(cart));
     expect(status).toBe(200);
     expect(linesOf(body)).toEqual([['KN-110', 1, 24.5, 24.5]]);
-    expect(totalsOf(body)).toMatchObject({ goods: 24.5, shipping: 7.14, total: 31.64 });
+    expect(totalsOf(body)).toMatchObject({ subtotal: 24.5, shipping: 7.14, total: 31.64 });
     expect(await done(cart, 'GET')).toEqual(body);
   });
 
@@ -413,7 +415,7 @@ describe('the price of a line', () => {
 
   test('may be nothing, a numeric text, and more than the shop asks', async () => {
     const cart = await givenCart(demo, { 'KN-110': 2 });
-    expect(totalsOf(await priced(cart, 0))).toMatchObject({ goods: 0, shipping: 7.29, total: 7.29 });
+    expect(totalsOf(await priced(cart, 0))).toMatchObject({ subtotal: 0, shipping: 7.29, total: 7.29 });
     expect(linesOf(await priced(cart, ' 24.555 '))).toEqual([['KN-110', 2, 24.56, 49.12]]);
     expect(linesOf(await priced(cart, 1000))).toEqual([['KN-110', 2, 1000, 2000]]);
   });
@@ -539,8 +541,8 @@ describe('an Idempotency-Key', () => {
 });
 
 test('adding a line takes two statements, whatever is in the cart', async () => {
-  for (const goods of [{}, { 'TE-110': 1, 'KN-110': 2, 'CB-101': 1, 'AP-100': 1, 'DR-100': 6 }]) {
-    const cart = await givenCart(demo, goods);
+  for (const quantities of [{}, { 'TE-110': 1, 'KN-110': 2, 'CB-101': 1, 'AP-100': 1, 'DR-100': 6 }]) {
+    const cart = await givenCart(demo, quantities);
     const statements = await statementsOf(() => add(cart, 'TE-100'));
     expect(statements).toEqual(expect.arrayContaining([expect.stringContaining('update cart')]));
     // Now and then the caller is looked up anew.

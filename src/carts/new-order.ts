@@ -12,7 +12,7 @@ import type { PricedCart } from './cart.ts';
 
 /** The order that a cart becomes; refused when something is missing that an order needs. */
 export function newOrder(
-  { cart, settings, priced: { content, totals, goods } }: PricedCart,
+  { cart, settings, priced: { content, totals, products } }: PricedCart,
   now: Date,
   appId: string | null,
 ): NewOrder {
@@ -39,7 +39,7 @@ export function newOrder(
   }
   // The shop may have set the limit after the line was added.
   for (const [index, { quantity }] of content.lines.entries()) {
-    const product = goods[index]!;
+    const product = products[index]!;
     const most = largestQuantity(product.facts, settings);
     if (most !== null && Number(quantity) > most) {
       throw conflict(`No more than ${most} of ${productLabel(product, settings)} can be ordered at once`);
@@ -84,7 +84,7 @@ const USED_UP = 'The coupon is used up, delete it from the cart to order without
 /** Why an order was not placed although its cart is unchanged. */
 export function shortageText(shortIds: readonly string[], { priced, settings }: PricedCart): string {
   if (shortIds.length === 0) return USED_UP;
-  const names = priced.goods
+  const names = priced.products
     .filter(({ productId }) => shortIds.includes(productId))
     .map((product) => productLabel(product, settings));
   return `There is not enough in stock of ${names.join(', ')}`;

@@ -19,7 +19,7 @@ import {
   operationsOn,
   paymentId,
   price,
-  queuedMails,
+  queuedEmails,
   reasonOf,
   refusal,
   shippingId,
@@ -138,7 +138,7 @@ describe('an order', () => {
 
   interface Golden {
     order: number;
-    goods: Record<string, number>;
+    quantities: Record<string, number>;
     mail: string;
     customer: string;
     address?: object;
@@ -146,7 +146,7 @@ describe('an order', () => {
     coupon?: string;
     shipping?: string;
     payment?: string;
-    /** goods, discount, coupon, shipping, payment, total, before tax, tax */
+    /** quantities, discount, coupon, shipping, payment, total, before tax, tax */
     totals: [number, number, number, number, number, number, number, number];
   }
 
@@ -154,13 +154,13 @@ describe('an order', () => {
   const GOLDEN: Golden[] = [
     {
       order: 1001,
-      goods: { 'KN-110': 1, 'TE-100': 2 },
+      quantities: { 'KN-110': 1, 'TE-100': 2 },
       ...JONAS,
       totals: [38.9, 0, 0, 7.43, 0, 46.33, 40.29, 6.04],
     },
     {
       order: 1005,
-      goods: { 'GI-100': 6, 'GI-110': 4 },
+      quantities: { 'GI-100': 6, 'GI-110': 4 },
       mail: 'OFFICE@sandvoss.example',
       customer: '1005',
       payment: 'invoice',
@@ -168,7 +168,7 @@ describe('an order', () => {
     },
     {
       order: 1007,
-      goods: { 'BK-110': 1 },
+      quantities: { 'BK-110': 1 },
       mail: 'leo@marchetti.example',
       customer: '1006',
       address: { country: 'US' },
@@ -176,10 +176,10 @@ describe('an order', () => {
       shipping: 'express',
       totals: [30.8, 0, 0, 13.2, 0, 44, 44, 0],
     },
-    { order: 1008, goods: { 'BK-100': 1 }, ...JONAS, totals: [9.99, 0, 0, 0, 0, 9.99, 9.34, 0.65] },
+    { order: 1008, quantities: { 'BK-100': 1 }, ...JONAS, totals: [9.99, 0, 0, 0, 0, 9.99, 9.34, 0.65] },
     {
       order: 1009,
-      goods: { 'CB-101': 4, 'CB-200': 5 },
+      quantities: { 'CB-101': 4, 'CB-200': 5 },
       mail: 'Ada@Pelican.example',
       customer: '1001',
       coupon: 'SUMMER20',
@@ -187,7 +187,7 @@ describe('an order', () => {
     },
     {
       order: 1010,
-      goods: { 'KN-101': 1, 'KN-120': 1 },
+      quantities: { 'KN-101': 1, 'KN-120': 1 },
       mail: 'm.castagne@mail.example',
       customer: '1003',
       address: { country: 'FR' },
@@ -196,21 +196,21 @@ describe('an order', () => {
     },
     {
       order: 1011,
-      goods: { 'TE-110': 3, 'TE-100': 1 },
+      quantities: { 'TE-110': 3, 'TE-100': 1 },
       mail: 'office@sandvoss.example',
       customer: '1005',
       coupon: 'SHIPFREE',
       totals: [34.05, 0, 0, 0, 0, 34.05, 31.82, 2.23],
     },
-    { order: 1013, goods: { 'RO-100': 7.5 }, ...JONAS, totals: [18, 0, 0, 7.62, 0, 25.62, 21.53, 4.09] },
+    { order: 1013, quantities: { 'RO-100': 7.5 }, ...JONAS, totals: [18, 0, 0, 7.62, 0, 25.62, 21.53, 4.09] },
   ];
 
   test.each(GOLDEN)(
     '48: $order of the demo shop has its totals, and its customer by mail in any case',
     async (golden) => {
-      const { goods, mail, customer, currency = 'EUR', coupon, shipping, payment, totals } = golden;
+      const { quantities, mail, customer, currency = 'EUR', coupon, shipping, payment, totals } = golden;
       const address = { emailAddress: mail, ...golden.address };
-      const cart = await givenFullCart(demo, goods, { address, currency });
+      const cart = await givenFullCart(demo, quantities, { address, currency });
       if (coupon) await done(cart, 'POST', '/coupon', { code: coupon });
       if (shipping) await done(cart, 'PUT', '/shipping-data', { id: await shippingId(demo, shipping) });
       if (payment) await done(cart, 'PUT', '/payment-data', { id: await paymentId(demo, payment) });
@@ -491,7 +491,7 @@ describe('the stock', () => {
     expect((await productRow(demo.ids['AP-110']!))!.stock).toBe(0);
     expect((await productRow(demo.ids['CB-103']!))!.stock).toBe(2);
     expect(await counters('DemoShop')).toMatchObject({ order: 1006 });
-    expect(await queuedMails(service)).toHaveLength(6);
+    expect(await queuedEmails(service)).toHaveLength(6);
   });
 
   test('goes below nothing in a shop that sells beyond it', async () => {
@@ -523,8 +523,8 @@ describe('a coupon', () => {
       select coupon.used, campaign.used as "campaignUsed" from coupon
       join coupon_campaign campaign using (shop_id, campaign_id)
       where coupon.shop_id = 'DemoShop' and coupon.code_key = ${code}`);
-  const couponed = async (code: string, goods: Record<string, number> = { 'KN-101': 1 }) => {
-    const cart = await givenFullCart(demo, goods);
+  const couponed = async (code: string, quantities: Record<string, number> = { 'KN-101': 1 }) => {
+    const cart = await givenFullCart(demo, quantities);
     await done(cart, 'POST', '/coupon', { code });
     return cart;
   };
@@ -620,7 +620,7 @@ describe('what can not be ordered', () => {
     const statuses = answers.map(({ status }) => status).toSorted((left, right) => left - right);
     expect(statuses).toEqual([201, 410, 410, 410, 410, 410]);
     expect((await productRow(demo.ids['KN-101']!))!.stock).toBe(12);
-    expect(await queuedMails(service)).toHaveLength(1);
+    expect(await queuedEmails(service)).toHaveLength(1);
   });
 });
 
@@ -661,12 +661,12 @@ describe('changes at the same time', () => {
   /** The totals are those of its own lines. */
   function expectSums(body: Answer['body']): void {
     const cents = (amount: number) => Math.round(amount * 100);
-    const { goods, discount, coupon, shipping, payment, total, beforeTax, tax } = totalsOf(body);
+    const { subtotal, discount, coupon, shipping, payment, total, beforeTax, tax } = totalsOf(body);
     const lines = linesOf(body);
     for (const [, quantity, unit, whole] of lines) expect(cents(whole)).toBe(cents(unit) * quantity);
-    expect(cents(goods)).toBe(lines.reduce((sum, [, , , whole]) => sum + cents(whole), 0));
+    expect(cents(subtotal)).toBe(lines.reduce((sum, [, , , whole]) => sum + cents(whole), 0));
     expect(cents(total)).toBe(
-      [goods, discount, coupon, shipping, payment].reduce((sum, one) => sum + cents(one), 0),
+      [subtotal, discount, coupon, shipping, payment].reduce((sum, one) => sum + cents(one), 0),
     );
     expect(cents(total)).toBe(cents(beforeTax) + cents(tax));
     expect(body.grandTotal).toBe(String(total));
@@ -686,7 +686,7 @@ describe('an Idempotency-Key', () => {
     expect(second.headers['idempotency-replayed']).toBe('true');
     expect(await counters('DemoShop')).toEqual({ order: 1001, customer: 1016 });
     expect((await productRow(demo.ids['KN-101']!))!.stock).toBe(13);
-    expect(await queuedMails(service)).toHaveLength(1);
+    expect(await queuedEmails(service)).toHaveLength(1);
     // Without the key it is a second order.
     expect((await order(cart)).status).toBe(410);
   });
@@ -696,7 +696,7 @@ describe('an Idempotency-Key', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => keyed(cart)));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(answers[0]!.status).toBe(201);
-    expect(await queuedMails(service)).toHaveLength(1);
+    expect(await queuedEmails(service)).toHaveLength(1);
   });
 });
 
@@ -705,7 +705,7 @@ describe('the confirmation', () => {
     const cart = await givenFullCart(demo, { 'CB-101': 2, 'DR-100': 6, 'AP-120': 1 }, { locale: 'de_DE' });
     await done(cart, 'POST', '/coupon', { code: 'SUMMER20' });
     const body = await placed(cart);
-    const [mail, ...others] = await queuedMails(service);
+    const [mail, ...others] = await queuedEmails(service);
     expect(others).toEqual([]);
     expect(mail).toEqual({
       shopId: 'DemoShop',
@@ -754,7 +754,7 @@ describe('the confirmation', () => {
   test('is not queued when the order is refused', async () => {
     const carts = [await givenCart(demo, { 'KN-101': 1 }), await givenFullCart(demo, { 'RO-100': 2 })];
     for (const cart of carts) expect((await order(cart)).status).toBe(400);
-    expect(await queuedMails(service)).toEqual([]);
+    expect(await queuedEmails(service)).toEqual([]);
   });
 });
 
@@ -769,8 +769,8 @@ test.skipIf(!cartStoreOptions.cache).each([
   async (_why, coupon, count) => {
     // Its customer is known afterwards.
     await placed(await givenFullCart(demo, { 'TE-100': 1 }));
-    for (const goods of [{ 'TE-100': 1 }, SEVERAL_LINES]) {
-      const cart = await givenFullCart(demo, goods);
+    for (const quantities of [{ 'TE-100': 1 }, SEVERAL_LINES]) {
+      const cart = await givenFullCart(demo, quantities);
       if (coupon) await done(cart, 'POST', '/coupon', { code: coupon });
       const statements = await statementsOf(() => placed(cart));
       expect(statements.at(-1)).toBe('commit');

@@ -2,7 +2,7 @@ import type { Transaction } from '../db/database.ts';
 import { conflict } from '../http/errors.ts';
 import { changeOrder } from './change.ts';
 import { recordEvent } from './history.ts';
-import { moveGoods, restOf, type OpenOrder } from './manage-change.ts';
+import { moveStock, restOf, type OpenOrder } from './manage-change.ts';
 import { giveBackCoupon } from './manage-queries.ts';
 import type { ManagedOrder } from './queries.ts';
 
@@ -24,7 +24,7 @@ export async function cancelOrder(
     throw conflict('All of the order was sent, record a return instead');
   }
   const productOf = new Map(lines.map(({ lineItemId, productId }) => [lineItemId, productId]));
-  await moveGoods(
+  await moveStock(
     { tx, shopId },
     open,
     rest.map(({ lineItemId, quantity }) => ({

@@ -14,7 +14,7 @@ import { amountOf } from '../catalogue/products/request-fields.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import type { OrderChanges } from './change.ts';
 import { recordEvent, type EventKind } from './history.ts';
-import { findDealings, moveStock, type Dealings, type PartLine, type StockMove } from './manage-queries.ts';
+import { changeStock, findDealings, type Dealings, type PartLine, type StockMove } from './manage-queries.ts';
 import { ManagedOrderAnswer } from './manage-schema.ts';
 import { lockOrder, type ManagedOrder } from './queries.ts';
 import { toOrder } from './render.ts';
@@ -156,8 +156,8 @@ export function record(
   return recordEvent(tx, shopId, order.orderId, { appId, kind, details });
 }
 
-/** Takes goods from the stock or gives them back, and tells those who have waited for them. */
-export async function moveGoods(
+/** Takes from the stock or gives back, and tells those who have waited for it. */
+export async function moveStock(
   { tx, shopId }: Pick<OrderCall, 'tx' | 'shopId'>,
   { order, settings }: Pick<OpenOrder, 'order' | 'settings'>,
   moves: readonly StockMove[],
@@ -165,12 +165,14 @@ export async function moveGoods(
 ): Promise<void> {
   const real = moves.filter(({ quantity }) => quantity !== 0);
   if (real.length === 0) return;
-  const { shortIds, backIds } = await moveStock(tx, shopId, real, settings.sellBeyondStock);
-  if (shortIds.length > 0) {
+  const changed = await changeStock(tx, shopId, real);
+  const shortIds = changed.flatMap(({ productId, isShort }) => (isShort ? [productId] : []));
+  if (shortIds.length > 0 && !settings.sellBeyondStock) {
     const numbers = lines.filter(({ productId }) => shortIds.includes(productId));
     const names = new Set(numbers.map(({ productNumber }) => productNumber));
     throw conflict(`There is not enough in stock of ${[...names].join(', ')}`);
   }
+  const backIds = changed.flatMap(({ productId, isBackInStock }) => (isBackInStock ? [productId] : []));
   if (backIds.length > 0) await queueAvailabilityNotifications(tx, shopId, backIds);
 }
 

@@ -52,7 +52,7 @@ describe('lines', () => {
     ]);
     // 44.90 at 19 % hold 7.17, 15.00 at 7 % hold 0.98.
     expect(totalsOf(more)).toMatchObject({
-      goods: 55,
+      subtotal: 55,
       shipping: 4.9,
       total: 59.9,
       beforeTax: 51.75,
@@ -62,7 +62,7 @@ describe('lines', () => {
     expect(more.lastUpdatedOnDate).toBe(lastMoment());
     expect(await stockOf(shop, tea)).toBe(6);
     const less = await well(order, 'PUT', `/line-items/${teaLine}`, { quantity: 0.5 });
-    expect(totalsOf(less)).toMatchObject({ goods: 20, total: 24.9, beforeTax: 22.34, tax: 2.56 });
+    expect(totalsOf(less)).toMatchObject({ subtotal: 20, total: 24.9, beforeTax: 22.34, tax: 2.56 });
     expect(await stockOf(shop, tea)).toBe(9.5);
     expect(
       (await historyOf(order)).slice(2).map(({ kind, details }: Answer['body']) => [kind, details]),
@@ -95,7 +95,7 @@ describe('lines', () => {
     await well(order, 'POST', '/edit');
     const changed = await well(order, 'PUT', `/line-items/${teaLine}`, { price: '8.25', quantity: null });
     expect(linesOf(changed)[0]).toEqual(['TEA', 2, 8.25, 16.5]);
-    expect(totalsOf(changed)).toMatchObject({ goods: 31.5, total: 36.4 });
+    expect(totalsOf(changed)).toMatchObject({ subtotal: 31.5, total: 36.4 });
     expect(await stockOf(shop, tea)).toBe(8);
     expect((await historyOf(order)).at(-1).details.price).toEqual({ from: 10, to: 8.25 });
     const free = await well(order, 'PUT', `/line-items/${teaLine}`, { price: 0 });
@@ -110,7 +110,7 @@ describe('lines', () => {
     expect(answer.status).toBe(201);
     expect(linesOf(answer.body)[2]).toEqual(['LAMP', 3, 20, 60]);
     // 24.90 at 19 % hold 3.98, 75.00 at 7 % hold 4.91.
-    expect(totalsOf(answer.body)).toMatchObject({ goods: 95, total: 99.9, beforeTax: 91.01, tax: 8.89 });
+    expect(totalsOf(answer.body)).toMatchObject({ subtotal: 95, total: 99.9, beforeTax: 91.01, tax: 8.89 });
     expect(await stockOf(shop, lamp)).toBe(0);
     expect((await historyOf(order)).at(-1)).toMatchObject({
       kind: 'line added',
@@ -142,7 +142,7 @@ describe('lines', () => {
     await well(order, 'POST', '/edit');
     const left = await well(order, 'DELETE', `/line-items/${bookLine}`);
     expect(linesOf(left)).toEqual([['TEA', 2, 10, 20]]);
-    expect(totalsOf(left)).toMatchObject({ goods: 20, total: 24.9, beforeTax: 20.92, tax: 3.98 });
+    expect(totalsOf(left)).toMatchObject({ subtotal: 20, total: 24.9, beforeTax: 20.92, tax: 3.98 });
     expect(await stockOf(shop, book)).toBe(10);
     expect(await refused(order, 'DELETE', `/line-items/${teaLine}`)).toEqual([
       409,
@@ -260,18 +260,18 @@ describe('lines', () => {
     );
     const tea = await givenProduct(shop, { number: 'T', price: 1000, stock: 100 });
     const order = await placed(shop, { [tea]: 3 }, 'SAVE5');
-    expect(totalsOf(order.body)).toMatchObject({ goods: 30, discount: 0, coupon: -5, total: 29.9 });
+    expect(totalsOf(order.body)).toMatchObject({ subtotal: 30, discount: 0, coupon: -5, total: 29.9 });
     await changeSettings(shop, { basketDiscounts: [] });
     await well(order, 'POST', '/edit');
     const line = `/line-items/${lineIds(order.body)[0]}`;
     const more = await well(order, 'PUT', line, { quantity: 6 });
-    expect(totalsOf(more)).toMatchObject({ goods: 60, discount: -6, coupon: -5, total: 53.9, tax: 8.61 });
+    expect(totalsOf(more)).toMatchObject({ subtotal: 60, discount: -6, coupon: -5, total: 53.9, tax: 8.61 });
     const less = await well(order, 'PUT', line, { quantity: 1 });
-    expect(totalsOf(less)).toMatchObject({ goods: 10, discount: 0, coupon: 0, total: 14.9 });
+    expect(totalsOf(less)).toMatchObject({ subtotal: 10, discount: 0, coupon: 0, total: 14.9 });
     expect(less.lineItemContainer.couponLineItem.validationErrors).toEqual(['LineItemsSubTotalTooSmall']);
     expect(await usesOf(shop, 'SAVE5')).toEqual({ used: 1, campaign: 1 });
     const again = await well(order, 'PUT', line, { quantity: 2 });
-    expect(totalsOf(again)).toMatchObject({ goods: 20, coupon: -5, total: 19.9 });
+    expect(totalsOf(again)).toMatchObject({ subtotal: 20, coupon: -5, total: 19.9 });
     expect(again.lineItemContainer.couponLineItem.validationErrors).toEqual([]);
     await well(order, 'POST', '/cancel', {});
     expect(await usesOf(shop, 'SAVE5')).toEqual({ used: 0, campaign: 0 });
@@ -316,11 +316,11 @@ describe('shipping and payment', () => {
       price: price(10.57),
       taxes: [{ price: { amount: 1.69 } }],
     });
-    expect(totalsOf(changed)).toMatchObject({ goods: 37, shipping: 10.57, total: 47.57 });
+    expect(totalsOf(changed)).toMatchObject({ subtotal: 37, shipping: 10.57, total: 47.57 });
     const less = await well(order, 'PUT', `/line-items/${teaLine}`, { quantity: 1 });
-    expect(totalsOf(less)).toMatchObject({ goods: 27, shipping: 10.57, total: 37.57 });
+    expect(totalsOf(less)).toMatchObject({ subtotal: 27, shipping: 10.57, total: 37.57 });
     const named = await well(order, 'PUT', '/shipping', { shippingMethodId: express, price: 0 });
-    expect(totalsOf(named)).toMatchObject({ goods: 27, shipping: 0, total: 27 });
+    expect(totalsOf(named)).toMatchObject({ subtotal: 27, shipping: 0, total: 27 });
     expect((await historyOf(order)).at(-1)).toMatchObject({
       kind: 'shipping changed',
       details: {
@@ -368,12 +368,12 @@ test('an order in a currency without decimals, to another country', async () => 
   const cart = await givenFullCart(shop, { [tea]: 1 }, { currency: 'JPY', address: { country: 'FR' } });
   const body = await done(cart, 'POST', '/order');
   const order = { shop, id: body.orderId, body };
-  expect(totalsOf(body)).toMatchObject({ goods: 1600, shipping: 784, total: 2384, tax: 397 });
+  expect(totalsOf(body)).toMatchObject({ subtotal: 1600, shipping: 784, total: 2384, tax: 397 });
   await well(order, 'POST', '/edit');
   const added = await well(order, 'POST', '/line-items', { productId: lamp, quantity: 2 });
   expect(linesOf(added)[1]).toEqual(['LAMP', 2, 1600, 3200]);
   expect(added.lineItemContainer.productLineItems[1].taxClass.percentage).toBe(20);
-  expect(totalsOf(added)).toMatchObject({ goods: 4800, total: 5584, tax: 931, beforeTax: 4653 });
+  expect(totalsOf(added)).toMatchObject({ subtotal: 4800, total: 5584, tax: 931, beforeTax: 4653 });
   const cod = { paymentMethodId: await paymentId(shop, 'cod') };
   expect(totalsOf(await well(order, 'PUT', '/payment', cod))).toMatchObject({ payment: 400, total: 5984 });
   expect(await refused(order, 'POST', '/payments', { amount: 0.5 })).toEqual([
@@ -440,7 +440,7 @@ test('a product of another shop can not be added', async () => {
 test('an order of a net shop', async () => {
   const { order, teaLine } = await givenOrder({ ...SETTINGS, taxes: { model: 'net' } });
   expect(totalsOf(order.body)).toMatchObject({
-    goods: 35,
+    subtotal: 35,
     shipping: 4.9,
     beforeTax: 39.9,
     tax: 5.78,
@@ -448,7 +448,7 @@ test('an order of a net shop', async () => {
   });
   await well(order, 'POST', '/edit');
   const changed = await well(order, 'PUT', `/line-items/${teaLine}`, { quantity: 3 });
-  expect(totalsOf(changed)).toMatchObject({ goods: 45, beforeTax: 49.9, tax: 7.68, total: 57.58 });
+  expect(totalsOf(changed)).toMatchObject({ subtotal: 45, beforeTax: 49.9, tax: 7.68, total: 57.58 });
 });
 
 test('what lists and sales are counted from is what the orders say', async () => {

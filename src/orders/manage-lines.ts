@@ -15,7 +15,7 @@ import {
   managedOrder,
   millionths,
   moneyChange,
-  moveGoods,
+  moveStock,
   openOrder,
   quantitiesOf,
   quantityText,
@@ -58,7 +58,7 @@ export function managedLines(api: Operations): void {
       requireChangeable(open);
       const added = await lineOfToday(call, open, call.body);
       const { lineItemId, productId, quantity } = added;
-      await moveGoods(call, open, [{ productId, quantity: -Number(quantity) }], [added]);
+      await moveStock(call, open, [{ productId, quantity: -Number(quantity) }], [added]);
       return edited(call, open, { added }, 'line added', ({ lines }) => {
         const { unitPrice } = lines.find((line) => line.lineItemId === lineItemId)!;
         return {
@@ -94,7 +94,7 @@ export function managedLines(api: Operations): void {
       const wanted = quantity ?? line.quantity;
       refuseBelowShipped(open, line, millionths(wanted));
       const more = millionths(wanted) - millionths(line.quantity);
-      await moveGoods(call, open, [{ productId, quantity: -Number(quantityText(more)) }]);
+      await moveStock(call, open, [{ productId, quantity: -Number(quantityText(more)) }]);
       return edited(call, open, { changed: { lineItemId, quantity, price } }, 'line changed', ({ lines }) => {
         const after = lines.find((one) => one.lineItemId === lineItemId)!;
         return {
@@ -126,7 +126,7 @@ export function managedLines(api: Operations): void {
         throw conflict('The last line can not be removed, cancel the order instead');
       }
       const { lineItemId, productId, quantity, unitPrice } = line;
-      await moveGoods(call, open, [{ productId, quantity: Number(quantity) }]);
+      await moveStock(call, open, [{ productId, quantity: Number(quantity) }]);
       return edited(call, open, { removed: lineItemId }, 'line removed', () => ({
         lineItemId,
         productId,
@@ -293,9 +293,9 @@ async function lineOfToday(
   }
   const offer = await findOffer(tx, shopId, productId, order.customerId);
   if (!offer) throw notFound();
-  const { goods, customerGroupId } = offer;
-  if (goods.kind === 'master') {
-    throw badRequest(`${goods.productNumber} has variations, add one of them`);
+  const { product, customerGroupId } = offer;
+  if (product.kind === 'master') {
+    throw badRequest(`${product.productNumber} has variations, add one of them`);
   }
   const { currency, taxType, shipping } = order.content;
   const { content } = contentOf(
@@ -306,12 +306,12 @@ async function lineOfToday(
       lines: [
         {
           lineItemId: newId(tx.now),
-          productId: goods.productId,
+          productId: product.productId,
           quantity: quantityOf(quantity),
           ...(isGiven(price) && { price: exactAmount(price, order, 'price') }),
         },
       ],
-      products: [goods],
+      products: [product],
       coupon: null,
       couponLineItemId: null,
       billingAddress: order.billingAddress,
@@ -328,6 +328,6 @@ async function lineOfToday(
     tx.now,
   );
   const [line] = content.lines;
-  if (!line) throw badRequest(`${goods.productNumber} has no price in ${currency}`);
+  if (!line) throw badRequest(`${product.productNumber} has no price in ${currency}`);
   return line;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ID, price, queuedMails } from '../../test/carts.ts';
+import { ID, price, queuedEmails } from '../../test/carts.ts';
 import {
   on,
   well,
@@ -63,7 +63,7 @@ describe('payments and refunds', () => {
   test('of twenty refunds at once as many succeed as there is money for', async () => {
     const { shop, order } = await givenOrder();
     await well(order, 'POST', '/payments', { amount: 39.9 });
-    const mails = (await queuedMails(service)).length;
+    const mails = (await queuedEmails(service)).length;
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => on(order, 'POST', '/refunds', { amount: 3.5 })),
     );
@@ -77,7 +77,7 @@ describe('payments and refunds', () => {
       409,
       'No more than 1.4 EUR can be refunded',
     ]);
-    const sent = (await queuedMails(service)).slice(mails);
+    const sent = (await queuedEmails(service)).slice(mails);
     expect(sent).toHaveLength(11);
     expect(sent[0]).toEqual({
       shopId: shop.shopId,

@@ -2,6 +2,7 @@ import type { CartProduct } from '../catalogue/products/cart-product.ts';
 import { findCartProducts, versionStamps } from '../catalogue/products/cart-product-cache.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { lockStock } from './place-queries.ts';
 
 /** A part of a line that was sent or came back. */
 export interface PartLine {
@@ -90,14 +91,14 @@ export async function findOffer(
   shopId: string,
   productId: string,
   customerId: string,
-): Promise<{ goods: CartProduct; customerGroupId: string | null } | undefined> {
+): Promise<{ product: CartProduct; customerGroupId: string | null } | undefined> {
   const row = await tx.one<{ stamps: string[]; customerGroupId: string | null }>(sql`
     select ${versionStamps(sql`${shopId}`, sql`${[productId]}::uuid[]`)} as stamps, (
       select upper(customer_group_id::text) from customer
       where shop_id = ${shopId} and customer_id = ${customerId}
     ) as "customerGroupId"`);
-  const [goods] = await findCartProducts(tx, shopId, row!.stamps);
-  return goods && { goods, customerGroupId: row!.customerGroupId };
+  const [product] = await findCartProducts(tx, shopId, row!.stamps);
+  return product && { product, customerGroupId: row!.customerGroupId };
 }
 
 export interface StockMove {
@@ -106,56 +107,36 @@ export interface StockMove {
   quantity: number;
 }
 
-/**
- * Takes from the stock and gives back, of products whose stock is counted: all of it, or nothing when there is not
- * enough of one. Locked in the order of their ids, like those of an order that is placed.
- */
-export async function moveStock(
-  tx: Transaction,
-  shopId: string,
-  moves: readonly StockMove[],
-  beyondStock: boolean,
-): Promise<{ shortIds: string[]; backIds: string[] }> {
+/** Adds to the stock of the products whose stock is counted; says of each whether it fell below zero or is back again. */
+export async function changeStock(tx: Transaction, shopId: string, moves: readonly StockMove[]) {
   // As in place-queries.ts: the ids say how few products these are.
   const productIds = moves.map(({ productId }) => productId);
-  const wanted = JSON.stringify(
-    moves.map(({ productId, quantity }) => ({ product_id: productId, quantity })),
-  );
-  const row = await tx.one<{ shortIds: string[]; backIds: string[] }>(sql`
-    with wanted as (
+  const changes = moves.map(({ productId, quantity }) => ({ product_id: productId, quantity }));
+  await lockStock(tx, shopId, productIds);
+  return tx.many<{ productId: string; isShort: boolean; isBackInStock: boolean }>(sql`
+    update product set stock = product.stock + change.quantity, stock_changed_at = ${tx.now}
+    from (
       select product_id, sum(quantity) as quantity
-      from jsonb_to_recordset(${wanted}) as move (product_id uuid, quantity numeric)
+      from jsonb_to_recordset(${JSON.stringify(changes)}) as move (product_id uuid, quantity numeric)
       group by product_id
-    ), stocked as (
-      select product.product_id, product.stock, wanted.quantity
-      from wanted join product on product.shop_id = ${shopId} and product.product_id = wanted.product_id
-      where product.product_id = any (${productIds}::uuid[]) and product.stock is not null
-      order by product.product_id
-      for no key update of product
-    ), short as (
-      select product_id from stocked where quantity < 0 and stock + quantity < 0 and not ${beyondStock}::boolean
-    ), moved as (
-      update product set stock = stocked.stock + stocked.quantity, stock_changed_at = ${tx.now}
-      from stocked
-      where product.shop_id = ${shopId} and product.product_id = stocked.product_id
-        and product.product_id = any (${productIds}::uuid[]) and not exists (select from short)
-      returning product.product_id, stocked.stock as before, product.stock as after
-    )
-    select array(select upper(product_id::text) from short) as "shortIds",
-      array(select upper(product_id::text) from moved where before <= 0 and after > 0) as "backIds"`);
-  return row!;
+    ) change
+    where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])
+      and product.product_id = change.product_id and product.stock is not null
+    returning upper(product.product_id::text) as "productId",
+      change.quantity < 0 and product.stock < 0 as "isShort",
+      product.stock > 0 and product.stock <= change.quantity as "isBackInStock"`);
 }
 
 /** The use of a coupon does not count any more. */
-export function giveBackCoupon(tx: Transaction, shopId: string, codeKey: string) {
-  return tx.run(sql`
-    with code as (
-      update coupon set used = used - 1
-      where shop_id = ${shopId} and code_key = ${codeKey} and used > 0
-      returning campaign_id
-    )
+export async function giveBackCoupon(tx: Transaction, shopId: string, codeKey: string): Promise<void> {
+  const coupon = await tx.one<{ campaignId: string }>(sql`
+    update coupon set used = used - 1
+    where shop_id = ${shopId} and code_key = ${codeKey} and used > 0
+    returning campaign_id as "campaignId"`);
+  if (!coupon) return;
+  await tx.run(sql`
     update coupon_campaign set used = used - 1
-    where shop_id = ${shopId} and campaign_id = (select campaign_id from code) and used > 0`);
+    where shop_id = ${shopId} and campaign_id = ${coupon.campaignId} and used > 0`);
 }
 
 export function insertShipment(

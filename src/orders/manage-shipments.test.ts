@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ID, NOW, price, queuedMails } from '../../test/carts.ts';
+import { ID, NOW, price, queuedEmails } from '../../test/carts.ts';
 import {
   on,
   well,
@@ -40,7 +40,7 @@ describe('shipments and returns', () => {
         trackingCode: '0034',
       },
     ]);
-    expect((await queuedMails(service)).at(-1)).toEqual({
+    expect((await queuedEmails(service)).at(-1)).toEqual({
       shopId: shop.shopId,
       to: 'ada.lindqvist@mail.example',
       locale: 'en_GB',
@@ -70,7 +70,7 @@ describe('shipments and returns', () => {
       ],
       carrier: null,
     });
-    expect((await queuedMails(service)).at(-1)!.facts).toMatchObject({ isRest: true });
+    expect((await queuedEmails(service)).at(-1)!.facts).toMatchObject({ isRest: true });
     expect(await refused(order, 'POST', '/shipments', {})).toEqual([409, 'There is nothing left to be sent']);
   });
 
@@ -104,7 +104,7 @@ describe('shipments and returns', () => {
     });
     expect(back.management.refundedAmount).toEqual(price(10));
     expect(await stockOf(shop, tea)).toBe(9);
-    expect((await queuedMails(service)).at(-1)).toMatchObject({
+    expect((await queuedEmails(service)).at(-1)).toMatchObject({
       template: 'refund',
       facts: { amount: '10.00 €' },
     });
@@ -154,10 +154,10 @@ test('who was erased gets no mails', async () => {
     update customer_order set billing_address = (billing_address::jsonb || '{"emailAddress": null}')::json
     where shop_id = ${shop.shopId} and order_id = ${order.id}`);
   await well(order, 'POST', '/payments', { amount: 1 });
-  const before = await queuedMails(service);
+  const before = await queuedEmails(service);
   await well(order, 'POST', '/shipments', {});
   await well(order, 'POST', '/refunds', { amount: 1 });
-  expect(await queuedMails(service)).toEqual(before);
+  expect(await queuedEmails(service)).toEqual(before);
 });
 
 test('what lists and sales are counted from is what the orders say', async () => {

@@ -12,7 +12,7 @@ import {
   exactAmount,
   manageOperation,
   managedOrder,
-  moveGoods,
+  moveStock,
   openOrder,
   quantitiesOf,
   quantityText,
@@ -27,7 +27,7 @@ import { insertReturn, insertShipment, type PartLine } from './manage-queries.ts
 import { NewReturn, NewShipment } from './manage-schema.ts';
 import { shipmentEmail } from './shipment-email.ts';
 
-export function managedGoods(api: Operations): void {
+export function managedShipments(api: Operations): void {
   api.write(
     {
       ...manageOperation,
@@ -66,7 +66,7 @@ export function managedGoods(api: Operations): void {
             locale: order.locale,
             facts: {
               orderNumber: order.orderNumber,
-              goods: lines.map((part) => goodsText(part, open)),
+              goods: lines.map((part) => shippedText(part, open)),
               isRest: restOf(order.content, shipments).length === 0,
               carrier: shipment.carrier,
               trackingCode: shipment.trackingCode,
@@ -109,7 +109,7 @@ export function managedGoods(api: Operations): void {
       const note = body.note ?? null;
       await insertReturn(tx, shopId, order.orderId, { returnId, lines, restocked, note });
       if (restocked) {
-        await moveGoods(
+        await moveStock(
           call,
           open,
           lines.map((part) => ({
@@ -178,7 +178,7 @@ function lineOf({ lineItemId }: Pick<PartLine, 'lineItemId'>, { order }: OpenOrd
 }
 
 /** `2 pieces Harbour Tea (Size: small)`, in the language of the order. */
-function goodsText(part: PartLine, open: OpenOrder): string {
+function shippedText(part: PartLine, open: OpenOrder): string {
   const { order, settings } = open;
   const { orderUnit, name, variation } = lineOf(part, open);
   const text = (texts: Parameters<typeof anyText>[0]) =>

@@ -10,7 +10,7 @@ import {
   NOW,
   paymentId,
   price,
-  queuedMails,
+  queuedEmails,
   shippingId,
   totalsOf,
 } from '../../test/carts.ts';
@@ -46,7 +46,7 @@ afterAll(() => service.close());
 test('the order as it was placed', async () => {
   const { order } = await givenOrder();
   expect(totalsOf(order.body)).toEqual({
-    goods: 35,
+    subtotal: 35,
     discount: 0,
     coupon: 0,
     shipping: 4.9,
@@ -252,7 +252,7 @@ describe('cancelling', () => {
       insert into watcher (shop_id, product_id, email, locale, created_at)
       values (${shop.shopId}, ${tea}, 'bo@mail.example', 'en_GB', ${NOW})`);
     await well(order, 'POST', '/cancel', {});
-    expect((await queuedMails(service)).at(-1)).toMatchObject({
+    expect((await queuedEmails(service)).at(-1)).toMatchObject({
       to: 'bo@mail.example',
       template: 'availability',
       facts: { productNumber: 'LAST' },

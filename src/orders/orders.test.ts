@@ -59,12 +59,12 @@ const FILTERS = [
 ];
 
 async function placed(
-  goods: Record<string, number> = { [knife]: 1 },
+  quantities: Record<string, number> = { [knife]: 1 },
   facts: Record<string, unknown> = {},
   at: Date = NOW,
 ): Promise<Answer['body']> {
   service.setClock(at);
-  const cart = await givenFullCart(shop, goods, facts);
+  const cart = await givenFullCart(shop, quantities, facts);
   const order = await done(cart, 'POST', '/order');
   service.setClock(NOW);
   return order;

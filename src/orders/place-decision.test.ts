@@ -21,14 +21,14 @@ const state = (changes: Partial<PlacingState> = {}): PlacingState => ({
 interface Given {
   cart?: number;
   version?: number;
-  goods?: Record<string, string>;
+  quantities?: Record<string, string>;
   coupon?: string;
   beyondStock?: boolean;
   expected?: OrderToDecide['expected'];
 }
 
-function orderOf({ cart = 1, version = 1, goods = {}, coupon, beyondStock = false, expected }: Given) {
-  const lines = Object.entries(goods).map(([productId, quantity]) => ({ productId, quantity }));
+function orderOf({ cart = 1, version = 1, quantities = {}, coupon, beyondStock = false, expected }: Given) {
+  const lines = Object.entries(quantities).map(([productId, quantity]) => ({ productId, quantity }));
   const order = { cartId: `CART-${cart}`, cartVersion: version, beyondStock, content: { lines } };
   return { order: { ...order, couponCodeKey: coupon ?? null }, expected };
 }
@@ -42,27 +42,31 @@ const USED_UP = { isPlaced: false, isCurrent: true, shortIds: [] };
 const short = (...shortIds: string[]) => ({ isPlaced: false, isCurrent: true, shortIds });
 
 test.each<[string, Given[], object[]]>([
-  ['as much as is there', [{ goods: { LAMP: '2' } }], [PLACED]],
-  ['more than is there', [{ goods: { LAMP: '2.000001' } }], [short('LAMP')]],
-  ['more than is there, where that may be sold', [{ goods: { LAMP: '3' }, beyondStock: true }], [PLACED]],
-  ['a product whose stock is not counted', [{ goods: { ADVICE: '500' } }], [PLACED]],
+  ['as much as is there', [{ quantities: { LAMP: '2' } }], [PLACED]],
+  ['more than is there', [{ quantities: { LAMP: '2.000001' } }], [short('LAMP')]],
+  [
+    'more than is there, where that may be sold',
+    [{ quantities: { LAMP: '3' }, beyondStock: true }],
+    [PLACED],
+  ],
+  ['a product whose stock is not counted', [{ quantities: { ADVICE: '500' } }], [PLACED]],
   ['a cart that has changed', [{ version: 2 }], [STALE]],
   ['a cart that is gone', [{ cart: 9 }], [STALE]],
   ['one cart twice', [{}, {}], [PLACED, STALE]],
   [
     'what an order takes is not there for the next one',
     [
-      { cart: 1, goods: { LAMP: '1.5' } },
-      { cart: 2, goods: { LAMP: '0.6' } },
-      { cart: 3, goods: { LAMP: '0.5' } },
+      { cart: 1, quantities: { LAMP: '1.5' } },
+      { cart: 2, quantities: { LAMP: '0.6' } },
+      { cart: 3, quantities: { LAMP: '0.5' } },
     ],
     [PLACED, short('LAMP'), PLACED],
   ],
   [
     'an order that is refused takes nothing',
     [
-      { cart: 1, goods: { LAMP: '3' }, coupon: 'ONCE' },
-      { cart: 2, goods: { LAMP: '2' }, coupon: 'ONCE' },
+      { cart: 1, quantities: { LAMP: '3' }, coupon: 'ONCE' },
+      { cart: 2, quantities: { LAMP: '2' }, coupon: 'ONCE' },
     ],
     [short('LAMP'), PLACED],
   ],
@@ -93,7 +97,7 @@ test('all coupons of a campaign count towards its own limit', () => {
 });
 
 test('a stock below zero is not enough for anything', () => {
-  expect(decide([{ goods: { LAMP: '1' } }], { stock: new Map([['LAMP', '-1.000000']]) })).toEqual([
+  expect(decide([{ quantities: { LAMP: '1' } }], { stock: new Map([['LAMP', '-1.000000']]) })).toEqual([
     short('LAMP'),
   ]);
 });

@@ -138,7 +138,7 @@ export interface ContentPayment {
 export interface PricedContent {
   content: Content;
   totals: CartTotals;
-  goods: readonly CartProduct[];
+  products: readonly CartProduct[];
 }
 
 export function contentOf(cart: Selection, settings: Settings, now: Date): PricedContent {
@@ -196,7 +196,7 @@ export function contentOf(cart: Selection, settings: Settings, now: Date): Price
     totalBeforeTax: totals.totalBeforeTax,
     grandTotal: totals.grandTotal,
   };
-  return { content, totals, goods: lines.map(({ product }) => product) };
+  return { content, totals, products: lines.map(({ product }) => product) };
 }
 
 /**
@@ -208,7 +208,7 @@ function knownLines(
   settings: Settings,
 ): (LineInput & { product: CartProduct; line: StoredLine })[] {
   if (!settings.currencies.includes(cart.currency)) return [];
-  const byId = new Map(cart.products.map((goods) => [goods.productId, goods]));
+  const byId = new Map(cart.products.map((product) => [product.productId, product]));
   return cart.lines.flatMap((line) => {
     const product = byId.get(line.productId);
     if (!product) return [];
@@ -302,12 +302,12 @@ function isInOtherTerms({ taxType }: Pick<Selection, 'taxType'>, { taxModel }: S
 }
 
 /** `Colour: blue, Size: small`, in each language of the shop. */
-function variationOf(goods: CartProduct, settings: Settings): Localised | null {
-  if (!goods.selection) return null;
+function variationOf(product: CartProduct, settings: Settings): Localised | null {
+  if (!product.selection) return null;
   return Object.fromEntries(
     settings.locales.map((locale) => [
       locale,
-      selectionOf(goods, settings, locale)!
+      selectionOf(product, settings, locale)!
         .map(({ displayName, displayValue }) => `${displayName}: ${displayValue}`)
         .join(', '),
     ]),

@@ -86,7 +86,7 @@ const PLAIN: ShopRules = {
   minimumCartAmount: null,
 };
 
-const goods = (price: number, changes: Partial<PricedProduct> = {}): PricedProduct => ({
+const givenProduct = (price: number, changes: Partial<PricedProduct> = {}): PricedProduct => ({
   productId: 'GOODS',
   masterId: null,
   prices: { EUR: price },
@@ -152,7 +152,7 @@ const shown = (totals: CartTotals) => ({
 describe('known carts', () => {
   const tenOff = { ...DEMO, basketDiscounts: [{ minimumAmount: 1000, absolute: 1000 }] };
   const plain = { ...DEMO, basketDiscounts: [] };
-  const heavy = goods(1299, ounces(50));
+  const heavy = givenProduct(1299, ounces(50));
 
   test.each<[string, CartInput, ShopRules, ReturnType<typeof shown>]>([
     [
@@ -193,19 +193,19 @@ describe('known carts', () => {
     ],
     [
       'a price by hand',
-      cartOf([line(goods(19_900), 2, 7995)]),
+      cartOf([line(givenProduct(19_900), 2, 7995)]),
       plain,
       { sub: 15_990, disc: 0, coup: 0, ship: 700, pay: 0, grand: 16_690, net: 14_025, tax: 2665 },
     ],
     [
       'two prices: each part rounded for itself would hold 15.48 of tax',
-      cartOf([line(goods(7295)), line(goods(1695))]),
+      cartOf([line(givenProduct(7295)), line(givenProduct(1695))]),
       plain,
       { sub: 8990, disc: 0, coup: 0, ship: 700, pay: 0, grand: 9690, net: 8143, tax: 1547 },
     ],
     [
       'a single price: goods and delivery rounded for themselves would hold 3.83 of tax',
-      cartOf([line(goods(1695))]),
+      cartOf([line(givenProduct(1695))]),
       plain,
       { sub: 1695, disc: 0, coup: 0, ship: 700, pay: 0, grand: 2395, net: 2013, tax: 382 },
     ],
@@ -219,7 +219,7 @@ describe('known carts', () => {
     [21_195, 17_811, 3384],
     [57_990, 48_731, 9259],
   ])('%i holds %i and %i of tax', (grand, net, tax) => {
-    expect(shown(cartTotals(cartOf([line(goods(grand))]), PLAIN))).toMatchObject({ grand, net, tax });
+    expect(shown(cartTotals(cartOf([line(givenProduct(grand))]), PLAIN))).toMatchObject({ grand, net, tax });
   });
 
   test.each([
@@ -228,7 +228,7 @@ describe('known carts', () => {
     [700, 112],
     [395, 63],
   ])('a delivery of %i says its own tax of %i', (price, tax) => {
-    const totals = cartTotals(cartOf([line(goods(100))], shippedBy('standard', price)), DEMO);
+    const totals = cartTotals(cartOf([line(givenProduct(100))], shippedBy('standard', price)), DEMO);
     expect(totals.shipping).toEqual({
       method: BY_WEIGHT,
       price,
@@ -266,28 +266,28 @@ describe('the orders of the demo shop', () => {
     { quantity: '5', prices: { EUR: 1190 } },
     { quantity: '10', prices: { EUR: 1090 } },
   ];
-  const paringKnife = goods(2450, grams(120));
-  const chefKnife = goods(6400, grams(310));
-  const stone = goods(2990, grams(640));
-  const greenTea = goods(720, { ...grams(120), ...reduced });
-  const blackTea = goods(895, { ...grams(280), ...reduced });
-  const filterRoast = goods(1280, { ...grams(515), ...reduced, bulkPrices: bulk });
+  const paringKnife = givenProduct(2450, grams(120));
+  const chefKnife = givenProduct(6400, grams(310));
+  const stone = givenProduct(2990, grams(640));
+  const greenTea = givenProduct(720, { ...grams(120), ...reduced });
+  const blackTea = givenProduct(895, { ...grams(280), ...reduced });
+  const filterRoast = givenProduct(1280, { ...grams(515), ...reduced, bulkPrices: bulk });
   const beans = {
-    small: goods(990, { ...grams(260), ...reduced }),
-    medium: goods(1750, { ...grams(520), ...reduced }),
-    large: goods(3100, { ...grams(1040), ...reduced }),
+    small: givenProduct(990, { ...grams(260), ...reduced }),
+    medium: givenProduct(1750, { ...grams(520), ...reduced }),
+    large: givenProduct(3100, { ...grams(1040), ...reduced }),
   };
-  const lamp = goods(9900, grams(2600));
-  const bulb = goods(690, { ...grams(60), bulkPrices: [{ quantity: '10', prices: { EUR: 590 } }] });
-  const espressoMachine = goods(38_900, grams(9800));
-  const kettle = goods(4990, grams(1350));
-  const grinder = goods(11_900, grams(2900));
-  const board = goods(3400, grams(900));
-  const giftCard = goods(2500, { ...grams(10), ...noTax });
-  const cookbook = goods(2800, { ...grams(1150), ...reduced });
-  const ebook = goods(999, { taxClassId: 'ebooks' });
-  const lemonade = goods(1440, { ...grams(14_500), shippingMethodIds: ['freight', 'pickup'] });
-  const rope = goods(240, {
+  const lamp = givenProduct(9900, grams(2600));
+  const bulb = givenProduct(690, { ...grams(60), bulkPrices: [{ quantity: '10', prices: { EUR: 590 } }] });
+  const espressoMachine = givenProduct(38_900, grams(9800));
+  const kettle = givenProduct(4990, grams(1350));
+  const grinder = givenProduct(11_900, grams(2900));
+  const board = givenProduct(3400, grams(900));
+  const giftCard = givenProduct(2500, { ...grams(10), ...noTax });
+  const cookbook = givenProduct(2800, { ...grams(1150), ...reduced });
+  const ebook = givenProduct(999, { taxClassId: 'ebooks' });
+  const lemonade = givenProduct(1440, { ...grams(14_500), shippingMethodIds: ['freight', 'pickup'] });
+  const rope = givenProduct(240, {
     ...grams(70),
     orderUnit: { priceQuantity: 1, unit: 'metre', minimum: 2, interval: 0.5 },
   });
@@ -386,7 +386,7 @@ describe('unit prices', () => {
     prices: { EUR: price },
     discount,
   });
-  const roast = goods(1280, {
+  const roast = givenProduct(1280, {
     bulkPrices: [
       { quantity: '10', prices: { EUR: 1090 } },
       { quantity: '5', prices: { EUR: 1190 } },
@@ -397,7 +397,7 @@ describe('unit prices', () => {
       { customerGroupId: 'many', tiers: [off('20', 500, 0)] },
     ],
   });
-  const dearTier = goods(1000, { bulkPrices: [{ quantity: '2', prices: { EUR: 1100 } }] });
+  const dearTier = givenProduct(1000, { bulkPrices: [{ quantity: '2', prices: { EUR: 1100 } }] });
 
   test.each<[string, PricedProduct, string, string | null, number]>([
     ['below every tier the list price', roast, '4.999999', null, 1280],
@@ -418,7 +418,7 @@ describe('unit prices', () => {
   });
 
   test('a tier with a discount of its group: 55 less 10 % is 49.50', () => {
-    const product = goods(5500, {
+    const product = givenProduct(5500, {
       groupPrices: [{ customerGroupId: 'staff', tiers: [off('5', 5500, 1000)] }],
     });
     const totals = cartTotals(cartOf([line(product, 5)], { customerGroupId: 'staff' }), PLAIN);
@@ -434,7 +434,7 @@ describe('unit prices', () => {
   });
 
   const per = (price: number, priceQuantity: number) =>
-    goods(price, { orderUnit: { priceQuantity, unit: 'metre', minimum: 0.5, interval: 0.5 } });
+    givenProduct(price, { orderUnit: { priceQuantity, unit: 'metre', minimum: 0.5, interval: 0.5 } });
 
   test.each<[string, LineInput, number, number, number]>([
     // unitPrice, quantityPrice, amount
@@ -466,7 +466,7 @@ describe('terms', () => {
     [14_999, 12_604],
     [5000, 4202],
   ])('a net cart in a gross shop: %i is %i', (gross, unitPrice) => {
-    const totals = cartTotals(cartOf([line(goods(gross))], { taxType: 'NET' }), PLAIN);
+    const totals = cartTotals(cartOf([line(givenProduct(gross))], { taxType: 'NET' }), PLAIN);
     expect(totals.lines[0]!.unitPrice).toBe(unitPrice);
     expect(shown(totals)).toMatchObject({ grand: gross, net: unitPrice, tax: gross - unitPrice });
   });
@@ -494,14 +494,14 @@ describe('terms', () => {
     ['net in gross, out of the Union: without any tax', PLAIN, 'NET', 'US', 1190, 1190, 0, 1190],
     ['none in net', net, 'NONE', null, 1190, 1190, 0, 1190],
   ])('%s', (_, shop, taxType, country, unitPrice, before, tax, grand) => {
-    const totals = cartTotals(cartOf([line(goods(1190))], { taxType, country }), shop);
+    const totals = cartTotals(cartOf([line(givenProduct(1190))], { taxType, country }), shop);
     expect(totals.lines[0]!.unitPrice).toBe(unitPrice);
     expect(shown(totals)).toMatchObject({ sub: unitPrice, net: before, tax, grand });
   });
 
   test('deposits, fees, delivery and payment are in the terms of the cart too', () => {
     const shop = { ...DEMO, basketDiscounts: [], paymentMethods: [payment('invoice', 238)] };
-    const product = goods(1190, { depositPrices: { EUR: 119 }, ecoParticipationPrices: { EUR: 357 } });
+    const product = givenProduct(1190, { depositPrices: { EUR: 119 }, ecoParticipationPrices: { EUR: 357 } });
     const totals = cartTotals(cartOf([line(product)], { taxType: 'NET', ...shippedBy('express') }), shop);
     expect(totals.lines[0]).toMatchObject({ unitPrice: 1000, deposit: 100, ecoParticipation: 300 });
     expect(shown(totals)).toEqual({
@@ -518,7 +518,7 @@ describe('terms', () => {
 
   test('what was set by hand is not changed, discounts and coupons take off what the shop says with tax', () => {
     const shop = { ...DEMO, basketDiscounts: [{ minimumAmount: 0, absolute: 119 }] };
-    const facts = cartOf([line(goods(2380), 1, 1000)], {
+    const facts = cartOf([line(givenProduct(2380), 1, 1000)], {
       taxType: 'NET',
       ...shippedBy('express', 300),
       ...paidByHand(50),
@@ -537,7 +537,7 @@ describe('terms', () => {
   });
 
   test('many cheap pieces cost the same: the line is rounded, not the piece', () => {
-    const cheap = [line(goods(5), 1000)];
+    const cheap = [line(givenProduct(5), 1000)];
     expect(shown(cartTotals(cartOf(cheap), PLAIN))).toMatchObject({ sub: 5000, grand: 5000 });
     const totals = cartTotals(cartOf(cheap, { taxType: 'NET' }), PLAIN);
     expect(totals.lines[0]).toMatchObject({ unitPrice: 4, shopQuantityPrice: 5, amount: 4202 });
@@ -547,7 +547,7 @@ describe('terms', () => {
   // 10.00 with tax is 8.40 without: every limit is the shop's, in whatever terms the cart is shown.
   describe('limits are compared with what the shop asks', () => {
     const inNet = (shop: ShopRules, facts: Partial<CartInput> = {}) =>
-      cartTotals(cartOf([line(goods(1000))], { taxType: 'NET', ...facts }), shop);
+      cartTotals(cartOf([line(givenProduct(1000))], { taxType: 'NET', ...facts }), shop);
 
     test('of a basket discount', () => {
       const less = (minimumAmount: number) => ({
@@ -591,7 +591,7 @@ describe('terms', () => {
 
   test('a discount for the payment is shared over the rates as it is with tax', () => {
     const shop = { ...PLAIN, paymentMethods: [payment('transfer', -214)] };
-    const facts = [line(goods(1070, { taxClassId: 'reduced' }))];
+    const facts = [line(givenProduct(1070, { taxClassId: 'reduced' }))];
     expect(shown(cartTotals(cartOf(facts), shop))).toMatchObject({ pay: -214, grand: 856 });
     expect(shown(cartTotals(cartOf(facts, { taxType: 'NET' }), shop))).toMatchObject({
       pay: -200,
@@ -626,13 +626,13 @@ describe('tax rates', () => {
     ['a shop out of the Union, into it', { ...shop, country: 'GB' }, 'reduced', 'FR', 550],
     ['who picks up takes over at home', pickup, null, 'US', 1900],
   ])('%s', (_, rules, taxClassId, country, taxRate) => {
-    const totals = cartTotals(cartOf([line(goods(1000, { taxClassId }))], { country }), rules);
+    const totals = cartTotals(cartOf([line(givenProduct(1000, { taxClassId }))], { country }), rules);
     expect(totals.lines[0]!.taxRate).toBe(taxRate);
   });
 
   test('the country that counts is said', () => {
     const at = (rules: ShopRules, country: string | null) =>
-      cartTotals(cartOf([line(goods(1))], { country }), rules).country;
+      cartTotals(cartOf([line(givenProduct(1))], { country }), rules).country;
     expect([at(shop, null), at(shop, 'FR'), at(pickup, 'FR')]).toEqual(['DE', 'FR', 'DE']);
   });
 });
@@ -661,7 +661,7 @@ describe('basket discounts', () => {
     ['all of it', offering({ minimumAmount: 0, percent: 10_000 }), 1234, -1234],
     ['none', offering(), 1234, 0],
   ])('%s', (_, shop, price, discount) => {
-    const totals = cartTotals(cartOf([line(goods(price))]), shop);
+    const totals = cartTotals(cartOf([line(givenProduct(price))]), shop);
     expect(totals.basketDiscount).toBe(discount);
     expect(totals.grandTotal).toBe(price + discount);
   });
@@ -669,7 +669,7 @@ describe('basket discounts', () => {
   test('minimum and amount are in the currency of the cart', () => {
     const shop = offering(tenFromHundred, { minimumAmount: 20_000, percent: 1000 });
     const at = (price: number) =>
-      cartTotals(cartOf([line(goods(0, { prices: { GBP: price } }))], { currency: 'GBP' }), shop);
+      cartTotals(cartOf([line(givenProduct(0, { prices: { GBP: price } }))], { currency: 'GBP' }), shop);
     expect(at(8499).basketDiscount).toBe(0);
     expect(at(8500).basketDiscount).toBe(-850);
     expect(at(8500).offers).toEqual([
@@ -681,8 +681,8 @@ describe('basket discounts', () => {
 
 describe('coupons', () => {
   const shop: ShopRules = { ...DEMO, basketDiscounts: [] };
-  const book = goods(1000, { productId: 'BOOK', taxClassId: 'reduced' });
-  const red = goods(3000, { productId: 'RED', masterId: 'LAMP' });
+  const book = givenProduct(1000, { productId: 'BOOK', taxClassId: 'reduced' });
+  const red = givenProduct(3000, { productId: 'RED', masterId: 'LAMP' });
   const both = [line(book), line(red)];
 
   test.each<[string, CartInput, { coup: number; ship: number | null; grand: number }]>([
@@ -690,7 +690,7 @@ describe('coupons', () => {
     ['PERCENT', cartOf(both, couponOf('PERCENT', 1500)), { coup: -600, ship: 700, grand: 4100 }],
     [
       'PERCENT, half a cent',
-      cartOf([line(goods(10))], couponOf('PERCENT', 500)),
+      cartOf([line(givenProduct(10))], couponOf('PERCENT', 500)),
       { coup: -1, ship: 700, grand: 709 },
     ],
     ['SHIPPING', cartOf(both, couponOf('SHIPPING', null)), { coup: 0, ship: 0, grand: 4000 }],
@@ -726,7 +726,7 @@ describe('coupons', () => {
   });
 
   test('38: a coupon takes off no more than the goods; delivery, deposits and payment remain', () => {
-    const bottle = goods(145, { depositPrices: { EUR: 25 } });
+    const bottle = givenProduct(145, { depositPrices: { EUR: 25 } });
     const facts = cartOf([line(bottle, 6)], { ...couponOf('FIX', 100_000), ...paidBy('invoice') });
     expect(shown(cartTotals(facts, shop))).toMatchObject({
       sub: 870,
@@ -758,7 +758,7 @@ describe('coupons', () => {
     (price, minimumOrderValue, absolute, amount, problems) => {
       const rules = { ...shop, basketDiscounts: [{ minimumAmount: 0, absolute }] };
       const totals = cartTotals(
-        cartOf([line(goods(price))], couponOf('FIX', 2000, { minimumOrderValue })),
+        cartOf([line(givenProduct(price))], couponOf('FIX', 2000, { minimumOrderValue })),
         rules,
       );
       expect(totals.coupon).toEqual({ amount, problems });
@@ -767,7 +767,10 @@ describe('coupons', () => {
 
   test('129: a minimum in another currency', () => {
     const facts = (price: number) =>
-      cartOf([line(goods(price))], couponOf('FIX', 2000, { minimumOrderValue: 6600, currency: 'USD' }));
+      cartOf(
+        [line(givenProduct(price))],
+        couponOf('FIX', 2000, { minimumOrderValue: 6600, currency: 'USD' }),
+      );
     expect(cartTotals(facts(6000), shop).coupon).toEqual({ amount: -1818, problems: [] });
     expect(cartTotals(facts(5999), shop).coupon).toEqual({
       amount: 0,
@@ -837,7 +840,7 @@ describe('coupons', () => {
   });
 
   test('nothing is shipped, so a coupon for a delivery is for another one', () => {
-    const facts = cartOf([line(goods(999, { taxClassId: 'ebooks' }))], {
+    const facts = cartOf([line(givenProduct(999, { taxClassId: 'ebooks' }))], {
       ...couponOf('FIX', 500, { shippingMethodIds: ['standard'] }),
     });
     expect(cartTotals(facts, shop).coupon).toEqual({ amount: 0, problems: ['ShippingMethodMisMatch'] });
@@ -846,7 +849,7 @@ describe('coupons', () => {
 
 describe('spreading', () => {
   const at = (rate: 'none' | 'reduced' | 'standard', price: number) =>
-    line(goods(price, { taxClassId: rate }));
+    line(givenProduct(price, { taxClassId: rate }));
   const less = (absolute: number): ShopRules => ({
     ...PLAIN,
     basketDiscounts: [{ minimumAmount: 0, absolute }],
@@ -890,7 +893,7 @@ describe('spreading', () => {
   });
 
   test('the coupon is spread over what the basket discount has left', () => {
-    // Percent of the goods: 10.00 and 1.00 left of 20.00 and 2.00.
+    // Percent of the subtotal: 10.00 and 1.00 left of 20.00 and 2.00.
     const lines = [at('standard', 2000), at('reduced', 200)];
     const half = { ...PLAIN, basketDiscounts: [{ minimumAmount: 0, percent: 5000 }] };
     const totals = cartTotals(cartOf(lines, couponOf('FIX', 1100)), half);
@@ -915,10 +918,10 @@ describe('spreading', () => {
 });
 
 describe('deposits and eco fees', () => {
-  const crate = goods(1440, { depositPrices: { EUR: 330 }, ecoParticipationPrices: { EUR: 50 } });
+  const crate = givenProduct(1440, { depositPrices: { EUR: 330 }, ecoParticipationPrices: { EUR: 50 } });
 
   test('by quantity, at the rate of the product, not in the subtotal, in the total', () => {
-    const food = goods(1000, { taxClassId: 'reduced', depositPrices: { EUR: 25 } });
+    const food = givenProduct(1000, { taxClassId: 'reduced', depositPrices: { EUR: 25 } });
     const totals = cartTotals(cartOf([line(crate, 2), line(food, 3)]), PLAIN);
     expect(totals.lines).toMatchObject([
       { amount: 2880, deposit: 660, ecoParticipation: 100 },
@@ -968,13 +971,17 @@ describe('delivery', () => {
     [0.0001, 'kilogram', '42.016806', 700],
     [0.0001, 'kilogram', '42.016807', 701],
   ])('123: %d %s, %s times: %i', (amount, unit, quantity, price) => {
-    expect(cost(cartOf([line(goods(100, { deliveryWeight: { amount, unit } }), quantity)]), plain)).toBe(
-      price,
-    );
+    expect(
+      cost(cartOf([line(givenProduct(100, { deliveryWeight: { amount, unit } }), quantity)]), plain),
+    ).toBe(price);
   });
 
   test('31: the weight of a line grows with its quantity, and all lines are weighed together', () => {
-    const facts = [line(goods(100, grams(70)), '7.5'), line(goods(100, ounces(1)), 3), line(goods(100))];
+    const facts = [
+      line(givenProduct(100, grams(70)), '7.5'),
+      line(givenProduct(100, ounces(1)), 3),
+      line(givenProduct(100)),
+    ];
     // 0.525 kg + 0.085048569375 kg
     expect(cost(cartOf(facts), plain)).toBe(773);
   });
@@ -993,7 +1000,7 @@ describe('delivery', () => {
       4900,
       300,
     ]);
-    const weightless = cartOf([line(goods(5000))]);
+    const weightless = cartOf([line(givenProduct(5000))]);
     for (const method of [BY_WEIGHT, tiered])
       expect(cost(weightless, { ...plain, shippingMethods: [method] })).toBe(lowestShippingPrice(method));
   });
@@ -1015,7 +1022,7 @@ describe('delivery', () => {
     ['by value, free from', delivery('one', 'order_value', 0, { tiers, freeFrom: 6000 }), 6000, 0],
     ['pickup', delivery('one', 'pickup', 0), 100, 0],
   ])('%s', (_, method, price, expected) => {
-    expect(cost(cartOf([line(goods(price))]), { ...plain, shippingMethods: [method] })).toBe(expected);
+    expect(cost(cartOf([line(givenProduct(price))]), { ...plain, shippingMethods: [method] })).toBe(expected);
   });
 
   test('goods count at what they cost, before discounts', () => {
@@ -1024,25 +1031,30 @@ describe('delivery', () => {
       shippingMethods: [delivery('one', 'flat', 1200, { freeFrom: 5000 })],
       basketDiscounts: [{ minimumAmount: 0, absolute: 4000 }],
     };
-    expect(cost(cartOf([line(goods(5000))], couponOf('FIX', 500)), shop)).toBe(0);
+    expect(cost(cartOf([line(givenProduct(5000))], couponOf('FIX', 500)), shop)).toBe(0);
   });
 
   test('in the currency of the shop, then converted; thresholds too', () => {
     const shop: ShopRules = { ...plain, shippingMethods: [{ ...BY_WEIGHT, freeFrom: 5000 }] };
     const at = (price: number) =>
-      cost(cartOf([line(goods(0, { prices: { GBP: price }, ...grams(270) }))], { currency: 'GBP' }), shop);
+      cost(
+        cartOf([line(givenProduct(0, { prices: { GBP: price }, ...grams(270) }))], { currency: 'GBP' }),
+        shop,
+      );
     expect(at(4249)).toBe(622); // 7.32 EUR
     expect(at(4250)).toBe(0);
   });
 
-  const only = (...shippingMethodIds: string[]) => line(goods(1000, { shippingMethodIds }));
-  const download = line(goods(999, { taxClassId: 'ebooks', ...grams(5000), shippingMethodIds: ['freight'] }));
+  const only = (...shippingMethodIds: string[]) => line(givenProduct(1000, { shippingMethodIds }));
+  const download = line(
+    givenProduct(999, { taxClassId: 'ebooks', ...grams(5000), shippingMethodIds: ['freight'] }),
+  );
   const ALL = ['standard', 'express', 'pickup', 'freight'];
 
   test.each<[string, LineInput[], string | null, string[], string | null, boolean]>([
-    ['the first method', [line(goods(1000))], null, ALL, 'standard', false],
-    ['the chosen one', [line(goods(1000))], 'express', ALL, 'express', true],
-    ['an unknown one is not chosen', [line(goods(1000))], 'gone', ALL, 'standard', false],
+    ['the first method', [line(givenProduct(1000))], null, ALL, 'standard', false],
+    ['the chosen one', [line(givenProduct(1000))], 'express', ALL, 'express', true],
+    ['an unknown one is not chosen', [line(givenProduct(1000))], 'gone', ALL, 'standard', false],
     [
       'what a line allows, in the order of the shop',
       [only('freight', 'pickup')],
@@ -1070,7 +1082,7 @@ describe('delivery', () => {
     ['nothing fits all', [only('freight'), only('express')], 'express', [], null, false],
     ['a method that is gone does not count', [only('freight', 'gone')], null, ['freight'], 'freight', false],
     ['only methods that are gone: no restriction', [only('gone')], null, ALL, 'standard', false],
-    ['a download restricts nothing', [line(goods(1000)), download], null, ALL, 'standard', false],
+    ['a download restricts nothing', [line(givenProduct(1000)), download], null, ALL, 'standard', false],
     ['downloads alone are not shipped', [download], 'express', [], null, false],
   ])('%s', (_, lines, methodId, possible, method, isChosen) => {
     const { delivery } = cartTotals(cartOf(lines, { shipping: { methodId, price: null } }), plain);
@@ -1080,18 +1092,18 @@ describe('delivery', () => {
   });
 
   test('a download weighs nothing, whatever it says', () => {
-    expect(cost(cartOf([line(goods(1000, grams(270))), download]), plain)).toBe(732);
+    expect(cost(cartOf([line(givenProduct(1000, grams(270))), download]), plain)).toBe(732);
   });
 
   test('a price by hand counts as long as its method does', () => {
-    expect(cost(cartOf([line(goods(1000))], shippedBy('express', 0)), plain)).toBe(0);
-    expect(cost(cartOf([line(goods(1000))], shippedBy('pickup', 250)), plain)).toBe(250);
+    expect(cost(cartOf([line(givenProduct(1000))], shippedBy('express', 0)), plain)).toBe(0);
+    expect(cost(cartOf([line(givenProduct(1000))], shippedBy('pickup', 250)), plain)).toBe(250);
     expect(cost(cartOf([only('freight')], shippedBy('express', 1)), plain)).toBe(4900);
     expect(cartTotals(cartOf([download], shippedBy('express', 1)), plain).shipping).toBeNull();
   });
 
   test('taxed at the default class', () => {
-    const totals = cartTotals(cartOf([line(goods(1070, { taxClassId: 'reduced' }))]), plain);
+    const totals = cartTotals(cartOf([line(givenProduct(1070, { taxClassId: 'reduced' }))]), plain);
     expect(totals.taxes).toEqual([
       { rate: 700, amount: 1070, tax: 70 },
       { rate: 1900, amount: 700, tax: 112 },
@@ -1112,11 +1124,11 @@ describe('payment', () => {
     ['a shop without methods', {}, { ...shop, paymentMethods: [] }, [null, 0]],
     ['another currency', { ...paidBy('invoice'), currency: 'USD' }, shop, ['invoice', 165]],
   ])('%s', (_, changes, rules, expected) => {
-    expect(paid(cartTotals(cartOf([line(goods(10_000))], changes), rules))).toEqual(expected);
+    expect(paid(cartTotals(cartOf([line(givenProduct(10_000))], changes), rules))).toEqual(expected);
   });
 
   test('a payment that costs something is taxed at the default class', () => {
-    const reduced = [line(goods(10_700, { taxClassId: 'reduced' }))];
+    const reduced = [line(givenProduct(10_700, { taxClassId: 'reduced' }))];
     const totals = cartTotals(cartOf(reduced, paidByHand(119)), shop);
     expect(totals.payment!.taxes).toEqual([{ taxClass: STANDARD, rate: 1900, tax: 19 }]);
     expect(totals.taxes).toEqual([
@@ -1126,14 +1138,17 @@ describe('payment', () => {
   });
 
   test('a payment that takes off takes off no more than there is to pay', () => {
-    const totals = cartTotals(cartOf([line(goods(150, { depositPrices: { EUR: 25 } }))]), shop);
+    const totals = cartTotals(cartOf([line(givenProduct(150, { depositPrices: { EUR: 25 } }))]), shop);
     expect(shown(totals)).toMatchObject({ pay: -175, grand: 0, net: 0, tax: 0 });
-    const nothing = cartTotals(cartOf([line(goods(0))]), shop);
+    const nothing = cartTotals(cartOf([line(givenProduct(0))]), shop);
     expect(shown(nothing)).toMatchObject({ pay: 0, grand: 0, net: 0, tax: 0 });
   });
 
   test('a payment that takes off is a discount: it is spread over the rates', () => {
-    const lines = [line(goods(3000, { taxClassId: 'none' })), line(goods(1000, { taxClassId: 'reduced' }))];
+    const lines = [
+      line(givenProduct(3000, { taxClassId: 'none' })),
+      line(givenProduct(1000, { taxClassId: 'reduced' })),
+    ];
     const totals = cartTotals(cartOf(lines, paidByHand(-400)), shop);
     expect(totals.taxes).toEqual([
       { rate: 0, amount: 2700, tax: 0 },
@@ -1148,7 +1163,7 @@ describe('payment', () => {
   });
 
   test('a payment that takes off all of a net cart pays no tax out', () => {
-    const lines = [line(goods(1000, { taxClassId: 'none' }))];
+    const lines = [line(givenProduct(1000, { taxClassId: 'none' }))];
     const totals = cartTotals(cartOf(lines, { taxType: 'NET', ...paidByHand(-5000) }), shop);
     expect(shown(totals)).toMatchObject({ pay: -1000, grand: 0, net: 0, tax: 0 });
   });
@@ -1162,7 +1177,7 @@ describe('the least a cart must come to', () => {
     basketDiscounts: [{ minimumAmount: 0, absolute: 100 }],
   };
   // 10.00, with the coupon 8.00, with the discount 7.00, delivered 10.00, paid 10.50
-  const facts = cartOf([line(goods(1000))], couponOf('FIX', 200));
+  const facts = cartOf([line(givenProduct(1000))], couponOf('FIX', 200));
 
   test.each([
     ['SumProduct', 1000],
@@ -1178,11 +1193,11 @@ describe('the least a cart must come to', () => {
   });
 
   test('two metres of rope are too little for the demo shop', () => {
-    expect(cartTotals(cartOf([line(goods(240), 2)]), DEMO).minimum).toEqual({
+    expect(cartTotals(cartOf([line(givenProduct(240), 2)]), DEMO).minimum).toEqual({
       amount: 500,
       isReached: false,
     });
-    expect(cartTotals(cartOf([line(goods(240), '2.5')]), DEMO).minimum).toEqual({
+    expect(cartTotals(cartOf([line(givenProduct(240), '2.5')]), DEMO).minimum).toEqual({
       amount: 500,
       isReached: true,
     });
@@ -1190,7 +1205,8 @@ describe('the least a cart must come to', () => {
 
   test('in the currency of the cart; none: always reached', () => {
     const pounds = (price: number) =>
-      cartTotals(cartOf([line(goods(0, { prices: { GBP: price } }))], { currency: 'GBP' }), DEMO).minimum;
+      cartTotals(cartOf([line(givenProduct(0, { prices: { GBP: price } }))], { currency: 'GBP' }), DEMO)
+        .minimum;
     expect(pounds(424)).toEqual({ amount: 425, isReached: false });
     expect(pounds(425)).toEqual({ amount: 425, isReached: true });
     expect(cartTotals(cartOf([]), { ...DEMO, minimumCartAmount: null }).minimum).toEqual({
@@ -1207,7 +1223,7 @@ describe('other currencies', () => {
     exchangeRates: { JPY: '163.27', KWD: '0.3071', USD: '1.1' },
   };
   // 12.99 EUR are 2120.8773 yen and 3.989229 dinars; 500 g cost 7.60 EUR, 1240.852 yen, 2.33396 dinars.
-  const facts = (currency: string) => cartOf([line(goods(1299, grams(250)), 2)], { currency });
+  const facts = (currency: string) => cartOf([line(givenProduct(1299, grams(250)), 2)], { currency });
 
   test('yen have no decimals', () => {
     expect(shown(cartTotals(facts('JPY'), shop))).toEqual({
@@ -1236,12 +1252,12 @@ describe('other currencies', () => {
   });
 
   test('a price that was given is not converted', () => {
-    const product = goods(1299, { prices: { EUR: 1299, JPY: 2000 } });
+    const product = givenProduct(1299, { prices: { EUR: 1299, JPY: 2000 } });
     expect(cartTotals(cartOf([line(product)], { currency: 'JPY' }), shop).lines[0]!.unitPrice).toBe(2000);
   });
 
   test('a price that only another currency has goes through the shop’s own', () => {
-    const product = goods(0, { prices: { USD: 1100 } });
+    const product = givenProduct(0, { prices: { USD: 1100 } });
     expect(cartTotals(cartOf([line(product)], { currency: 'JPY' }), shop).lines[0]!.unitPrice).toBe(1633);
   });
 
@@ -1255,7 +1271,7 @@ describe('other currencies', () => {
       basketDiscounts: [{ minimumAmount: 5000, absolute: 500 }],
       minimumCartAmount: 1000,
     };
-    const product = goods(0, { prices: { JPY: 6000 } });
+    const product = givenProduct(0, { prices: { JPY: 6000 } });
     const yen = cartOf([line(product)], { currency: 'JPY', ...couponOf('FIX', 3000, { currency: 'KWD' }) });
     // 3 dinars are 1595.74 yen.
     expect(shown(cartTotals(yen, rules))).toEqual({

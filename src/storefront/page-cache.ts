@@ -64,7 +64,7 @@ export async function findOrRender<Content>(
 }
 
 /** How products are rendered for visitors. */
-export function viewOf(
+export function visitorOptions(
   { locale, currency, origin }: Visit,
   variant: RenderOptions['variant'],
 ): RenderOptions {

@@ -29,14 +29,14 @@ export const ADA = {
 /** The link to a cart that an app has made through the API. */
 export async function checkoutUrlOf(
   { service, origin }: Browsing,
-  goods: Readonly<Record<string, number>>,
+  quantities: Readonly<Record<string, number>>,
 ): Promise<string> {
   const ids: Record<string, string> = {};
-  for (const number of Object.keys(goods)) {
+  for (const number of Object.keys(quantities)) {
     const { body } = await service.call('GET', `/DemoShop/products?q=${number}`);
     ids[number] = body.items[0].productId;
   }
-  const { body } = await givenCart({ service, shopId: 'DemoShop', token: 'demo-all', ids }, goods);
+  const { body } = await givenCart({ service, shopId: 'DemoShop', token: 'demo-all', ids }, quantities);
   // The call came from no host, so the link names none that listens.
   const { pathname, search } = new URL(body.checkoutUrl);
   return origin + pathname + search;

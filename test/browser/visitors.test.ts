@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
 import { startEmails } from '../../src/background.ts';
 import { browsing, seriousProblems } from '../browser.ts';
-import { queuedMails } from '../carts.ts';
+import { queuedEmails } from '../carts.ts';
 import { waitFor } from '../process.ts';
 import { checkoutUrlOf, sums } from './checkout.ts';
 
@@ -74,7 +74,7 @@ async function isSubscribed(email: string): Promise<boolean> {
 async function linkInMailTo(email: string): Promise<string> {
   const { db, config } = shop.service;
   const worker = startEmails({ db, config, log: pino({ level: 'silent' }), origin: shop.origin, pause: 10 });
-  await waitFor(async () => (await queuedMails(shop.service)).every(({ to }) => to !== email));
+  await waitFor(async () => (await queuedEmails(shop.service)).every(({ to }) => to !== email));
   await worker.stop();
   const folder = path.join(config.KONTOR_DATA, 'mails');
   for (const name of await readdir(folder)) {

@@ -56,10 +56,10 @@ afterAll(() => service.close());
 async function anybodysCart(
   { shopId }: Shop,
   taxType: string | undefined,
-  goods: Readonly<Record<string, number>>,
+  quantities: Readonly<Record<string, number>>,
   address: object = {},
 ): Promise<Answer['body']> {
-  const lineItems = Object.entries(goods).map(([productId, quantity]) => ({ productId, quantity }));
+  const lineItems = Object.entries(quantities).map(([productId, quantity]) => ({ productId, quantity }));
   const made = await service.call('POST', `/${shopId}/carts`, { body: { taxType, lineItems } });
   expect({ status: made.status, message: made.body.message }).toEqual({ status: 201, message: undefined });
   const { body } = await service.call('PUT', `/${shopId}/carts/${made.body.cartId}/billing-address`, {
@@ -172,15 +172,15 @@ describe('net and gross carts come to the same', () => {
   test('at home the tax is the one that the merchant owes', async () => {
     const gross = totalsOf(await anybodysCart(german, 'GROSS', { [book]: 1 }));
     const net = totalsOf(await anybodysCart(german, 'NET', { [book]: 1 }));
-    expect(gross).toMatchObject({ goods: 34.99, total: 43.32, beforeTax: 36.4, tax: 6.92 });
-    expect(net).toMatchObject({ goods: 29.4, shipping: 7, total: 43.32, beforeTax: 36.4, tax: 6.92 });
+    expect(gross).toMatchObject({ subtotal: 34.99, total: 43.32, beforeTax: 36.4, tax: 6.92 });
+    expect(net).toMatchObject({ subtotal: 29.4, shipping: 7, total: 43.32, beforeTax: 36.4, tax: 6.92 });
   });
 
   test('in a net shop the gross cart pays the tax as well', async () => {
     const net = totalsOf(await anybodysCart(british, 'NET', { [lamp]: 1 }, { country: 'GB' }));
     const gross = totalsOf(await anybodysCart(british, 'GROSS', { [lamp]: 1 }, { country: 'GB' }));
-    expect(net).toMatchObject({ goods: 86.95, total: 124.74 });
-    expect(gross).toMatchObject({ goods: 104.34, shipping: 20.4, total: 124.74, tax: 20.79 });
+    expect(net).toMatchObject({ subtotal: 86.95, total: 124.74 });
+    expect(gross).toMatchObject({ subtotal: 104.34, shipping: 20.4, total: 124.74, tax: 20.79 });
   });
 
   test('a thousand cheap pieces cost what they cost', async () => {
@@ -203,8 +203,8 @@ describe('net and gross carts come to the same', () => {
     const cup = await givenProduct(shop, { price: 1190, taxClass: 'standard' });
     const gross = await anybodysCart(shop, 'GROSS', { [tea]: 1, [cup]: 1 });
     const net = await anybodysCart(shop, 'NET', { [tea]: 1, [cup]: 1 });
-    expect(totalsOf(gross)).toMatchObject({ goods: 22.6, discount: -11.3, shipping: 0, total: 11.3 });
-    expect(totalsOf(net)).toMatchObject({ goods: 20, discount: -10, shipping: 0, total: 11.3 });
+    expect(totalsOf(gross)).toMatchObject({ subtotal: 22.6, discount: -11.3, shipping: 0, total: 11.3 });
+    expect(totalsOf(net)).toMatchObject({ subtotal: 20, discount: -10, shipping: 0, total: 11.3 });
     expect([gross.minimumCart.status, net.minimumCart.status]).toEqual([true, true]);
     // A limit is said as the shop says it.
     expect(net.minimumCart.amount).toMatchObject({ amount: 22.6, taxType: 'GROSS' });

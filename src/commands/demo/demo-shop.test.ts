@@ -888,7 +888,14 @@ describe('orders', () => {
     order: number,
     customer: string,
     age: number,
-    totals: [goods: number, discount: number, coupon: number, shipping: number, payment: number, ...number[]],
+    totals: [
+      subtotal: number,
+      discount: number,
+      coupon: number,
+      shipping: number,
+      payment: number,
+      ...number[],
+    ],
     states: string,
     currency?: string,
   ];

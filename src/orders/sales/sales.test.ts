@@ -39,9 +39,9 @@ const sales = async (search = '') => {
 const totals = async (search = '') =>
   (await sales(search)).salesPerCurrency.map((entry: Answer['body']) => Object.values(entry));
 
-async function placed(at: Date | string, goods = { [lamp]: 1 }, facts: Record<string, unknown> = {}) {
+async function placed(at: Date | string, quantities = { [lamp]: 1 }, facts: Record<string, unknown> = {}) {
   service.setClock(new Date(at));
-  const order = await done(await givenFullCart(shop, goods, facts), 'POST', '/order');
+  const order = await done(await givenFullCart(shop, quantities, facts), 'POST', '/order');
   service.setClock(NOW);
   return order;
 }

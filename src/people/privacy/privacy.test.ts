@@ -13,7 +13,7 @@ import {
   givenFullCart,
   NOW,
   on,
-  queuedMails,
+  queuedEmails,
   refusal,
   type Shop,
 } from '../../../test/carts.ts';
@@ -62,8 +62,8 @@ const exported = async (customerId: string) => {
   return answer.body;
 };
 
-async function ordered(goods = { 'TE-100': 1 }, address: object = WREN): Promise<Body> {
-  return done(await givenFullCart(shop, goods, { address }), 'POST', '/order');
+async function ordered(quantities = { 'TE-100': 1 }, address: object = WREN): Promise<Body> {
+  return done(await givenFullCart(shop, quantities, { address }), 'POST', '/order');
 }
 
 async function change(orderId: string, changes: OrderChanges): Promise<void> {
@@ -254,7 +254,7 @@ describe('erasing', () => {
       await service.db.many(sql`select * from customer_order where order_id = ${other.orderId}`),
       await service.db.many(sql`select * from cart order by cart_id`),
       await service.db.many(sql`select * from newsletter_subscriber order by email`),
-      (await queuedMails(service)).filter(({ to }) => to === 'other@mail.example'),
+      (await queuedEmails(service)).filter(({ to }) => to === 'other@mail.example'),
     ];
     const before = await rest();
     expect((await erase(customerId)).status).toBe(200);
@@ -404,7 +404,7 @@ describe('erasing', () => {
       body: { amount: 1 },
     });
     expect(answer.status).toBe(201);
-    expect(await queuedMails(service)).toEqual([]);
+    expect(await queuedEmails(service)).toEqual([]);
   });
 
   test('of 500 orders takes as many statements as of one', async () => {

@@ -87,7 +87,7 @@ function cartLine(
     rejection?.line?.lineItemId === line.lineItemId
       ? rejection.line.message
       : quantityProblem(visit, visitorCart, index);
-  const limit = largestQuantity(visitorCart.priced.goods[index]!.facts, visitorCart.settings);
+  const limit = largestQuantity(visitorCart.priced.products[index]!.facts, visitorCart.settings);
   // Pieces need no unit: it is the same text in short and in full.
   return html`<li>
     ${linePicture(line)}

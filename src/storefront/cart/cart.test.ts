@@ -6,7 +6,7 @@ import {
   givenSmallShop,
   NOW,
   paymentId,
-  queuedMails,
+  queuedEmails,
 } from '../../../test/carts.ts';
 import { givenOtherShop } from '../../../test/demo.ts';
 import { startService, type Service } from '../../../test/service.ts';
@@ -368,6 +368,6 @@ describe('whose cart it is', () => {
       thief.useCookie(value);
       expect(mainOf(await thief.get('/cart'))).toContain('Your cart is empty.');
     }
-    expect(await queuedMails(service)).toEqual([]);
+    expect(await queuedEmails(service)).toEqual([]);
   });
 });

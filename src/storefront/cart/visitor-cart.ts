@@ -100,7 +100,7 @@ export function insufficientStock(
   index: number,
   { priced, settings }: Pick<VisitorCart, 'priced' | 'settings'>,
 ): number | undefined {
-  const { stock } = priced.goods[index]!;
+  const { stock } = priced.products[index]!;
   if (settings.sellBeyondStock || stock === null) return undefined;
   return stock < Number(priced.content.lines[index]!.quantity) ? Math.max(0, stock) : undefined;
 }
@@ -110,6 +110,6 @@ export function exceededLimit(
   index: number,
   { priced, settings }: Pick<VisitorCart, 'priced' | 'settings'>,
 ): number | undefined {
-  const limit = largestQuantity(priced.goods[index]!.facts, settings);
+  const limit = largestQuantity(priced.products[index]!.facts, settings);
   return limit !== null && limit < Number(priced.content.lines[index]!.quantity) ? limit : undefined;
 }

@@ -9,7 +9,7 @@ import {
   NOW,
   on,
   paymentId,
-  queuedMails,
+  queuedEmails,
   shippingId,
   type GivenCart,
   type Shop,
@@ -130,7 +130,7 @@ describe('the whole purchase', () => {
     const again = await visitor.get('/confirmation');
     expect([again.status, eventsOf(again.text)]).toEqual([200, []]);
     expect(visitor.session()).toEqual({ consent: 'all', order: expect.any(String) });
-    expect((await queuedMails(service)).at(-1)).toMatchObject({ locale: 'en_GB', template: 'order' });
+    expect((await queuedEmails(service)).at(-1)).toMatchObject({ locale: 'en_GB', template: 'order' });
   });
 
   test('in German, for another address, and the order and its mail speak German', async () => {
@@ -165,7 +165,7 @@ describe('the whole purchase', () => {
     expect(mainOf(done)).toContain('Sie erhalten eine Rechnung.');
     // Nobody allowed it.
     expect(eventsOf(done.text)).toEqual([]);
-    expect((await queuedMails(service)).at(-1)).toMatchObject({
+    expect((await queuedEmails(service)).at(-1)).toMatchObject({
       to: 'ada.lindqvist@mail.example',
       locale: 'de_DE',
       template: 'order',

@@ -93,8 +93,8 @@ function addressText({ settings, locale }: Visit, address: Address, { hasEmail =
 
 export function linesAndTotals(visit: Visit, sums: Sums, content: Content): Markup {
   return html`<div class="columns">
-    <section aria-labelledby="goods">
-      <h2 id="goods">${messages(visit.locale).storefront.checkout.items}</h2>
+    <section aria-labelledby="items">
+      <h2 id="items">${messages(visit.locale).storefront.checkout.items}</h2>
       ${orderLines(visit, sums)}
     </section>
     <section aria-labelledby="sums">

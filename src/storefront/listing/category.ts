@@ -20,7 +20,7 @@ import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryNumbers, facetsOf, type Facet } from '../../catalogue/search/facets.ts';
 import { findCategoryNames, findFaceted } from '../../catalogue/search/queries.ts';
 import { categoryCards, categoryLinks } from './category-cards.ts';
-import { findOrRender, pageCache, viewOf } from '../page-cache.ts';
+import { findOrRender, pageCache, visitorOptions } from '../page-cache.ts';
 import {
   isFiltered,
   parseListRequest,
@@ -76,7 +76,7 @@ async function categoryPage(
     );
     const rendered = parseVersions(versions).flatMap(({ productId }) => {
       const row = rows.find((one) => one.productId === productId);
-      return row ? [renderProduct(row, visit.settings, viewOf(visit, 'list'), snapshot.now)] : [];
+      return row ? [renderProduct(row, visit.settings, visitorOptions(visit, 'list'), snapshot.now)] : [];
     });
     const products = rendered.map(({ product }) => product);
     const facets = !category.showFacets
@@ -173,7 +173,12 @@ async function filteredPage(visit: Visit, category: PageCategory, request: ListR
     ...renderCategory(visit, category, {
       request,
       results: found.results,
-      products: await productValues(db, settings, parseVersions(found.versions), viewOf(visit, 'list')),
+      products: await productValues(
+        db,
+        settings,
+        parseVersions(found.versions),
+        visitorOptions(visit, 'list'),
+      ),
       facets: category.showFacets ? facetsOf(found, filters, categories, settings, locale) : undefined,
       cards: [],
     }),

@@ -8,7 +8,7 @@ import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryCards } from './category-cards.ts';
-import { findOrRender, pageCache, viewOf, type RenderedPage } from '../page-cache.ts';
+import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
 import { messages } from '../../kernel/messages.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import { pageLength, type Page } from '../page.ts';
@@ -90,7 +90,7 @@ async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>
     shopId,
     [...offers, ...fresh].map(({ productId }) => productId),
   );
-  const rendered = rows.map((row) => renderProduct(row, settings, viewOf(visit, 'list'), db.now));
+  const rendered = rows.map((row) => renderProduct(row, settings, visitorOptions(visit, 'list'), db.now));
   const productsOf = (refs: readonly { productId: string }[]) =>
     refs.flatMap(({ productId }) =>
       rendered.flatMap(({ product }) => (product.productId === productId ? [product] : [])),

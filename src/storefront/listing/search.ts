@@ -8,7 +8,7 @@ import { categoryNumbers, facetsOf } from '../../catalogue/search/facets.ts';
 import { findCategoryNames, findOrFallBack, suggestOrFallBack } from '../../catalogue/search/queries.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
 import { categoryLinks } from './category-cards.ts';
-import { viewOf } from '../page-cache.ts';
+import { visitorOptions } from '../page-cache.ts';
 import {
   isFiltered,
   parseListRequest,
@@ -63,7 +63,12 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
   const { results, fallbackQuery } = found;
   if (request.page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
   const categories = await findCategoryNames(db, shopId, categoryNumbers(found.facets));
-  const products = await productValues(db, settings, parseVersions(found.versions), viewOf(visit, 'search'));
+  const products = await productValues(
+    db,
+    settings,
+    parseVersions(found.versions),
+    visitorOptions(visit, 'search'),
+  );
   const isNothing = results === 0 && !isFiltered(request);
   const list = listView(visit, {
     path: '/search',
@@ -145,7 +150,7 @@ async function suggestions(visit: Visit, text: string) {
     shopId,
     found.map(({ productId }) => productId),
   );
-  const products = await productValues(db, settings, refs, viewOf(visit, 'search'));
+  const products = await productValues(db, settings, refs, visitorOptions(visit, 'search'));
   return found.flatMap(({ productId, imageKey, sizes }) => {
     const product = products.find((one) => one.productId === productId);
     if (!product) return [];

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { changesNothing, queuedMails } from '../../../test/carts.ts';
+import { changesNothing, queuedEmails } from '../../../test/carts.ts';
 import { givenOtherShop, startDemo } from '../../../test/demo.ts';
 import { waitFor } from '../../../test/process.ts';
 import type { Service } from '../../../test/service.ts';
@@ -50,7 +50,7 @@ const ask = (email = WREN, fields: Record<string, string> = {}, query = '') =>
 /** Asks, and takes the token out of what the mail will be made of. */
 async function asked(email = WREN, fields: Record<string, string> = {}): Promise<string> {
   expect((await ask(email, fields)).status).toBe(303);
-  const { facts } = (await queuedMails(service)).at(-1)!;
+  const { facts } = (await queuedEmails(service)).at(-1)!;
   return tokens.confirming('DemoShop', String(facts['requestId']));
 }
 
@@ -120,7 +120,7 @@ describe('the form', () => {
       { shop: 'OtherShop', identifier: 'TideLetter_DE' },
       { shop: 'OtherShop', identifier: 'TideLetter_EN' },
     ]);
-    const mails = await queuedMails(service);
+    const mails = await queuedEmails(service);
     expect(mails).toMatchObject([
       { shopId: 'OtherShop', locale: 'fr_FR', facts: { newsletters: ['Tide letter', 'Gezeitenbrief'] } },
     ]);
@@ -141,7 +141,7 @@ describe('asking', () => {
       { shop: 'DemoShop', identifier: 'TideLetter_EN', email: WREN, name: 'Wren' },
     ]);
     expect(await subscriptions()).toEqual([]);
-    expect(await queuedMails(service)).toEqual([
+    expect(await queuedEmails(service)).toEqual([
       {
         shopId: 'DemoShop',
         to: 'Wren@Mail.example',
@@ -170,30 +170,30 @@ describe('asking', () => {
     const first = await ask(WREN);
     const second = await ask(known!.email);
     expect([second.status, second.headers.location]).toEqual([first.status, first.headers.location]);
-    expect(await queuedMails(service)).toHaveLength(2);
+    expect(await queuedEmails(service)).toHaveLength(2);
   });
 
   test('sends no more than three mails a day to one address, and says nothing of it', async () => {
     for (const email of [WREN, 'WREN@mail.example', WREN, WREN, WREN]) {
       expect((await ask(email)).headers.location).toBe('/shop/DemoShop/newsletter/sent');
     }
-    expect(await queuedMails(service)).toHaveLength(1);
+    expect(await queuedEmails(service)).toHaveLength(1);
     service.setClock(new Date(NOW.getTime() + 1));
     await ask();
     service.setClock(new Date(NOW.getTime() + 2));
     await ask();
     service.setClock(new Date(NOW.getTime() + 3));
     await ask();
-    expect(await queuedMails(service)).toHaveLength(3);
+    expect(await queuedEmails(service)).toHaveLength(3);
     service.setClock(new Date(NOW.getTime() + DAY + 1));
     await ask();
-    expect(await queuedMails(service)).toHaveLength(4);
+    expect(await queuedEmails(service)).toHaveLength(4);
   });
 
   test('at the same time sends no more either', async () => {
     service.setClock(undefined);
     await Promise.all(Array.from({ length: 8 }, () => ask()));
-    expect((await queuedMails(service)).length).toBeLessThanOrEqual(3);
+    expect((await queuedEmails(service)).length).toBeLessThanOrEqual(3);
   });
 });
 
@@ -271,7 +271,7 @@ describe('the link in the mail', () => {
       origin: 'https://shop.example',
       pause: 10,
     });
-    await waitFor(async () => (await queuedMails(service)).length === 0);
+    await waitFor(async () => (await queuedEmails(service)).length === 0);
     await worker.stop();
     const written = path.join(service.config.KONTOR_DATA, 'mails');
     const texts = await Promise.all(

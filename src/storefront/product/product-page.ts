@@ -9,7 +9,7 @@ import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { findCart } from '../cart/visitor-cart.ts';
 import { cartForApps } from '../scripts/events.ts';
-import { findOrRender, pageCache, viewOf, type RenderedPage } from '../page-cache.ts';
+import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
 import { prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import { pageLength, Redirect, type Page } from '../page.ts';
 import { requireVersion, type PageRequest, type Pages } from '../pages.ts';
@@ -116,10 +116,10 @@ async function renderContent(
   const pictures = toPictures(visit, await findPictures(db, shopId, productId, masterId));
   const path = row.mainCategory ? await findCategoryPath(db, shopId, row.mainCategory.categoryId) : [];
 
-  const { product, until } = renderProduct(row, settings, viewOf(visit, 'full'), db.now);
+  const { product, until } = renderProduct(row, settings, visitorOptions(visit, 'full'), db.now);
   const crossSelling = others.flatMap((id) => {
     const other = rows.find((one) => one.productId === id);
-    return other ? [renderProduct(other, settings, viewOf(visit, 'list'), db.now)] : [];
+    return other ? [renderProduct(other, settings, visitorOptions(visit, 'list'), db.now)] : [];
   });
   await prepareMerchantHtml(visit, product.shortDescription, product.description);
   const page = renderProductPage(visit, {

@@ -4,7 +4,7 @@ import { isId, newSecret, secretHash } from '../../kernel/ids.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findVersions } from '../../catalogue/products/queries.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
-import { viewOf } from '../page-cache.ts';
+import { visitorOptions } from '../page-cache.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { productCards } from '../product/product-card.ts';
@@ -78,7 +78,7 @@ async function findWishlistProducts(visit: Visit): Promise<Product[]> {
   const { db, shopId, session, settings } = visit;
   if (session.visitor === undefined) return [];
   const refs = await findWishlistItems(db, shopId, secretHash(session.visitor));
-  const products = await productValues(db, settings, refs, viewOf(visit, 'list'));
+  const products = await productValues(db, settings, refs, visitorOptions(visit, 'list'));
   visit.updateSession({ wishlistCount: products.length });
   return products;
 }
