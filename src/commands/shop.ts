@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Database, Transaction } from '../db/database.ts';
 import { violatedConstraint } from '../db/failure.ts';
+import { backupCommands } from './backup/commands.ts';
 import { addDemoFiles } from './demo/add-files.ts';
 import { insertDemoCarts } from './demo/carts.ts';
 import { insertDemoShop } from './demo/demo-shop.ts';
@@ -114,6 +115,7 @@ export const shopCommands: Command[] = [
         process.stdout.write(settingsText(await exportSettings(db, shopId!, settingsFormat), settingsFormat));
       }),
   },
+  ...backupCommands,
 ];
 
 function insertPlainShop(tx: Transaction, shopId: string): Promise<void> {

@@ -4,7 +4,7 @@ import type { Database } from './database.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 
-interface Migration {
+export interface Migration {
   name: string;
   checksum: string;
   statements: string[];
@@ -90,7 +90,8 @@ async function applyMigration(db: Database, migration: Migration): Promise<boole
   }
 }
 
-async function readMigrations(): Promise<Migration[]> {
+/** All that there are, in their order. */
+export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).toSorted();
   return Promise.all(
     names.map(async (name) => {
