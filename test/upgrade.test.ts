@@ -5,8 +5,6 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { JOB_QUEUES } from '../src/job-queues.ts';
-import { createQueues } from '../src/platform/jobs/queue.ts';
 import { demoShop, startDemo } from './demo.ts';
 import { readsOf, type Request } from './reads.ts';
 import { loadRecording, type Recording } from './recording.ts';
@@ -122,7 +120,6 @@ async function startRestored(recording: Recording): Promise<Service> {
     config,
   } as Service);
   await migrate(service.db, () => {});
-  await createQueues(service.db, JOB_QUEUES);
   service.setClock(new Date(recording.now));
   await service.app.shopHosts.refresh();
   return {

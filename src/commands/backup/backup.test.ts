@@ -21,6 +21,8 @@ import { SCOPES } from '../../http/scopes.ts';
 /** What the demo shop is after a restore. */
 
 const NOW = new Date('2026-11-16T12:00:00Z');
+/** When both shops are looked at: what that leaves in the audit log is the last entry. */
+const LATER = new Date('2026-11-16T12:00:01Z');
 
 let service: Service;
 let elsewhere: Service;
@@ -38,11 +40,12 @@ beforeAll(async () => {
   const reads = [...(await readingsOf(shop)), ...(await readsOf(shop)), ...(await pdfsOf(shop))];
   requests = forAnyShop(reads, shop.shopId);
   elsewhere = await startService(limits);
-  elsewhere.setClock(NOW);
+  elsewhere.setClock(LATER);
   // The pages of a shop that is not alone say so, and the first one is not alone.
   await givenShop(elsewhere, 'Neighbour');
   file = await givenBackup(service, shop.shopId);
   before = await rowsOf(service, shop.shopId);
+  service.setClock(LATER);
   expected = await appearanceOf(shop, requests);
 });
 afterAll(() => Promise.all([service.close(), elsewhere.close()]));
