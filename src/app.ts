@@ -42,6 +42,7 @@ import { buildSerializer } from './http/serialisation.ts';
 import { compileBody, compileParameters } from './http/validation.ts';
 import { legal } from './shops/legal/routes.ts';
 import { locales } from './shops/locales/routes.ts';
+import { openMediaStorage } from './platform/media/open-storage.ts';
 import { mediaRoutes } from './platform/media/routes.ts';
 import { newsletters } from './people/newsletters/routes.ts';
 import { registerOpenapi } from './openapi.ts';
@@ -179,6 +180,7 @@ export async function buildApp({
   registerHealth(app, db, isMigrated);
   await registerOpenapi(app);
 
+  const media = openMediaStorage(config);
   const cartStore = createCartStore(db, cartStoreOptions);
   const placeOrder = createOrderPlacing(db, cartStore, cartStoreOptions);
   const api = operations(app, {
@@ -220,21 +222,21 @@ export async function buildApp({
   search(api);
   scriptTags(api);
   products(api);
-  productWrites(api);
+  productWrites(api, media);
   updatedProducts(api);
   exportProducts(api);
   variations(api);
   customAttributes(api);
   crossSelling(api);
   lowestPrice(api);
-  slideshow(api);
+  slideshow(api, media);
   availabilityNotifications(api);
   watchedProducts(api);
   audit(api);
   apps(api);
   api.finish();
   await docsRoutes(app);
-  mediaRoutes(app, { config });
+  mediaRoutes(app, { media });
   startPageRoutes(app, { db, config, hosts, isMigrated });
   await storefrontRoutes(app, { db, carts: cartStore, placeOrder, config, limiter, hosts, isMigrated });
 

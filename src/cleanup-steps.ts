@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import { answerCleanup } from './http/idempotency.ts';
 import { windowCleanup } from './http/rate-limit.ts';
 import { emailCountCleanup } from './platform/email/daily-limit.ts';
+import { openMediaStorage } from './platform/media/open-storage.ts';
 import { mediaCleanup } from './platform/media/sweep.ts';
 import { requestCleanup } from './people/newsletters/queries.ts';
 import type { CleanupStep } from './platform/cleanup.ts';
@@ -22,6 +23,6 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     requestCleanup,
     wishlistCleanup,
     emailCountCleanup,
-    mediaCleanup(config, log),
+    mediaCleanup(openMediaStorage(config), { config, log }),
   ];
 }
