@@ -49,6 +49,7 @@ import { registerOpenapi } from './openapi.ts';
 import { registerHealth } from './platform/health.ts';
 import { requestLog } from './platform/log.ts';
 import { registerMetrics } from './platform/metrics.ts';
+import type { Tracing } from './platform/tracing.ts';
 import { managedShipments } from './orders/manage-shipments.ts';
 import { managedLines } from './orders/manage-lines.ts';
 import { managedPayments } from './orders/manage-payments.ts';
@@ -87,6 +88,8 @@ export interface AppDeps {
   isMigrated?: () => boolean;
   /** What makes carts fast; without it they are the same. */
   cartStoreOptions?: CartStoreOptions;
+  /** undefined: nobody collects traces. */
+  tracing?: Tracing | undefined;
 }
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -98,6 +101,7 @@ export async function buildApp({
   log,
   isMigrated = () => true,
   cartStoreOptions = { cache: true, batch: true },
+  tracing,
 }: AppDeps): Promise<FastifyInstance> {
   const logRequest = requestLog(log);
   const hosts = createShopHosts({ db, config, log, isMigrated, port: () => portOf(app) });
@@ -138,6 +142,7 @@ export async function buildApp({
     clientErrorHandler: answerBrokenRequest,
   });
 
+  tracing?.traceRequests(app);
   const callers = createCallerDirectory(db);
   const limiter = rateLimiter(db, (error) => log.warn({ err: error }, 'rate limits could not be shared'));
   const isRefusedDemoToken = demoTokenCheck(config);

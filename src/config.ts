@@ -98,6 +98,12 @@ export const Environment = Type.Object({
       description: 'Bearer token that /metrics asks for. Absent: only this machine may read it.',
     }),
   ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s]+$',
+      description: 'Collector that takes traces over OTLP/HTTP. Absent: no traces.',
+    }),
+  ),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
     default: 'info',
     description: 'How much is logged; info is one line per request.',

@@ -58,13 +58,18 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
       import('./background.ts'),
       import('./platform/metrics.ts'),
     ]);
+  const tracing =
+    config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+      ? undefined
+      : (await import('./platform/tracing.ts')).startTracing(log);
   const db = openDatabase({
     connection: embedded?.connection ?? { connectionString: config.DATABASE_URL },
     poolSize: config.DATABASE_POOL,
     namedStatements: config.DATABASE_NAMED_STATEMENTS,
+    ...(tracing && { onStatement: tracing.traceStatement }),
   });
   try {
-    const app = await buildApp({ config, db, log, isMigrated: () => ready });
+    const app = await buildApp({ config, db, log, isMigrated: () => ready, tracing });
     const metrics = config.METRICS_PORT === undefined ? undefined : metricsServer(app, config);
     let emails: Background | undefined;
     let background: Background | undefined;
@@ -120,6 +125,7 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
         background?.stop(),
         stopRefreshing?.(),
       ]);
+      await tracing?.stop();
     }
   } finally {
     await db.close();
