@@ -14,6 +14,7 @@ import { JOB_QUEUES } from './job-queues.ts';
 import { createQueues } from './platform/jobs/queue.ts';
 import type { Background } from './platform/background.ts';
 import { createLog } from './platform/log.ts';
+import { terminalLines } from './platform/terminal-log.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
 
 /** A problem that the operator can solve: shown as one line, without a stack. */
@@ -40,7 +41,7 @@ export interface Demo {
 export async function serve(config: Config, demo: Demo): Promise<void> {
   const signals = stopSignals();
   const lines = bufferedLines();
-  const log = createLog(config.LOG_LEVEL, lines);
+  const log = createLog(config.LOG_LEVEL, process.stderr.isTTY ? terminalLines(lines) : lines);
 
   let ready = false;
   const starting =
