@@ -5,6 +5,8 @@ import type { Config } from './config.ts';
 import { answerCleanup } from './http/idempotency.ts';
 import { windowCleanup } from './http/rate-limit.ts';
 import { emailCountCleanup } from './platform/email/daily-limit.ts';
+import { pgBossCleanup } from './platform/jobs/pg-boss.ts';
+import { failedJobCleanup } from './platform/jobs/queries.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
 import { mediaCleanup } from './platform/media/sweep.ts';
 import { requestCleanup } from './people/newsletters/queries.ts';
@@ -15,6 +17,7 @@ import { wishlistCleanup } from './storefront/wishlist/queries.ts';
 /** What the clean-up does: each module's own steps, one after the other in this order. */
 export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupStep[] {
   return [
+    pgBossCleanup,
     unpaidOrderRelease,
     answerCleanup,
     windowCleanup,
@@ -23,6 +26,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     requestCleanup,
     wishlistCleanup,
     emailCountCleanup,
+    failedJobCleanup,
     mediaCleanup(openMediaStorage(config), { config, log }),
   ];
 }
