@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { constants, type Dir, type Dirent } from 'node:fs';
 import { lstat, mkdir, open, opendir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { isImageFolder, isShopFolder, namesOf, type MediaName, type MediaStorage } from './storage.ts';
+import {
+  isImageFolder,
+  isMediaName,
+  isShopFolder,
+  namesOf,
+  type MediaName,
+  type MediaStorage,
+} from './storage.ts';
 
 /** Files in a folder of this machine, or in one that several machines share. */
 export function openFolderStorage(root: string): MediaStorage {
@@ -42,6 +49,15 @@ export function openFolderStorage(root: string): MediaStorage {
     },
 
     removeShop: (shopId) => rm(path.join(root, shopId), { recursive: true, force: true }),
+
+    async *files(shopId) {
+      for await (const { name: folder } of entriesOf(path.join(root, shopId))) {
+        for await (const { name: file } of entriesOf(path.join(root, shopId, folder))) {
+          const name = { shopId, folder, file };
+          if (isMediaName(name)) yield name;
+        }
+      }
+    },
 
     async *foldersBefore(time) {
       for await (const { name: shopId } of entriesOf(root)) {

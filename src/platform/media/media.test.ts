@@ -171,6 +171,26 @@ describe('an image is served', () => {
   });
 });
 
+test('the files of a shop are listed, and what is none of ours is left out', async () => {
+  const media = openMediaStorage(service.config);
+  const folder = newId(new Date());
+  await media.write('Listed', folder, [{ file: 'a.png', bytes: PNG }]);
+  await media.write('Listed', 'files', [
+    { file: 'logo.png', bytes: PNG },
+    { file: 'sheet.pdf', bytes: PNG },
+  ]);
+  await media.write('Listed2', folder, [{ file: 'a.png', bytes: PNG }]);
+  await putFile(service, `Listed/${folder}/page.html`, 'x');
+  await putFile(service, 'Listed/notes/a.png', 'x');
+  const names = [];
+  for await (const name of media.files('Listed')) names.push(Object.values(name).join('/'));
+  expect(names.toSorted()).toEqual([
+    `Listed/${folder}/a.png`,
+    'Listed/files/logo.png',
+    'Listed/files/sheet.pdf',
+  ]);
+});
+
 describe('the sweep', () => {
   const OLD = new Date(Date.now() - 2 * 3_600_000);
 

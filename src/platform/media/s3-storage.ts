@@ -4,6 +4,7 @@ import { mediaUnavailable } from '../../http/errors.ts';
 import {
   CACHE_CONTROL,
   isImageFolder,
+  isMediaName,
   isShopFolder,
   mediaType,
   namesOf,
@@ -117,6 +118,16 @@ export function openS3Storage(address: string, patience = MOST_MILLISECONDS): Me
     },
 
     removeShop: (shopId) => removeAll(`${shopId}/`),
+
+    async *files(shopId) {
+      for await (const objects of pages(`${shopId}/`)) {
+        for (const { key } of objects) {
+          const [, folder = '', file = '', ...deeper] = key.slice(prefix.length).split('/');
+          const name = { shopId, folder, file };
+          if (deeper.length === 0 && isMediaName(name)) yield name;
+        }
+      }
+    },
 
     async *foldersBefore(time) {
       for await (const { modifiedAt, ...folder } of folders()) if (modifiedAt < time) yield folder;

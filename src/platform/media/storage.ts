@@ -16,6 +16,8 @@ export interface MediaStorage {
   /** Folders that are gone already do not matter. */
   removeFolders(shopId: string, folders: readonly string[]): Promise<void>;
   removeShop(shopId: string): Promise<void>;
+  /** All files of a shop, read page by page. */
+  files(shopId: string): AsyncGenerator<MediaName>;
   /** The folders of images that nobody has written to since then, read page by page. */
   foldersBefore(time: Date): AsyncGenerator<ImageFolder>;
 }
