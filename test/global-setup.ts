@@ -7,8 +7,6 @@ import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/db/database.ts';
 import { attachEmbedded, startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { JOB_QUEUES } from '../src/job-queues.ts';
-import { createQueues } from '../src/platform/jobs/queue.ts';
 import {
   CITUS_URL,
   createClusterDatabase,
@@ -48,7 +46,6 @@ async function setUpCluster(project: TestProject, url: string): Promise<() => Pr
 async function migrateTemplate(connection: pg.ClientConfig): Promise<void> {
   const db = openDatabase({ connection: { ...connection, database: TEMPLATE } });
   await migrate(db, () => {});
-  await createQueues(db, JOB_QUEUES);
   await db.close();
 }
 

@@ -1,7 +1,5 @@
 import { distribute, readCluster, type Cluster } from '../db/distribute.ts';
 import { migrate, migrationStatus } from '../db/migrate.ts';
-import { JOB_QUEUES } from '../job-queues.ts';
-import { createQueues } from '../platform/jobs/queue.ts';
 import { print, printTable, UsageProblem, withBareDatabase, withDatabase, type Command } from './command.ts';
 import { startProgress, type Progress } from './progress.ts';
 
@@ -15,7 +13,6 @@ export const dbCommands: Command[] = [
     run: ({ config }) =>
       withBareDatabase(config, async (db) => {
         await migrate(db, print);
-        await createQueues(db, JOB_QUEUES);
         print('The schema is up to date.');
       }),
   },

@@ -3,8 +3,6 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createDemoShops } from '../commands/demo/demo-shop.ts';
 import { readConfig } from '../config.ts';
 import { CITUS_URL, createClusterDatabase, onServers } from '../../test/cluster.ts';
-import { JOB_QUEUES } from '../job-queues.ts';
-import { createQueues } from '../platform/jobs/queue.ts';
 import { openDatabase, type Database } from './database.ts';
 import {
   distribute,
@@ -82,7 +80,6 @@ describe.skipIf(CITUS_URL === undefined)('on the cluster that KONTOR_TEST_CITUS_
     await createClusterDatabase(inject('nodes'), name);
     db = openDatabase({ connection: { ...inject('connection'), database: name } });
     await migrate(db, () => {});
-    await createQueues(db, JOB_QUEUES);
     await createDemoShops(db, readConfig({ LOG_LEVEL: 'silent' }));
   }, 120_000);
 

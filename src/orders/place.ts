@@ -178,7 +178,7 @@ async function save(
     addPlacedOrders(tx, shopId, orderIds),
     deleteCarts(tx, shopId, cartIds),
     recordEntries(tx, shopId, entries),
-    queueJobs(tx, 'mail', emails),
+    queueJobs(tx, shopId, 'mail', emails),
   ]);
 
   return new Map(
