@@ -1,15 +1,16 @@
 import { createWriteStream } from 'node:fs';
 import { readFile, rename, rm, stat } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Config } from '../../config.ts';
 import type { Database, Queries, Transaction } from '../../db/database.ts';
 import { sql, Sql } from '../../db/sql.ts';
+import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { noSuchShop, recordCommand } from '../command.ts';
 import { encodeChunks, type Chunk } from './file.ts';
 import { FORMAT, FORMAT_VERSION, type Manifest } from './manifest.ts';
-import { listMediaFiles, readMediaFile } from './media-files.ts';
 import { findShopTables, parentOf, quoted, type ShopTable } from './tables.ts';
 
 type NewChunk = Pick<Chunk, 'head' | 'content'>;
@@ -65,9 +66,10 @@ async function writeBackup(
   const tables = await findShopTables(tx);
   const manifest = await createManifest(tx, shopId, tables);
   if (manifest.tables.find(({ name }) => name === 'shop')!.rows === 0) throw noSuchShop(shopId);
+  const storage = openMediaStorage(config);
   const media = { files: 0, missingFiles: 0 };
   let entries = manifest.tables.reduce((sum, { rows }) => sum + rows, 0);
-  for await (const _ of listMediaFiles(config, shopId)) entries++;
+  for await (const _ of storage.files(shopId)) entries++;
   onStart(entries);
 
   async function* chunks(): AsyncGenerator<NewChunk> {
@@ -75,10 +77,12 @@ async function writeBackup(
     for (const [index, table] of tables.entries()) {
       yield* rowChunks(tx, shopId, table, manifest.tables[index]!.rows, onProgress);
     }
-    for await (const name of listMediaFiles(config, shopId)) {
-      const content = await readMediaFile(config, shopId, name);
-      media[content ? 'files' : 'missingFiles']++;
-      if (content) yield { head: { part: 'media', ...name }, content };
+    for await (const name of storage.files(shopId)) {
+      // An image is small enough to be held as a whole.
+      const stream = await storage.read(name);
+      media[stream ? 'files' : 'missingFiles']++;
+      const { folder, file } = name;
+      if (stream) yield { head: { part: 'media', folder, file }, content: await buffer(stream) };
       onProgress(1);
     }
   }

@@ -95,7 +95,8 @@ describe('a damaged file', () => {
   });
 
   test('is noticed whichever bit has changed, with the chunk it is in', async () => {
-    for (let at = 0; at < whole.length; at += at < 1_600 ? 1 : 97) {
+    // Every byte of some heads, then here and there.
+    for (let at = 0; at < whole.length; at += at < 400 ? 1 : 23) {
       const changed = Buffer.from(whole);
       changed[at]! ^= 1 << (at % 8);
       const start = starts.findLast((one) => one <= at)!;

@@ -13,7 +13,7 @@ import { givenPlainProduct, PNG, sendImage } from '../../../test/upload.ts';
 import { openDatabase } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
-import { mediaFolder, removeShopFolder } from '../../platform/media/storage.ts';
+import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { settingsFormat } from '../../settings-format.ts';
 import { authorise, createApp, installSignature } from '../../shops/apps/apps.ts';
 import { installationKey, keyFromFile } from '../../shops/apps/sealing.ts';
@@ -46,7 +46,8 @@ async function givenSmallShop(shopId: string): Promise<string> {
 }
 
 async function mediaFiles({ config }: Service): Promise<string[]> {
-  const names: string[] = await readdir(mediaFolder(config), { recursive: true }).catch(() => []);
+  const media = path.join(config.KONTOR_DATA, 'media');
+  const names: string[] = await readdir(media, { recursive: true }).catch(() => []);
   return names.toSorted();
 }
 
@@ -223,7 +224,7 @@ describe('a restore is refused', () => {
     await restored(elsewhere, file, { as: 'Left' });
     await elsewhere.db.transaction((tx) => deleteShop(tx, 'Left'));
     expect(await refusalOf(elsewhere, file, { as: 'Left' })).toContain(
-      'There are media files of a shop Left, which this database does not have.',
+      'There are media files of a shop Left, which this database does not have (Left/',
     );
   });
 
@@ -254,7 +255,7 @@ describe('a restore is refused', () => {
     await rename('After the backup');
     expect(await name()).toBe('After the backup');
     await service.db.transaction((tx) => deleteShop(tx, 'Quay'));
-    await removeShopFolder(service.config, 'Quay');
+    await openMediaStorage(service.config).removeShop('Quay');
     await restored(service, file);
     // It has as many changes behind it now as the shop had that was deleted, and that a cache still holds.
     await rename('Another name');

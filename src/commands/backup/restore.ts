@@ -6,13 +6,13 @@ import type { Database, Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { readMigrations } from '../../db/migrate.ts';
 import { Sql } from '../../db/sql.ts';
-import { removeShopFolder } from '../../platform/media/storage.ts';
+import { openMediaStorage } from '../../platform/media/open-storage.ts';
+import type { MediaStorage } from '../../platform/media/storage.ts';
 import { resealSecrets, type SealingKeys } from '../../shops/apps/apps.ts';
 import { CommandProblem, recordCommand } from '../command.ts';
 import { setTextFormats } from './backup.ts';
 import { readChunks } from './file.ts';
 import type { CheckedBackup } from './manifest.ts';
-import { hasMediaFiles, writeMediaFile } from './media-files.ts';
 import { openOlderSchema } from './older-schema.ts';
 import { findShopTables, quoted, type Column } from './tables.ts';
 
@@ -73,6 +73,7 @@ async function insertShop(
   );
   // Caches of a running service may hold versions of an earlier shop with the same ids, or of the shop this is a copy of.
   const versionOffset = randomInt(2 ** 40);
+  const storage = openMediaStorage(config);
   let files = 0;
   let hasBegunFiles = false;
   try {
@@ -86,9 +87,9 @@ async function insertShop(
         }
         onProgress(head.rows, bytes);
       } else if (head.part === 'media') {
-        if (!hasBegunFiles) await refuseForeignFiles(config, shopId);
+        if (!hasBegunFiles) await refuseForeignFiles(storage, shopId);
         hasBegunFiles = true;
-        await writeMediaFile(config, shopId, head, content);
+        await storage.write(shopId, head.folder, [{ file: head.file, bytes: content }]);
         files++;
         onProgress(1, bytes);
       }
@@ -98,7 +99,7 @@ async function insertShop(
     await recordCommand(tx, shopId, 'shop restore');
     return { shopId, files, appsWithoutSecret };
   } catch (error) {
-    if (hasBegunFiles) await removeShopFolder(config, shopId);
+    if (hasBegunFiles) await storage.removeShop(shopId);
     throw error;
   }
 }
@@ -150,11 +151,13 @@ function withNewPaths(lines: string, from: string, to: string): string {
   return lines.replaceAll(paths, to);
 }
 
-async function refuseForeignFiles(config: Config, shopId: string): Promise<void> {
-  if (!(await hasMediaFiles(config, shopId))) return;
-  throw new CommandProblem(
-    `There are media files of a shop ${shopId}, which this database does not have. Move its folder away from KONTOR_DATA/media, or restore under another id: --as ID`,
-  );
+/** A restore that fails removes all files of the shop, so there must be none before. */
+async function refuseForeignFiles(storage: MediaStorage, shopId: string): Promise<void> {
+  for await (const { folder } of storage.files(shopId)) {
+    throw new CommandProblem(
+      `There are media files of a shop ${shopId}, which this database does not have (${shopId}/${folder}). Move them away, or restore under another id: --as ID`,
+    );
+  }
 }
 
 function explained(error: unknown, shopId: string): unknown {
