@@ -38,6 +38,7 @@ import {
   measureImports,
   measureLarge,
   measureNoise,
+  measureRareCalls,
   measureStart,
   measureUpkeep,
   type Site,
@@ -80,7 +81,7 @@ const ORDERS = options.quick
 
 const SHOPS = options.quick
   ? { shops: 200, busy: 20, calls: 40, noisySeconds: 3, noisyRounds: 2 }
-  : { shops: 10_000, busy: 400, calls: 800, noisySeconds: 8, noisyRounds: 5 };
+  : { shops: 10_000, busy: 40, calls: 1_000, noisySeconds: 8, noisyRounds: 5 };
 if (options.shops !== undefined) SHOPS.shops = Number(options.shops);
 
 const GROWTH = options.quick
@@ -249,6 +250,7 @@ async function benchShops(installation: string, workFolder: string) {
   const parts: Record<string, () => Promise<Verdict[]>> = {
     start: () => measureStart(one, many),
     calls: () => measureCalls(one, many, SHOPS),
+    rare: () => measureRareCalls(one, many),
     upkeep: () => measureUpkeep(one, many),
     noise: () => measureNoise(many, shops, SHOPS),
     large: () => measureLarge(many, shops, SHOPS),

@@ -67,7 +67,7 @@ export async function measureStart(one: Site, many: Site): Promise<Verdict[]> {
   ];
 }
 
-/** p50 and p95 of the calls that shops get most. */
+/** p50 and p95 of the calls that shops get most, in shops that are busy. */
 export async function measureCalls(one: Site, many: Site, { busy, calls }: ShopsOptions): Promise<Verdict[]> {
   const sites = [one, many].map((site) => ({
     site,
@@ -94,7 +94,8 @@ export async function measureCalls(one: Site, many: Site, { busy, calls }: Shops
   const visit = async (measured: Measured, index: number, isCounted: boolean) => {
     const { pattern } = measured.site;
     const root = rootOf(measured.shopIds[index % measured.shopIds.length]!);
-    const productId = pattern.productIds[index % pattern.productIds.length];
+    // The same one of a shop every time, so that it is in memory as it is in the other installation.
+    const productId = pattern.productIds[(index % busy) % pattern.productIds.length];
     await time(measured, 'get', get(`${root}/products/${productId}`), isCounted);
     await time(measured, 'list', get(`${root}/products?resultsPerPage=20`), isCounted);
   };
@@ -131,6 +132,31 @@ export async function measureCalls(one: Site, many: Site, { busy, calls }: Shops
       return ratioOf(`${name}, p${100 * share}`, 'ms', few!, lots!, 1.2);
     }),
   );
+}
+
+/**
+ * One call in each shop in turn, as shops get them that few people visit. By then the service has to ask again whether the
+ * token is still valid, which it does for a busy shop only every few seconds; nothing else must be read again.
+ */
+export async function measureRareCalls(one: Site, many: Site): Promise<Verdict[]> {
+  const clients = [one, many].map((site) => openClient(site.server.origin, site.pattern.token));
+  const times: [number[], number[]] = [[], []];
+  const shops = many.shopIds.length;
+  try {
+    // The first time everything is read.
+    for (let index = 0; index < 2 * shops; index++) {
+      for (const [place, { pattern, shopIds }] of [one, many].entries()) {
+        const root = rootOf(shopIds[index % shopIds.length]!);
+        const productId = pattern.productIds[(index % shops) % pattern.productIds.length];
+        const ms = await clients[place]!.time(get(`${root}/products/${productId}`));
+        if (index >= shops) times[place as 0 | 1].push(ms);
+      }
+    }
+  } finally {
+    for (const client of clients) client.close();
+  }
+  const [busy, rare] = times.map((ms) => percentile(ms, 0.5));
+  return [ratioOf('GET product, each shop in turn, p50', 'ms', busy!, rare!, 2)];
 }
 
 /** What is done for all shops: a run of the clean-up that finds nothing, and the metrics. */
@@ -189,8 +215,8 @@ export async function measureNoise(
     const visit = async (place: number) => {
       const client = openClient(server.origin, pattern.token);
       for (let index = place; performance.now() < end; index += VISITORS) {
-        const root = rootOf(shopIds[index % Math.min(busy, shopIds.length)]!);
-        const productId = pattern.productIds[index % pattern.productIds.length];
+        const root = rootOf(shopIds[index % busy]!);
+        const productId = pattern.productIds[(index % busy) % pattern.productIds.length];
         times.push(await client.time(get(`${root}/products/${productId}`)));
         times.push(await client.time(get(`${root}/products?resultsPerPage=20`)));
         await sleep(PAUSE);
