@@ -399,7 +399,7 @@ async function startSubjects(installation: string, workFolder: string) {
 
 /** The mails of a round of orders must not slow down the round after it, which is another server's. */
 async function mailsSent(db: Database, within = MAILS_SENT_WITHIN): Promise<void> {
-  const isWaiting = async () => (await db.many(sql`select from pgboss.job limit 1`)).length > 0;
+  const isWaiting = async () => (await db.many(sql`select from job limit 1`)).length > 0;
   for (const began = performance.now(); await isWaiting(); await sleep(50)) {
     if (performance.now() - began > within) throw new Error('The mails of the orders are not sent');
   }

@@ -50,7 +50,7 @@ export const crash: Check<ProofService> = {
       ),
     );
     // What earlier checks have left to send would keep the mails of this one waiting.
-    await service.look((db) => db.run(sql`delete from pgboss.job where name = 'mail'`));
+    await service.look((db) => db.run(sql`delete from job`));
     const sent: Sent[] = [];
     const twice = new Set<string>();
     let unanswered = 0;
@@ -166,7 +166,7 @@ async function settle(shop: ProofShop, sent: readonly Sent[]): Promise<number> {
 async function mailsOfTheDead(service: ProofService, struckAt: Date): Promise<string[]> {
   const jobs = await service.look((db) =>
     db.many<{ id: string }>(sql`
-      select id from pgboss.job where name = 'mail' and state = 'active' and started_on < ${struckAt}`),
+      select job_id as id from job where taken_at < ${struckAt}`),
   );
   const written = new Set((await service.mailIds()).map((id) => id.toLowerCase()));
   return jobs.map(({ id }) => id).filter((id) => written.has(id));
@@ -176,9 +176,7 @@ async function mailsOfTheDead(service: ProofService, struckAt: Date): Promise<st
 async function mailsAreTried(service: ProofService): Promise<void> {
   const untried = () =>
     service.look(async (db) => {
-      const row = await db.one<{ count: number }>(
-        sql`select count(*) as count from pgboss.job where name = 'mail' and state = 'created'`,
-      );
+      const row = await db.one<{ count: number }>(sql`select count(*) as count from job where attempts = 0`);
       return row!.count;
     });
   let left = await untried();
@@ -203,11 +201,11 @@ async function countMails(service: ProofService, { shopId }: ProofShop, orderNum
   // Jobs first: a mail that is written in between is then seen twice, and never not at all.
   const jobs = await service.look((db) =>
     db.many<{ id: string; orderNumber: string }>(sql`
-      select job.id, placed.order_number as "orderNumber"
-      from pgboss.job
+      select job.job_id as id, placed.order_number as "orderNumber"
+      from job
       join customer_order placed on placed.shop_id = ${shopId}
-        and placed.order_id = (job.data -> 'facts' ->> 'orderId')::uuid
-      where job.name = 'mail' and job.data ->> 'shopId' = ${shopId}`),
+        and placed.order_id = (job.content -> 'facts' ->> 'orderId')::uuid
+      where job.shop_id = ${shopId}`),
   );
   for (const { id, orderNumber } of jobs) mails.set(id, orderNumber);
   const waiting = mails.size;

@@ -16,8 +16,6 @@ import { readConfig } from '../src/config.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { JOB_QUEUES } from '../src/job-queues.ts';
-import { createQueues } from '../src/platform/jobs/queue.ts';
 import { createLog } from '../src/platform/log.ts';
 import { describeFinding, fuzz, serviceOf, type FuzzReport } from '../test/fuzz/run.ts';
 
@@ -158,7 +156,6 @@ async function child({ requests, seed }: Options): Promise<number> {
   const db = openDatabase({ connection: server.connection });
   try {
     await migrate(db, () => {});
-    await createQueues(db, JOB_QUEUES);
     const config = readConfig({ KONTOR_DATA: data, RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' });
     const app = await buildApp({ config, db, log: createLog('error', errorLines()) });
     let unsaid = 0;

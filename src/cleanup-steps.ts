@@ -5,6 +5,8 @@ import type { Config } from './config.ts';
 import { answerCleanup } from './http/idempotency.ts';
 import { windowCleanup } from './http/rate-limit.ts';
 import { emailCountCleanup } from './platform/email/daily-limit.ts';
+import { pgBossCleanup } from './platform/jobs/pg-boss.ts';
+import { failedJobCleanup } from './platform/jobs/queries.ts';
 import { mediaCleanup } from './platform/media/sweep.ts';
 import { requestCleanup } from './people/newsletters/queries.ts';
 import type { CleanupStep } from './platform/cleanup.ts';
@@ -14,6 +16,7 @@ import { wishlistCleanup } from './storefront/wishlist/queries.ts';
 /** What the clean-up does: each module's own steps, one after the other in this order. */
 export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupStep[] {
   return [
+    pgBossCleanup,
     unpaidOrderRelease,
     answerCleanup,
     windowCleanup,
@@ -22,6 +25,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     requestCleanup,
     wishlistCleanup,
     emailCountCleanup,
+    failedJobCleanup,
     mediaCleanup(config, log),
   ];
 }

@@ -1,26 +1,19 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { appCommands } from './commands/app.ts';
 import { CommandProblem, UsageProblem, type Command } from './commands/command.ts';
-import { customerCommands } from './commands/customer.ts';
-import { dbCommands } from './commands/db.ts';
-import { demoCommands } from './commands/demo.ts';
-import { productCommands } from './commands/products.ts';
-import { serveCommands } from './commands/serve.ts';
-import { shopCommands } from './commands/shop.ts';
-import { tokenCommands } from './commands/token.ts';
 import { readConfig, type Config } from './config.ts';
 import { isDatabaseAway } from './db/failure.ts';
 
-const commands: Command[] = [
-  ...serveCommands,
-  ...shopCommands,
-  ...tokenCommands,
-  ...appCommands,
-  ...productCommands,
-  ...customerCommands,
-  ...demoCommands,
-  ...dbCommands,
-];
+/** The commands by their first word. A short command takes most of its time to load, so only its own group is loaded. */
+const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
+  serve: async () => (await import('./commands/serve.ts')).serveCommands,
+  shop: async () => (await import('./commands/shop.ts')).shopCommands,
+  token: async () => (await import('./commands/token.ts')).tokenCommands,
+  app: async () => (await import('./commands/app.ts')).appCommands,
+  products: async () => (await import('./commands/products.ts')).productCommands,
+  customer: async () => (await import('./commands/customer.ts')).customerCommands,
+  demo: async () => (await import('./commands/demo.ts')).demoCommands,
+  db: async () => (await import('./commands/db.ts')).dbCommands,
+};
 
 // A reader that went away (`kontor shop list | head -1`, a closed terminal) is no reason to end with a stack.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -32,11 +25,12 @@ async function run(words: string[]): Promise<number> {
   let config: Config | undefined;
   try {
     const asksForHelp = words.some((word) => word === '--help' || word === '-h');
+    const commands = await loadCommands(words[0]);
     const command = commands.find(({ name }) =>
       name.split(' ').every((word, index) => words[index] === word),
     );
     if (!command) {
-      process.stdout.write(overview(words, asksForHelp));
+      process.stdout.write(overview(commands, words, asksForHelp));
     } else if (asksForHelp) {
       process.stdout.write(helpOf(command));
     } else {
@@ -49,6 +43,13 @@ async function run(words: string[]): Promise<number> {
     process.stderr.write(`${explain(error, config)}\n`);
     return error instanceof UsageProblem ? 2 : 1;
   }
+}
+
+/** Those of the group that this word names, else all. */
+async function loadCommands(word = ''): Promise<readonly Command[]> {
+  const isGroup = Object.hasOwn(groups, word);
+  const loaded = await Promise.all((isGroup ? [groups[word]!] : Object.values(groups)).map((load) => load()));
+  return loaded.flat();
 }
 
 function parse(command: Command, words: string[]) {
@@ -78,7 +79,7 @@ function parse(command: Command, words: string[]) {
 }
 
 /** All commands, or those of a group: `kontor shop --help`. */
-function overview(words: string[], asksForHelp: boolean): string {
+function overview(commands: readonly Command[], words: string[], asksForHelp: boolean): string {
   const named = words.filter((word) => !word.startsWith('-'));
   const group = commands.filter(({ name }) => name.startsWith(`${named[0]} `));
   const isGroup = named.length === 1 && group.length > 0;

@@ -10,8 +10,6 @@ import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { startRefreshingStatistics } from './db/statistics.ts';
 import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
-import { JOB_QUEUES } from './job-queues.ts';
-import { createQueues } from './platform/jobs/queue.ts';
 import type { Background } from './platform/background.ts';
 import { createLog } from './platform/log.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
@@ -76,7 +74,6 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
       const address = await listen(app, config, 'PORT');
       if (metrics) await listen(metrics, config, 'METRICS_PORT');
       await migrate(db, (line) => log.info(line));
-      await createQueues(db, JOB_QUEUES);
       stopRefreshing = startRefreshingStatistics(db, (error) =>
         log.warn({ err: error }, 'the statistics of the database could not be refreshed'),
       );

@@ -242,10 +242,11 @@ interface QueuedEmail {
   facts: Record<string, unknown>;
 }
 
+/** The emails in the queue, in the order of their transactions: the clock of a test may stand still. */
 export async function queuedEmails({ db }: Service): Promise<QueuedEmail[]> {
-  const rows = await db.many<{ data: QueuedEmail }>(sql`
-    select data from pgboss.job where name = 'mail' order by created_on, id`);
-  return rows.map(({ data }) => data);
+  const rows = await db.many<{ content: QueuedEmail }>(sql`
+    select content from job where queue = 'mail' order by xmin::text::bigint, job_id`);
+  return rows.map(({ content }) => content);
 }
 
 /** What a cart or an order comes to. */

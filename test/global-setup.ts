@@ -7,8 +7,6 @@ import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/db/database.ts';
 import { attachEmbedded, startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { JOB_QUEUES } from '../src/job-queues.ts';
-import { createQueues } from '../src/platform/jobs/queue.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -35,7 +33,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await admin.end();
   const db = openDatabase({ connection: { ...server.connection, database: TEMPLATE } });
   await migrate(db, () => {});
-  await createQueues(db, JOB_QUEUES);
   await db.close();
   const { host, port, user } = server.connection;
   project.provide('connection', {

@@ -5,6 +5,7 @@ import { openDatabase, type Database } from '../src/db/database.ts';
 import { attachEmbedded } from '../src/db/embedded.ts';
 import { sql } from '../src/db/sql.ts';
 import { availabilityEmail } from '../src/catalogue/products/availability-email.ts';
+import { JOB_STATE } from '../src/platform/jobs/queries.ts';
 import { queueEmails } from '../src/platform/email/queue.ts';
 import { cleanUp, kontor, newFolder, startKontor, waitFor } from './process.ts';
 import { startSmtp, type SmtpServer } from './smtp.ts';
@@ -42,12 +43,13 @@ const queueMail = (db: Database) =>
   );
 
 const jobs = (db: Database) =>
-  db.many<{ id: string; state: string }>(sql`select id, state::text as state from pgboss.job`);
+  db.many<{ id: string; state: string }>(sql`select job_id as id, ${JOB_STATE} as state from job`);
 
 const messageId = (text: string) => /^Message-ID: (\S+)$/im.exec(text.replaceAll('\r', ''))?.[1];
 
 test('kontor db migrate leaves a database in which mails can wait', async () => {
   expect(await kontor(['db', 'migrate'], { KONTOR_DATA: data })).toMatchObject({ code: 0 });
+  expect(await kontor(['shop', 'create', 'DemoShop'], { KONTOR_DATA: data })).toMatchObject({ code: 0 });
   await withDatabase(async (db) => {
     await queueMail(db);
     expect(await jobs(db)).toEqual([{ id: expect.any(String), state: 'created' }]);
@@ -67,7 +69,7 @@ test('kill -9 while a mail is sent: the next process sends it, once', async () =
     expect(found).toEqual([{ id: expect.any(String), state: 'active' }]);
     id = found[0]!.id;
     // It counts as lost after a minute, which has passed now.
-    await db.run(sql`update pgboss.job set started_on = started_on - expire_in, retry_delay = 0`);
+    await db.run(sql`update job set run_at = taken_at`);
   });
 
   const second = await startKontor({ KONTOR_DATA: data });

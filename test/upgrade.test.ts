@@ -7,8 +7,6 @@ import { expect, inject, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { JOB_QUEUES } from '../src/job-queues.ts';
-import { createQueues } from '../src/platform/jobs/queue.ts';
 import { startDemo } from './demo.ts';
 import { startService, type Service } from './service.ts';
 
@@ -218,7 +216,6 @@ async function startRestored({ now, tables, sequences, lastMigration }: Recordin
     config,
   } as Service);
   await migrate(service.db, () => {});
-  await createQueues(service.db, JOB_QUEUES);
   service.setClock(new Date(now));
   await service.app.shopHosts.refresh();
   return {

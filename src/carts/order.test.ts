@@ -46,7 +46,7 @@ beforeEach(async () => {
   service.setClock(NOW);
   // A shop is gone with everything it has, so each test begins with full shelves and the first number.
   await service.db.run(sql`delete from shop`);
-  await service.db.run(sql`delete from pgboss.job`);
+  await service.db.run(sql`delete from job`);
   demo = await givenDemoShop(service);
 });
 afterAll(() => service.close());

@@ -5,8 +5,6 @@ import { migrate } from '../db/migrate.ts';
 import { recordEntry } from '../http/audit-entry.ts';
 import { isScope, SCOPES, type Scope } from '../http/scopes.ts';
 import { newId } from '../kernel/ids.ts';
-import { JOB_QUEUES } from '../job-queues.ts';
-import { createQueues } from '../platform/jobs/queue.ts';
 import { findShop } from '../shops/shop/queries.ts';
 
 /** It could not be done; the message says what to do next. */
@@ -43,7 +41,6 @@ export interface Command {
 export async function withDatabase(config: Config, work: (db: Database) => Promise<void>): Promise<void> {
   await withBareDatabase(config, async (db) => {
     await migrate(db, () => {});
-    await createQueues(db, JOB_QUEUES);
     await work(db);
   });
 }

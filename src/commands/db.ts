@@ -1,6 +1,4 @@
 import { migrate, migrationStatus } from '../db/migrate.ts';
-import { JOB_QUEUES } from '../job-queues.ts';
-import { createQueues } from '../platform/jobs/queue.ts';
 import { print, printTable, withBareDatabase, type Command } from './command.ts';
 
 export const dbCommands: Command[] = [
@@ -10,7 +8,6 @@ export const dbCommands: Command[] = [
     run: ({ config }) =>
       withBareDatabase(config, async (db) => {
         await migrate(db, print);
-        await createQueues(db, JOB_QUEUES);
         print('The schema is up to date.');
       }),
   },

@@ -176,7 +176,7 @@ async function save(
     addPlacedOrders(tx, shopId, orderIds),
     deleteCarts(tx, shopId, cartIds),
     recordEntries(tx, shopId, entries),
-    queueJobs(tx, 'mail', emails),
+    queueJobs(tx, shopId, 'mail', emails),
   ]);
 
   const numberOf = new Map(inserted.map(({ customerId, customerNumber }) => [customerId, customerNumber]));

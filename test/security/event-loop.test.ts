@@ -365,8 +365,7 @@ async function sendMails(): Promise<void> {
   const mails = startEmails({ db: service.db, config: service.config, log, origin, pause: 10 });
   await waitFor(async () => {
     const waiting = await service.db.one<{ count: number }>(sql`
-      select count(*)::int as count from pgboss.job
-      where name = 'mail' and state in ('created', 'active', 'retry')`);
+      select count(*) as count from job where run_at is not null`);
     return waiting!.count === 0;
   });
   await mails.stop();

@@ -9,6 +9,7 @@ import { emailCountCleanup } from '../../src/platform/email/daily-limit.ts';
 import { startEmails } from '../../src/background.ts';
 import { refundEmail } from '../../src/orders/refund-email.ts';
 import { newsletterConfirmation } from '../../src/people/newsletters/confirmation-email.ts';
+import { JOB_STATE } from '../../src/platform/jobs/queries.ts';
 import { queueEmails } from '../../src/platform/email/queue.ts';
 import {
   changeSettings,
@@ -42,7 +43,7 @@ afterAll(() => service.close());
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'kontor-flood-'));
   log = [];
-  await service.db.run(sql`delete from pgboss.job`);
+  await service.db.run(sql`delete from job`);
 });
 afterEach(async () => {
   await worker?.stop();
@@ -63,7 +64,7 @@ function start(environment: Record<string, string> = {}): void {
 }
 
 const jobs = async () =>
-  (await service.db.one<{ count: number }>(sql`select count(*) as count from pgboss.job`))!.count;
+  (await service.db.one<{ count: number }>(sql`select count(*) as count from job`))!.count;
 
 const delivered = async () => (await readdir(path.join(folder, 'mails')).catch(() => [])).length;
 
@@ -166,11 +167,11 @@ test('an email that is tried again counts once, and its retry is not refused', a
   start({ SMTP_URL: `smtp://${smtp.host}` });
   const failed = async () =>
     (await service.db.one<{ count: number }>(sql`
-      select count(*) as count from pgboss.job where state = 'retry'`))!.count;
+      select count(*) as count from job where ${JOB_STATE} = 'retry'`))!.count;
   await waitFor(async () => (await failed()) === 2);
   await worker!.stop();
   await smtp.close();
-  await service.db.run(sql`update pgboss.job set start_after = created_on`);
+  await service.db.run(sql`update job set run_at = created_at`);
   await newsletterTo(shop, 'ada@mail.example');
   expect(await deliver()).toBe(2);
 });

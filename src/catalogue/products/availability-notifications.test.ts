@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(async () => {
   await service.db.run(sql`delete from product where shop_id in ('Harbour', 'Other')`);
-  await service.db.run(sql`delete from pgboss.job`);
+  await service.db.run(sql`delete from job`);
 });
 
 interface Facts {
@@ -69,7 +69,7 @@ const watchers = () =>
 /** The mails that wait. */
 const mails = () =>
   service.db.many<{ content: unknown }>(sql`
-    select data as content from pgboss.job where name = 'mail' order by data ->> 'to'`);
+    select content from job order by content ->> 'to'`);
 
 describe('availability notifications', () => {
   test('105: adds a watcher and answers 200 without a body', async () => {

@@ -1067,7 +1067,7 @@ describe('orders', () => {
   });
 
   test('send no mails', async () => {
-    const { rows } = await service.db.pool.query(`select count(*)::int as mails from pgboss.job`);
+    const { rows } = await service.db.pool.query(`select count(*)::int as mails from job`);
     expect(rows).toEqual([{ mails: 0 }]);
   });
 });

@@ -63,7 +63,7 @@ export async function insertDemoOrders(
   // The stock in the catalogue is what these orders have left.
   await restoreStock(tx, shopId, stock);
   // The demo shop sends no emails.
-  await tx.run(sql`delete from pgboss.job where name = 'mail' and data ->> 'shopId' = ${shopId}`);
+  await tx.run(sql`delete from job where shop_id = ${shopId}`);
 }
 
 const later = (tx: Transaction, hours: number): Transaction => ({

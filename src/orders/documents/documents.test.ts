@@ -279,12 +279,11 @@ describe('an invoice', () => {
       },
     ]);
     const mails = await service.db.many(
-      sql`select data from pgboss.job where name = 'mail' and data ->> 'shopId' = ${shop.shopId}
-        and data ->> 'template' = 'invoice'`,
+      sql`select content from job where shop_id = ${shop.shopId} and content ->> 'template' = 'invoice'`,
     );
     expect(mails).toEqual([
       {
-        data: {
+        content: {
           shopId: shop.shopId,
           to: ADA.emailAddress,
           locale: 'en_GB',

@@ -23,6 +23,7 @@ import { availabilityEmail } from '../../catalogue/products/availability-email.t
 import { queueAvailabilityNotifications } from '../../catalogue/products/availability-notifications.ts';
 import { documentEmail } from '../../orders/documents/document-email.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';
+import { JOB_STATE } from '../jobs/queries.ts';
 import { queueJobs } from '../jobs/queue.ts';
 import { fileDelivery, smtpDelivery } from './delivery.ts';
 import { queueEmails } from './queue.ts';
@@ -40,7 +41,7 @@ afterAll(() => service.close());
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'kontor-mails-'));
   log = [];
-  await service.db.run(sql`delete from pgboss.job`);
+  await service.db.run(sql`delete from job`);
 });
 afterEach(async () => {
   for (const worker of workers.splice(0)) await worker.stop();
@@ -85,16 +86,16 @@ const message = {
 interface JobRow {
   id: string;
   state: string;
-  tries: number;
+  attempts: number;
   /** In how many seconds it is tried again. */
   wait: number;
 }
 
 const jobs = () =>
   service.db.many<JobRow>(sql`
-    select id, state::text as state, retry_count as tries,
-      extract(epoch from start_after - clock_timestamp())::float8 as wait
-    from pgboss.job order by id`);
+    select job_id as id, ${JOB_STATE} as state, attempts,
+      extract(epoch from run_at - clock_timestamp())::float8 as wait
+    from job order by job_id`);
 
 const isIdle = async () => (await jobs()).length === 0;
 
@@ -137,7 +138,7 @@ async function givenInvoice(): Promise<{ shop: Shop; documentId: string }> {
   const shop = await givenSmallShop(service);
   const cart = await givenFullCart(shop, { [await givenProduct(shop)]: 1 });
   const { orderId } = await done(cart, 'POST', '/order');
-  await db.run(sql`delete from pgboss.job`);
+  await db.run(sql`delete from job`);
   const documentId = newId(db.now);
   await db.run(sql`
     insert into order_document (shop_id, document_id, order_id, kind, number, issued_at, created_at, address, terms,
@@ -296,7 +297,7 @@ describe('without SMTP_URL', () => {
       template: 'refund',
       facts: { orderNumber: 'ORD261115/1001', amount: '9,80 €' },
     };
-    await service.db.transaction((tx) => queueJobs(tx, 'mail', [{ id: newId(tx.now), content }]));
+    await service.db.transaction((tx) => queueJobs(tx, 'Harbour', 'mail', [{ id: newId(tx.now), content }]));
     start();
     await waitFor(isIdle);
     const [file] = await files();
@@ -374,7 +375,7 @@ describe('with SMTP_URL', () => {
     await queue('ada@mail.example');
     await waitFor(async () => (await jobs())[0]?.state === 'retry');
     const [job] = await jobs();
-    expect(job).toMatchObject({ tries: 0 });
+    expect(job).toMatchObject({ attempts: 1 });
     expect(job!.wait).toBeGreaterThan(20);
     expect(job!.wait).toBeLessThanOrEqual(60);
     expect(smtp.taken).toEqual([]);
@@ -389,7 +390,7 @@ describe('with SMTP_URL', () => {
     });
     expect(JSON.stringify(log)).not.toContain('ada@');
 
-    await service.db.run(sql`update pgboss.job set start_after = start_after - interval '1 minute'`);
+    await service.db.run(sql`update job set run_at = run_at - interval '1 minute'`);
     await waitFor(isIdle);
     expect(smtp.taken).toHaveLength(1);
     expect(headersOf(smtp.taken[0]!.text)['Message-ID']).toBe(`<${job!.id}@shop.example>`);
@@ -398,16 +399,16 @@ describe('with SMTP_URL', () => {
   test('after the last try it stays as failed, and the log says so once', async () => {
     smtp.refusals = ['550 no such user', '550 no such user'];
     await queue('ada@mail.example');
-    await service.db.run(sql`update pgboss.job set retry_limit = 1`);
+    await service.db.run(sql`update job set attempts = 10`);
     start({ SMTP_URL: `smtp://${smtp.host}` });
-    await waitFor(async () => (await jobs())[0]?.state === 'retry');
-    await service.db.run(sql`update pgboss.job set start_after = start_after - interval '1 minute'`);
+    await waitFor(async () => smtp.ends === 1 && (await jobs())[0]?.state === 'retry');
+    await service.db.run(sql`update job set run_at = created_at`);
     await waitFor(async () => (await jobs())[0]?.state === 'failed');
     const [job] = await jobs();
     expect(log.filter(({ level }) => level === 50)).toEqual([
       expect.objectContaining({
         job: job!.id,
-        attempt: 2,
+        attempt: 12,
         responseCode: 550,
         msg: 'job failed for the last time',
       }),
@@ -424,7 +425,7 @@ describe('with SMTP_URL', () => {
     for (const worker of workers.splice(0)) await worker.stop();
 
     start({ SMTP_URL: `smtp://kontor:s3cret@${smtp.host}/?requireTLS=false` });
-    await service.db.run(sql`update pgboss.job set start_after = start_after - interval '1 minute'`);
+    await service.db.run(sql`update job set run_at = run_at - interval '1 minute'`);
     await waitFor(isIdle);
     expect(smtp.credentials).toEqual(['\0kontor\0s3cret']);
     expect(smtp.taken).toHaveLength(1);

@@ -1,5 +1,6 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { JOB_STATE } from '../jobs/queries.ts';
 import { section, type Person, type PersonalData } from '../personal-data.ts';
 import { EMAIL_QUEUE } from './queue.ts';
 
@@ -14,24 +15,19 @@ export const emailPersonalData: PersonalData = {
 
 /** Selects emails to one of the addresses, or about one of the orders. */
 const emailsOf = (shopId: string, { customerId, emails }: Person) => sql`
-  name = ${EMAIL_QUEUE} and data ->> 'shopId' = ${shopId} and (
-    lower(data ->> 'to') = any (${emails})
-    or data -> 'facts' ->> 'orderId' in (
+  shop_id = ${shopId} and queue = ${EMAIL_QUEUE} and (
+    lower(content ->> 'to') = any (${emails})
+    or content -> 'facts' ->> 'orderId' in (
       select upper(order_id::text) from customer_order
       where shop_id = ${shopId} and customer_id = ${customerId}))`;
 
 function findEmailsOf(db: Queries, shopId: string, person: Person) {
   return db.many<object>(sql`
-    select data ->> 'to' as to, data ->> 'template' as template, data ->> 'locale' as locale,
-      data -> 'facts' as facts, state, created_on as since
-    from (
-      select name, data, state::text, created_on, id from pgboss.job
-      union all select name, data, state::text, created_on, id from pgboss.archive
-    ) job
-    where ${emailsOf(shopId, person)} order by created_on, id`);
+    select content ->> 'to' as to, content ->> 'template' as template, content ->> 'locale' as locale,
+      content -> 'facts' as facts, ${JOB_STATE} as state, created_at as since
+    from job where ${emailsOf(shopId, person)} order by created_at, job_id`);
 }
 
-async function deleteEmailsOf(tx: Transaction, shopId: string, person: Person): Promise<number> {
-  const waiting = await tx.run(sql`delete from pgboss.job where ${emailsOf(shopId, person)}`);
-  return waiting + (await tx.run(sql`delete from pgboss.archive where ${emailsOf(shopId, person)}`));
+function deleteEmailsOf(tx: Transaction, shopId: string, person: Person): Promise<number> {
+  return tx.run(sql`delete from job where ${emailsOf(shopId, person)}`);
 }

@@ -31,6 +31,7 @@ export function queueEmails<Facts extends object, Words extends EmailWords>(
 ): Promise<void> {
   return queueJobs(
     tx,
+    shopId,
     EMAIL_QUEUE,
     emails.map((email) => ({
       id: newId(tx.now),

@@ -1,12 +1,14 @@
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { givenShop } from '../../../test/builders.ts';
 import { waitFor } from '../../../test/process.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { openDatabase, type Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
-import { JOB_QUEUES } from '../../job-queues.ts';
-import { createQueues, openQueues, queueJobs } from './queue.ts';
+import { runCleanup } from '../cleanup.ts';
+import { failedJobCleanup, JOB_STATE } from './queries.ts';
+import { queueJobs } from './queue.ts';
 import { startWorker, type Job } from './worker.ts';
 
 let service: Service;
@@ -15,11 +17,13 @@ const workers: { stop: () => Promise<void> }[] = [];
 
 beforeAll(async () => {
   service = await startService();
+  await givenShop(service, 'Harbour');
+  await givenShop(service, 'Pelican');
 });
 afterAll(() => service.close());
 beforeEach(async () => {
   log = [];
-  await service.db.run(sql`delete from pgboss.job`);
+  await service.db.run(sql`delete from job`);
 });
 afterEach(async () => {
   for (const worker of workers.splice(0)) await worker.stop();
@@ -42,17 +46,21 @@ function start(run: (job: Job<Content>) => Promise<void>, db: Database = service
   return worker;
 }
 
-const queue = (count: number, db: Database = service.db) =>
+const queue = (count: number, { db = service.db, shopId = 'Harbour', name = 'job' } = {}) =>
   db.transaction((tx) =>
     queueJobs(
       tx,
+      shopId,
       'mail',
-      Array.from({ length: count }, (_, index) => ({ id: newId(tx.now), content: { text: `job ${index}` } })),
+      Array.from({ length: count }, (_, index) => ({
+        id: newId(tx.now),
+        content: { text: `${name} ${index}` },
+      })),
     ),
   );
 
 const states = async () =>
-  (await service.db.many<{ state: string }>(sql`select state::text as state from pgboss.job`)).map(
+  (await service.db.many<{ state: string }>(sql`select ${JOB_STATE} as state from job`)).map(
     ({ state }) => state,
   );
 
@@ -66,14 +74,12 @@ function latch() {
 }
 
 /** As if the one who took them had died a while ago. */
-const loseJobs = () =>
-  service.db.run(sql`
-    update pgboss.job set started_on = started_on - expire_in, retry_delay = 0 where state = 'active'`);
+const loseJobs = () => service.db.run(sql`update job set run_at = taken_at where taken_at is not null`);
 
 describe('queueing', () => {
   test('a job is there when the transaction is committed, not before', async () => {
     await service.db.transaction(async (tx) => {
-      await queueJobs(tx, 'mail', [{ id: newId(tx.now), content: {} }]);
+      await queueJobs(tx, 'Harbour', 'mail', [{ id: newId(tx.now), content: {} }]);
       expect(await states()).toEqual([]);
     });
     expect(await states()).toEqual(['created']);
@@ -81,7 +87,7 @@ describe('queueing', () => {
 
   test('a rollback leaves none', async () => {
     const failed = service.db.transaction(async (tx) => {
-      await queueJobs(tx, 'mail', [{ id: newId(tx.now), content: {} }]);
+      await queueJobs(tx, 'Harbour', 'mail', [{ id: newId(tx.now), content: {} }]);
       throw new Error('no');
     });
     await expect(failed).rejects.toThrow('no');
@@ -90,16 +96,16 @@ describe('queueing', () => {
 
   test('no jobs are no statement', async () => {
     await service.db.transaction((tx) =>
-      queueJobs({ ...tx, run: () => Promise.reject(new Error('a statement')) }, 'mail', []),
+      queueJobs({ ...tx, run: () => Promise.reject(new Error('a statement')) }, 'Harbour', 'mail', []),
     );
     expect(await states()).toEqual([]);
   });
 
   test('a queue that does not exist fails loudly', async () => {
     const failed = service.db.transaction((tx) =>
-      queueJobs(tx, 'no-such-queue', [{ id: newId(tx.now), content: {} }]),
+      queueJobs(tx, 'Harbour', 'no-such-queue', [{ id: newId(tx.now), content: {} }]),
     );
-    await expect(failed).rejects.toThrow('no partition of relation "job" found for row');
+    await expect(failed).rejects.toThrow('violates check constraint "job_queue"');
   });
 
   test('works behind a transaction pooler, without named statements', async () => {
@@ -109,38 +115,11 @@ describe('queueing', () => {
     });
     const seen: string[] = [];
     const worker = start(async ({ content }) => void seen.push(content.text), db);
-    await queue(3, db);
+    await queue(3, { db });
     await waitFor(async () => (await states()).length === 0);
     expect(seen.toSorted()).toEqual(['job 0', 'job 1', 'job 2']);
     await worker.stop();
     await db.close();
-  });
-});
-
-describe('the schema', () => {
-  test('is made once by processes that start at the same time', async () => {
-    await service.db.pool.query('drop schema pgboss cascade');
-    const connection = { ...inject('connection'), database: service.database };
-    const processes = Array.from({ length: 4 }, () => openDatabase({ connection, poolSize: 2 }));
-    await Promise.all(processes.map((db) => createQueues(db, JOB_QUEUES)));
-    for (const db of processes) await db.close();
-    await queue(1);
-    expect(await states()).toEqual(['created']);
-  });
-
-  test('that is broken leaves no connection in a transaction that failed', async () => {
-    const connection = { ...inject('connection'), database: service.database };
-    const db = openDatabase({ connection, poolSize: 1 });
-    await db.run(sql`alter table pgboss.archive rename to elsewhere`);
-    await expect(openQueues(db).maintain()).rejects.toThrow('relation "pgboss.archive" does not exist');
-    await db.run(sql`alter table pgboss.elsewhere rename to archive`);
-    await db.close();
-  });
-
-  test('made again keeps what waits', async () => {
-    await queue(2);
-    await createQueues(service.db, JOB_QUEUES);
-    expect(await states()).toEqual(['created', 'created']);
   });
 });
 
@@ -153,7 +132,6 @@ describe('a worker', () => {
     await queue(60);
     await waitFor(async () => (await states()).length === 0);
     expect(seen.toSorted()).toEqual(Array.from({ length: 60 }, (_, index) => `job ${index}`).toSorted());
-    expect(await service.db.many(sql`select 1 from pgboss.archive`)).toEqual([]);
   });
 
   test('does not wait for a slow job before it takes the next ones', async () => {
@@ -214,9 +192,10 @@ describe('a worker', () => {
   test('says a job that is done again when the database was away, and does not repeat it', async () => {
     const connection = { ...inject('connection'), database: service.database };
     const db = openDatabase({ connection });
-    const connect = db.pool.connect.bind(db.pool);
+    const query = db.pool.query.bind(db.pool) as (...given: unknown[]) => void;
     let isAway = false;
-    db.pool.connect = (() => (isAway ? Promise.reject(new Error('away')) : connect())) as typeof connect;
+    db.pool.query = ((statement: unknown, values: unknown, done: (error?: Error) => void) =>
+      isAway ? done(new Error('away')) : query(statement, values, done)) as typeof db.pool.query;
     let runs = 0;
     const worker = start(async () => {
       runs++;
@@ -244,4 +223,112 @@ describe('a worker', () => {
       err: { message: 'facts is undefined', stack: expect.any(String) },
     });
   });
+
+  test('lets the shops take turns', async () => {
+    await queue(100, { name: 'newsletter' });
+    await queue(2, { shopId: 'Pelican', name: 'order' });
+    const seen: string[] = [];
+    start(async ({ content }) => void seen.push(content.text));
+    await waitFor(async () => (await states()).length === 0);
+    expect(seen).toHaveLength(102);
+    expect(
+      seen
+        .slice(0, 40)
+        .filter((text) => text.startsWith('order'))
+        .toSorted(),
+    ).toEqual(['order 0', 'order 1']);
+  });
+
+  test('runs what is queued later in another shop before the rest of a long list', async () => {
+    await queue(400, { name: 'newsletter' });
+    const seen: string[] = [];
+    start(async ({ content }) => {
+      if (content.text === 'newsletter 0') await queue(1, { shopId: 'Pelican', name: 'order' });
+      seen.push(content.text);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+    await waitFor(() => seen.includes('order 0'));
+    expect(seen.length).toBeLessThan(200);
+    await waitFor(async () => (await states()).length === 0);
+    expect(seen).toHaveLength(401);
+  });
+
+  test('stores why a job failed, and gives up after twelve attempts', async () => {
+    start(async () => {
+      throw new Error(`refused \0 ${'x'.repeat(3_000)}`);
+    });
+    await queue(1);
+    const job = () =>
+      service.db.one<{ attempts: number; error: string; wait: number | null }>(sql`
+        select attempts, error, extract(epoch from run_at - clock_timestamp())::float8 as wait from job
+        where taken_at is null and error is not null`);
+    for (let attempt = 1; attempt <= 12; attempt++) {
+      await waitFor(async () => (await job())?.attempts === attempt);
+      const { wait, error } = (await job())!;
+      expect(error).toBe(`refused  ${'x'.repeat(1_991)}`);
+      if (attempt === 12) {
+        expect(wait).toBeNull();
+        break;
+      }
+      expect(wait).toBeGreaterThan(30 * 2 ** (attempt - 1) - 10);
+      expect(wait).toBeLessThanOrEqual(60 * 2 ** (attempt - 1));
+      await service.db.run(sql`update job set run_at = created_at`);
+    }
+    expect(await states()).toEqual(['failed']);
+    expect(log.map(({ attempt, level }) => [attempt, level])).toEqual([
+      ...Array.from({ length: 11 }, (_, index) => [index + 1, 40]),
+      [12, 50],
+    ]);
+  });
+
+  test('gives up a job that has ended every process that took it', async () => {
+    await queue(1);
+    await service.db.run(sql`update job set attempts = 12, taken_at = created_at`);
+    const seen: string[] = [];
+    start(async ({ content }) => void seen.push(content.text));
+    await waitFor(async () => (await states())[0] === 'failed');
+    expect(seen).toEqual([]);
+  });
+
+  test('that comes back late leaves the job to the one that has it now', async () => {
+    const [first, second] = [latch(), latch()];
+    const late = start(async () => {
+      await first.released;
+      throw new Error('too late');
+    });
+    await queue(1);
+    await waitFor(async () => (await states())[0] === 'active');
+    const ended = late.stop();
+    await loseJobs();
+    let isTaken = false;
+    start(async () => {
+      isTaken = true;
+      await second.released;
+    });
+    await waitFor(() => isTaken);
+    first.release();
+    await ended;
+    expect(await service.db.many(sql`select ${JOB_STATE} as state, attempts, error from job`)).toEqual([
+      { state: 'active', attempts: 2, error: null },
+    ]);
+    second.release();
+    await waitFor(async () => (await states()).length === 0);
+  });
+});
+
+test('failed jobs are deleted after two weeks', async () => {
+  const DAY = 86_400_000;
+  const now = new Date();
+  await queue(3);
+  await service.db.run(sql`
+    update job set run_at = null, failed_at = ${now}, attempts = 12
+    where job_id in (select job_id from job where shop_id = 'Harbour' order by job_id limit 2)`);
+  const clean = async (days: number) => {
+    service.setClock(new Date(now.getTime() + days * DAY));
+    await runCleanup(service.db, [failedJobCleanup], { log: pino({ level: 'silent' }) });
+    service.setClock(undefined);
+    return (await states()).toSorted();
+  };
+  expect(await clean(14)).toEqual(['created', 'failed', 'failed']);
+  expect(await clean(15)).toEqual(['created']);
 });

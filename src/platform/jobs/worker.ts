@@ -1,7 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { JobWithMetadata } from 'pg-boss';
 import type { Database } from '../../db/database.ts';
-import { openQueues } from './queue.ts';
+import {
+  deleteJobs,
+  findDueJobs,
+  idsByShop,
+  recordFailure,
+  takeJobs,
+  type JobKey,
+  type TakenJob,
+} from './queries.ts';
 
 export interface Job<Content> {
   id: string;
@@ -19,77 +26,81 @@ export interface WorkerOptions<Content> {
 }
 
 const MOST_AT_ONCE = 20;
-/** It fetches jobs only when this many can start, because one statement per job would cost more than most jobs. */
+/** It takes jobs only when this many can start, because a statement per job would cost more than most jobs. */
 const LEAST_TAKEN = 10;
-const MAINTENANCE = 30_000;
+const MOST_ATTEMPTS = 12;
+const FIRST_RETRY = 30_000;
 const LAST_JOBS = 5_000;
 
-/**
- * Takes jobs from a queue and runs them until it is stopped. The loop of pg-boss does not wait for the statement that
- * ends a job: a database that cannot be reached at this moment would end the process. So we have our own.
- */
+/** Takes jobs from a queue and runs them until it is stopped. */
 export function startWorker<Content>(
   db: Database,
   queue: string,
   { log, run, giveUp, pause = 2_000 }: WorkerOptions<Content>,
 ): { stop: () => Promise<void> } {
-  const boss = openQueues(db);
   const running = new Set<Promise<void>>();
-  /** Ids of jobs that have run and are still in the queue. */
-  const done = new Set<string>();
+  /** Jobs that have run and are still in the queue, by their ids. */
+  const done = new Map<string, JobKey>();
   const stopping = new AbortController();
   let wake = () => {};
-  let maintainedAt = -Infinity;
-  /** The last read of the queue returned as many jobs as it asked for. */
+  /** The shops take turns, and this one had the last; empty: the first shop is next. */
+  let lastShop = '';
   let mayHaveMore = false;
 
   /** A job that has run is deleted, because it contains the address of a person. */
   const deleteDone = async () => {
-    const ids = [...done];
-    if (ids.length === 0) return;
-    await boss.deleteJob(queue, ids);
-    for (const id of ids) done.delete(id);
+    for (const [shopId, ids] of idsByShop(done.values())) {
+      await deleteJobs(db, shopId, ids);
+      for (const id of ids) done.delete(id);
+    }
   };
   /** One statement at a time deletes all jobs that have run meanwhile, so that no two wait for each other's rows. */
   let deleting = Promise.resolve();
   const forgetDone = () => (deleting = deleting.catch(() => {}).then(deleteDone));
 
-  const attempt = async ({ id, data: content, retryCount, retryLimit }: JobWithMetadata<Content>) => {
+  const attempt = async (job: TakenJob<Content>) => {
+    const { shopId, id, content, attempts } = job;
     try {
+      if (attempts > MOST_ATTEMPTS)
+        throw new Error('Every process that took this job ended before it was done');
       if (!done.has(id)) await run({ id, content });
-      done.add(id);
+      done.set(id, { shopId, id });
     } catch (error) {
-      const line = { queue, job: id, attempt: retryCount + 1, ...reasonOf(error) };
-      if (retryCount < retryLimit) log.warn(line, 'job failed, it will be tried again');
-      else log.error(line, 'job failed for the last time');
-      await boss.fail(queue, id, error as Error);
+      const line = { queue, job: id, attempt: attempts, ...reasonOf(error) };
+      const isLast = attempts >= MOST_ATTEMPTS;
+      if (isLast) log.error(line, 'job failed for the last time');
+      else log.warn(line, 'job failed, it will be tried again');
+      const runAt = isLast ? null : new Date(db.now.getTime() + retryDelay(attempts));
+      await recordFailure(db, job, { error: textOf(error), runAt });
       return;
     }
     await forgetDone();
   };
 
-  const start = (job: JobWithMetadata<Content>) => {
+  const hasRoom = () => running.size <= MOST_AT_ONCE - LEAST_TAKEN;
+
+  const start = (job: TakenJob<Content>) => {
     const run = attempt(job)
       // The job is retried when it counts as lost; if it has run, the next turn deletes it.
       .catch((error: unknown) => log.warn({ queue, job: job.id, err: error }, 'job could not be ended'))
       .finally(() => {
         running.delete(run);
-        if (mayHaveMore && running.size <= MOST_AT_ONCE - LEAST_TAKEN) wake();
+        if (mayHaveMore && hasRoom()) wake();
       });
     running.add(run);
   };
 
   const turn = async (): Promise<void> => {
     await forgetDone();
-    if (performance.now() - maintainedAt > MAINTENANCE) {
-      maintainedAt = performance.now();
-      await boss.maintain();
+    if (!hasRoom()) return;
+    const limit = MOST_AT_ONCE - running.size;
+    const due = await findDueJobs(db, queue, { afterShop: lastShop, limit });
+    // Only a read that began with the first shop and found fewer than it asked for has seen all that is due.
+    mayHaveMore = due.length === limit || lastShop !== '';
+    lastShop = due.length === limit ? due.at(-1)!.shopId : '';
+    for (const [shopId, ids] of idsByShop(due)) {
+      for (const job of await takeJobs<Content>(db, shopId, ids)) start(job);
     }
-    const batchSize = MOST_AT_ONCE - running.size;
-    if (batchSize < LEAST_TAKEN) return;
-    const jobs = await boss.fetch<Content>(queue, { batchSize, includeMetadata: true });
-    mayHaveMore = jobs.length === batchSize;
-    for (const job of jobs) start(job);
   };
 
   const loop = async () => {
@@ -97,9 +108,12 @@ export function startWorker<Content>(
       try {
         await turn();
       } catch (error) {
+        mayHaveMore = false;
         log.warn({ queue, err: error }, 'the queue could not be read');
       }
       if (stopping.signal.aborted) break;
+      // Another process may have taken the jobs of this turn.
+      if (mayHaveMore && hasRoom()) continue;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, pause);
         wake = () => {
@@ -131,4 +145,15 @@ export function startWorker<Content>(
 function reasonOf(error: unknown) {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
   return code === undefined ? { err: error } : { code, ...(responseCode !== undefined && { responseCode }) };
+}
+
+/** The error as it is stored with the job. PostgreSQL has no character 0 in texts. */
+function textOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replaceAll('\0', '').slice(0, 2_000);
+}
+
+/** 30 to 60 s after the first attempt, then twice as long each time: the twelfth attempt is about a day later. */
+function retryDelay(attempts: number): number {
+  return FIRST_RETRY * 2 ** (attempts - 1) * (1 + Math.random());
 }

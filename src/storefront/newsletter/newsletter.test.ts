@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 beforeEach(async () => {
   service.setClock(NOW);
-  await service.db.run(sql`delete from pgboss.job`);
+  await service.db.run(sql`delete from job`);
   await service.db.run(sql`delete from newsletter_request`);
   await service.db.run(sql`delete from newsletter_subscriber where email in (${WREN}, 'uwe@mail.example')`);
   visitor = givenVisitor(service, 'DemoShop');
@@ -158,7 +158,7 @@ describe('asking', () => {
     const { rows } = await service.db.pool.query<{ rows: number }>(
       `select count(*)::int as rows from (
         select to_jsonb(entry)::text as text from newsletter_request entry
-        union all select to_jsonb(entry)::text from pgboss.job entry) all_rows where strpos(text, $1) > 0`,
+        union all select to_jsonb(entry)::text from job entry) all_rows where strpos(text, $1) > 0`,
       [token],
     );
     expect(rows).toEqual([{ rows: 0 }]);

@@ -1,0 +1,92 @@
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { CleanupStep } from '../cleanup.ts';
+
+export interface JobKey {
+  shopId: string;
+  id: string;
+}
+
+export interface TakenJob<Content> extends JobKey {
+  content: Content;
+  /** Counts this one. */
+  attempts: number;
+}
+
+/** A worker that has taken a job and not finished it after this time is taken for dead. */
+const LEASE = 60_000;
+const FAILED_JOBS_STAY = 14 * 86_400_000;
+
+/** The state of a job in one word. */
+export const JOB_STATE = sql`
+  case when failed_at is not null then 'failed' when taken_at is not null then 'active'
+    when attempts > 0 then 'retry' else 'created' end`;
+
+/**
+ * Finds jobs that can be taken, in the order of their shops, beginning behind a shop. A worker that goes on behind the
+ * last shop it has found lets the shops take turns: ten thousand newsletters of one shop do not delay the order emails
+ * of another. However many wait, only `limit` of them are read.
+ */
+export function findDueJobs(
+  db: Queries,
+  queue: string,
+  { afterShop, limit }: { afterShop: string; limit: number },
+) {
+  return db.many<JobKey>(sql`
+    select shop_id as "shopId", job_id as id from job
+    where queue = ${queue} and shop_id > ${afterShop} and run_at <= ${db.now}
+    order by shop_id, run_at limit ${limit}`);
+}
+
+/**
+ * Takes those of the jobs that are still due. Of two processes that ask for the same job, one gets it, because the other
+ * one waits for the row and then finds the new `run_at`. This needs no `skip locked`, which Citus has not across shards.
+ */
+export function takeJobs<Content>(db: Queries, shopId: string, ids: readonly string[]) {
+  const { now } = db;
+  return db.many<TakenJob<Content>>(sql`
+    update job set run_at = ${new Date(now.getTime() + LEASE)}, taken_at = ${now}, attempts = attempts + 1
+    where shop_id = ${shopId} and job_id = any (${ids}::uuid[]) and run_at <= ${now}
+    returning shop_id as "shopId", job_id as id, content, attempts`);
+}
+
+export function deleteJobs(db: Queries, shopId: string, ids: readonly string[]) {
+  return db.run(sql`delete from job where shop_id = ${shopId} and job_id = any (${ids}::uuid[])`);
+}
+
+/**
+ * Records that an attempt has failed, and when the next one is due; null: there is none. A job that was taken again
+ * meanwhile is left to the worker that has it now.
+ */
+export function recordFailure(
+  db: Queries,
+  { shopId, id, attempts }: TakenJob<unknown>,
+  { error, runAt }: { error: string; runAt: Date | null },
+) {
+  return db.run(sql`
+    update job set run_at = ${runAt}, taken_at = null, failed_at = ${runAt ? null : db.now}, error = ${error}
+    where shop_id = ${shopId} and job_id = ${id} and attempts = ${attempts}`);
+}
+
+/** A failed job can be inspected for two weeks. */
+export const failedJobCleanup: CleanupStep = {
+  name: 'failed jobs',
+  run: async (db, limit) => {
+    const old = await db.many<JobKey>(sql`
+      select shop_id as "shopId", job_id as id from job
+      where failed_at < ${new Date(db.now.getTime() - FAILED_JOBS_STAY)} order by failed_at limit ${limit}`);
+    for (const [shopId, ids] of idsByShop(old)) await deleteJobs(db, shopId, ids);
+    return old.length;
+  },
+};
+
+/** A statement deals with the jobs of one shop, so that on Citus it goes to one shard. */
+export function idsByShop(jobs: Iterable<JobKey>): Map<string, string[]> {
+  const ids = new Map<string, string[]>();
+  for (const { shopId, id } of jobs) {
+    const known = ids.get(shopId);
+    if (known) known.push(id);
+    else ids.set(shopId, [id]);
+  }
+  return ids;
+}
