@@ -337,6 +337,8 @@ describe('the share of a shop', () => {
       expect(await own.ofShop(shopId).one(sql`select 2 as n`)).toEqual({ n: 2 });
       expect(await own.ofShop(shopId).transaction((tx) => tx.one(sql`select 3 as n`))).toEqual({ n: 3 });
     }
+    // Reads of the shop do not wait behind its transactions, which may wait for a locked row.
+    expect(await own.ofShop('Noisy').one(sql`select 4 as n`)).toEqual({ n: 4 });
     expect(noisy.count()).toBe(2);
     expect(await noisy.end()).toHaveLength(20);
     expect(own.shares.waiting).toBe(0);
@@ -365,7 +367,7 @@ describe('the share of a shop', () => {
     await expect.poll(noisy.count).toBe(1);
     const refused: unknown = await own
       .ofShop('Noisy')
-      .one(sql`select 1`)
+      .transaction((tx) => tx.one(sql`select 1`))
       .catch((error: unknown) => error);
     expect(isDatabaseAway(refused)).toBe(true);
     expect(await own.ofShop('Quiet').one(sql`select 5 as n`)).toEqual({ n: 5 });

@@ -188,11 +188,11 @@ export function openDatabase(options: DatabaseOptions): Database {
       get now() {
         return clock();
       },
-      many: (query) => shares.run(shopId, () => direct.many(query)),
-      one: (query) => shares.run(shopId, () => direct.one(query)),
-      run: (query) => shares.run(shopId, () => direct.run(query)),
+      many: (query) => shares.run(shopId, 'statement', () => direct.many(query)),
+      one: (query) => shares.run(shopId, 'statement', () => direct.one(query)),
+      run: (query) => shares.run(shopId, 'statement', () => direct.run(query)),
       transaction: (work, { isolation = 'read committed' } = {}) =>
-        retried(() => shares.run(shopId, () => attempt(work, isolation))),
+        retried(() => shares.run(shopId, 'transaction', () => attempt(work, isolation))),
     }),
     shares,
     pool,

@@ -3,12 +3,15 @@ import { DatabaseBusy } from './failure.ts';
 /** Milliseconds after which a shop that has not used the database no longer counts as busy. */
 const BUSY_FOR = 1_000;
 
-/** Requests of one shop that wait for its share, and of all shops; beyond that they are refused at once. */
-const WAITING_PER_SHOP = 500;
+/** Requests that wait for one share, and in all; beyond that they are refused at once. */
+const WAITING_PER_SHARE = 500;
 const WAITING_IN_ALL = 2_000;
 
-/** A shop exists here while something of it runs or waits. */
-interface Shop {
+/** What a connection is taken for. */
+export type Use = 'statement' | 'transaction';
+
+/** One use by one shop; it exists while something runs or waits. */
+interface Share {
   running: number;
   waiting: (() => void)[];
 }
@@ -16,13 +19,14 @@ interface Shop {
 /**
  * Divides the connections between shops. While other shops are busy, one shop uses at most a part of them, so that its
  * heavy searches neither take the connections nor the processors that the others need; what is more waits for its
- * own. A shop that is alone uses all of them.
+ * own. A shop that is alone uses all of them. Single statements and transactions have a part each, because a
+ * transaction may wait for a row that is locked, and reads of the shop should not wait behind it.
  *
  * Whoever holds a connection must not ask for another one through here: it could wait for itself.
  */
 export function createShopShares(connections: number) {
-  const share = Math.max(1, Math.floor(connections / 4));
-  const shops = new Map<string, Shop>();
+  const most = Math.max(1, Math.floor(connections / 4));
+  const shares = new Map<string, Share>();
   let waiting = 0;
   /** The shop that has come last, and the one that was last before it. */
   let latest = { shopId: '', at: -Infinity };
@@ -39,23 +43,21 @@ export function createShopShares(connections: number) {
     return performance.now() - other.at > BUSY_FOR;
   };
 
-  const mayStart = (shopId: string, { running }: Shop) => running < share || isAlone(shopId);
+  const mayStart = (shopId: string, { running }: Share) => running < most || isAlone(shopId);
 
-  const wait = (shop: Shop): Promise<void> => {
-    if (shop.waiting.length >= WAITING_PER_SHOP || waiting >= WAITING_IN_ALL) throw new DatabaseBusy();
+  const wait = (share: Share): Promise<void> => {
+    if (share.waiting.length >= WAITING_PER_SHARE || waiting >= WAITING_IN_ALL) throw new DatabaseBusy();
     waiting++;
-    return new Promise((start) => void shop.waiting.push(start));
+    return new Promise((start) => void share.waiting.push(start));
   };
 
-  const end = (shopId: string, shop: Shop) => {
-    shop.running--;
-    while (shop.waiting.length > 0 && mayStart(shopId, shop)) {
+  const startWaiting = (shopId: string, share: Share) => {
+    while (share.waiting.length > 0 && mayStart(shopId, share)) {
       // Counted here, because the one that was waiting goes on only later.
-      shop.running++;
+      share.running++;
       waiting--;
-      shop.waiting.shift()!();
+      share.waiting.shift()!();
     }
-    if (shop.running === 0) shops.delete(shopId);
   };
 
   return {
@@ -65,16 +67,19 @@ export function createShopShares(connections: number) {
     },
 
     /** Runs `work`, which takes one connection, when the shop may use one more. */
-    async run<Result>(shopId: string, work: () => Promise<Result>): Promise<Result> {
+    async run<Result>(shopId: string, use: Use, work: () => Promise<Result>): Promise<Result> {
       noteUse(shopId);
-      let shop = shops.get(shopId);
-      if (!shop) shops.set(shopId, (shop = { running: 0, waiting: [] }));
-      if (mayStart(shopId, shop)) shop.running++;
-      else await wait(shop);
+      const key = `${use} ${shopId}`;
+      let share = shares.get(key);
+      if (!share) shares.set(key, (share = { running: 0, waiting: [] }));
+      if (mayStart(shopId, share)) share.running++;
+      else await wait(share);
       try {
         return await work();
       } finally {
-        end(shopId, shop);
+        share.running--;
+        startWaiting(shopId, share);
+        if (share.running === 0) shares.delete(key);
       }
     },
   };
