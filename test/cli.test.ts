@@ -29,6 +29,7 @@ describe('without a database', () => {
     'shop create ID',
     'shop list',
     'shop delete ID',
+    'shop move ID',
     'shop apply ID FILE.yaml',
     'shop export-settings ID',
     'token create ID',
@@ -44,6 +45,7 @@ describe('without a database', () => {
     'demo generate SHOP',
     'db migrate',
     'db status',
+    'db distribute',
   ];
 
   test('the overview names every command and fits a terminal', async () => {
@@ -85,7 +87,10 @@ describe('without a database', () => {
 
   test.each([
     [['frobnicate'], 'Unknown command: frobnicate. See: npx kontor --help'],
-    [['db', '-x'], 'Unknown command: db -x. There is: db migrate, db status. See: npx kontor --help'],
+    [
+      ['db', '-x'],
+      'Unknown command: db -x. There is: db migrate, db status, db distribute. See: npx kontor --help',
+    ],
   ])('an unknown command: kontor %j', async (words, line) => {
     expect(await run(...words)).toEqual(refused(line));
   });
@@ -189,6 +194,20 @@ describe('without the service', () => {
       stderr: `Creating the database in ${data}/postgres.\n`,
     });
     expect(await postmasterOf(data)).toBeUndefined();
+  });
+
+  test('db distribute and shop move, where there is no Citus', async () => {
+    expect(await run('db', 'distribute')).toEqual(
+      refused(
+        'This database has no Citus. Install it on every node, run "create extension citus" in this database, and see docs/operations/citus.md.',
+      ),
+    );
+    expect(await run('db', 'distribute', '--shards', 'many')).toEqual(
+      misused('--shards is a number from 1 to 1024. See: npx kontor db distribute --help'),
+    );
+    expect(await run('shop', 'move', 'Tea', '--to', 'db2:5432')).toEqual(
+      refused('The shops are on one machine. Distribute them first: npx kontor db distribute'),
+    );
   });
 
   test('db status and db migrate', async () => {

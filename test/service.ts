@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
-import pg from 'pg';
 import pino from 'pino';
 import { inject } from 'vitest';
 import { buildApp } from '../src/app.ts';
@@ -11,7 +10,9 @@ import type { CartStoreOptions } from '../src/carts/cart-store.ts';
 import { readConfig, type Config } from '../src/config.ts';
 import { openDatabase, type Database } from '../src/db/database.ts';
 import { checkAnswer } from './answer-schema.ts';
+import { onServers } from './cluster.ts';
 import { TEMPLATE } from './global-setup.ts';
+import type { S3Server } from './s3-server.ts';
 
 /** A whole service on a database of its own, cloned from the migrated template: built as production builds it. */
 export interface Service {
@@ -51,6 +52,9 @@ export interface Answer {
 /** How the services of this test file hold their carts; a file may switch off what is there for speed alone. */
 export const cartStoreOptions: CartStoreOptions = { cache: true, batch: true };
 
+/** Where the services of this test file store images; a file may start an S3 server for them. */
+export const mediaServer: { s3: S3Server | undefined } = { s3: undefined };
+
 /** With `beside`, another process on the database of that service, which must be closed last. */
 export async function startService(
   environment: Record<string, string> = {},
@@ -62,7 +66,12 @@ export async function startService(
   const db = openDatabase({ connection: { ...inject('connection'), database: name }, clock });
   const folder =
     beside?.config.KONTOR_DATA ?? (await mkdtemp(path.join(tmpdir(), `kontor-test-${process.pid}-`)));
-  const config = readConfig({ LOG_LEVEL: 'silent', KONTOR_DATA: folder, ...environment });
+  const config = readConfig({
+    LOG_LEVEL: 'silent',
+    KONTOR_DATA: folder,
+    MEDIA_URL: mediaServer.s3?.urlOf(path.basename(folder)),
+    ...environment,
+  });
   const app = await buildApp({ config, db, log: pino({ level: config.LOG_LEVEL }), cartStoreOptions });
   checkAnswers(app);
   return {
@@ -127,19 +136,10 @@ function requestOf(
   };
 }
 
-/** A fresh database with the schema: cloning a template takes some 20 ms. */
+/** A fresh database with the schema: cloning a template takes some 20 ms, and on Citus a second. */
 export async function cloneDatabase(): Promise<{ name: string; drop: () => Promise<void> }> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await asAdmin((admin) => admin.query(`create database ${name} template ${TEMPLATE}`));
-  return { name, drop: () => asAdmin((admin) => admin.query(`drop database ${name} with (force)`)) };
-}
-
-async function asAdmin(work: (admin: pg.Client) => Promise<unknown>): Promise<void> {
-  const admin = new pg.Client({ ...inject('connection'), database: 'postgres' });
-  await admin.connect();
-  try {
-    await work(admin);
-  } finally {
-    await admin.end();
-  }
+  const nodes = inject('nodes');
+  await onServers(nodes, `create database ${name} template ${TEMPLATE}`);
+  return { name, drop: () => onServers(nodes, `drop database ${name} with (force)`) };
 }

@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises';
+import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
+import { moveShop } from '../db/distribute.ts';
 import { violatedConstraint } from '../db/failure.ts';
 import { addDemoFiles } from './demo/add-files.ts';
 import { insertDemoCarts } from './demo/carts.ts';
 import { insertDemoShop } from './demo/demo-shop.ts';
 import { insertDemoOrders } from './demo/orders.ts';
-import { removeShopFolder } from '../platform/media/storage.ts';
+import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { finishRebuild } from '../catalogue/products/listing-rebuild.ts';
 import { countProducts } from '../catalogue/products/listing-page.ts';
 import { settingsFormat } from '../settings-format.ts';
@@ -81,8 +83,29 @@ export const shopCommands: Command[] = [
     run: ({ config, arguments: [shopId] }) =>
       withDatabase(config, async (db) => {
         if (!(await db.transaction((tx) => deleteShop(tx, shopId!)))) throw noSuchShop(shopId!);
-        await removeShopFolder(config, shopId!);
+        await removeImages(config, shopId!);
         print(`Shop ${shopId} deleted.`);
+      }),
+  },
+  {
+    name: 'shop move',
+    arguments: ['ID'],
+    summary: 'Move a shop to another node of the cluster.',
+    details:
+      'The shop sells meanwhile; its writes wait for a moment at the end. NODE is the host and port of a worker, as\n' +
+      'npx kontor db status shows it. A shop that was moved has shards of its own, and can be moved again at once.',
+    options: {
+      to: { type: 'string', value: 'NODE', summary: 'The node, such as db2.internal:5432.', required: true },
+    },
+    run: ({ config, arguments: [shopId], options }) =>
+      withShop(config, shopId!, async (db) => {
+        const target = String(options['to']);
+        const source = await moveShop(db, shopId!, target);
+        print(
+          source === target
+            ? `Shop ${shopId} is on ${target} already.`
+            : `Shop ${shopId} moved from ${source} to ${target}.`,
+        );
       }),
   },
   {
@@ -115,6 +138,19 @@ export const shopCommands: Command[] = [
       }),
   },
 ];
+
+/** After the rows: no page names a file that is not there. */
+async function removeImages(config: Config, shopId: string): Promise<void> {
+  try {
+    await openMediaStorage(config).removeShop(shopId);
+  } catch (error) {
+    const place = config.MEDIA_URL?.split('?', 1)[0] ?? `${config.KONTOR_DATA}/media`;
+    throw new CommandProblem(
+      `Shop ${shopId} is deleted, but its images are not (${(error as Error).message}). Remove what is below ${place}/${shopId} by hand.`,
+      { cause: error },
+    );
+  }
+}
 
 function insertPlainShop(tx: Transaction, shopId: string): Promise<void> {
   return insertShop(tx, {

@@ -57,6 +57,8 @@ export interface DatabaseOptions {
   /** How often a connection is used before another one takes its place. */
   maxUses?: number;
   clock?: () => Date;
+  /** Is told of every statement that begins; what it returns is called when the statement has ended. */
+  onStatement?: (text: string) => (error?: unknown) => void;
 }
 
 /** How a pool and a client take a finished query; their types know this form only without its callback. */
@@ -129,13 +131,17 @@ export function openDatabase(options: DatabaseOptions): Database {
       // Built from the text, because pg copies a configuration object property by property on every call.
       const statement = new pg.Query(text, values) as pg.Query & { name?: string };
       if (named && name !== undefined) statement.name = name;
+      const ended = options.onStatement?.(text);
       try {
-        return await new Promise<pg.QueryResult>((resolve, reject) => {
+        const result = await new Promise<pg.QueryResult>((resolve, reject) => {
           (client as Submitter).query(statement, undefined, (error, result) =>
             error ? reject(error) : resolve(result!),
           );
         });
+        ended?.();
+        return result;
       } catch (error) {
+        ended?.(error);
         // The stack as it came leads to the socket; this one leads to the statement.
         Error.captureStackTrace(error as Error);
         throw error;

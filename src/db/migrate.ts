@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTransient, type Database } from './database.ts';
 import { isLockTimeout } from './failure.ts';
+import { distributeNewTables, isDistributed } from './distribute.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 
@@ -95,7 +96,13 @@ async function applyMigration(db: Database, migration: Migration): Promise<boole
       );
     }
     if (!rows[0]) {
-      for (const statement of migration.statements) await client.query(statement);
+      const spreads = await isDistributed(client);
+      // A migration changes rows and tables in one transaction, which Citus allows shard by shard.
+      if (spreads) await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
+      for (const statement of migration.statements) {
+        await client.query(statement);
+        if (spreads && createsTable(statement)) await distributeNewTables(client);
+      }
       await client.query('insert into migration (name, checksum, applied_at) values ($1, $2, $3)', [
         migration.name,
         migration.checksum,
@@ -125,6 +132,11 @@ async function readMigrations(): Promise<Migration[]> {
       };
     }),
   );
+}
+
+/** Where the shops are distributed, a new table must be too, before the foreign keys that follow it. */
+export function createsTable(statement: string): boolean {
+  return /^create table\b/i.test(statement);
 }
 
 /** One statement per call (Citus wants that): they end with a semicolon at the end of a line. */

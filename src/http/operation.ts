@@ -336,6 +336,13 @@ export function operations(app: FastifyInstance, deps: Deps) {
         const preparation = await (operation.accepts === 'multipart'
           ? withUpload(request, partOf(operation.body), config, preparing)
           : preparing());
+        const discard = async () => {
+          try {
+            await preparation?.discard();
+          } catch (error) {
+            request.log.warn({ err: error, requestId: request.id }, 'what was prepared could not be removed');
+          }
+        };
         let effects: (() => void | Promise<void>)[] = [];
         const work = async (tx: Transaction): Promise<Answer> => {
           const { call, headers } = callOf(request, idNames);
@@ -362,10 +369,10 @@ export function operations(app: FastifyInstance, deps: Deps) {
           })
           .catch(async (error: unknown) => {
             // Of a commit that was not answered nobody knows whether it happened.
-            if (!isDatabaseAway(error)) await preparation?.discard();
+            if (!isDatabaseAway(error)) await discard();
             throw error;
           });
-        if (replayed) await preparation?.discard();
+        if (replayed) await discard();
         for (const effect of effects) {
           try {
             await effect();
