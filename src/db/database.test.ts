@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { CITUS_URL } from '../../test/cluster.ts';
 import { cloneDatabase } from '../../test/service.ts';
 import { openDatabase, type Database, type DatabaseOptions, type Queries } from './database.ts';
 import { isBadValue, isDatabaseAway, violatedConstraint } from './failure.ts';
@@ -53,6 +54,11 @@ describe('statements', () => {
     expect(await db.one(sql`select id from account order by id`)).toEqual({ id: 1 });
     expect(await db.one(sql`select id from account where id = ${3}`)).toBeUndefined();
     expect(await db.run(sql`update account set balance = 0`)).toBe(2);
+  });
+
+  test('plans are made once, and by the choice of Citus where it is installed', async () => {
+    const mode = CITUS_URL === undefined ? 'force_generic_plan' : 'auto';
+    expect(await db.one(sql`select current_setting('plan_cache_mode') as mode`)).toEqual({ mode });
   });
 
   test('bigint is a number, jsonb an object, timestamptz a Date', async () => {
