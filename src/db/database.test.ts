@@ -133,7 +133,7 @@ describe('a transaction', () => {
     const lost = own.transaction(async (tx) => {
       await add(tx, 1, -30);
       const row = await tx.one<{ pid: number }>(sql`select pg_backend_pid() as pid`);
-      await db.run(sql`select pg_terminate_backend(${row!.pid})`);
+      await db.run(sql`select pg_terminate_backend(${row!.pid}::int)`);
       // The connection breaks while no statement runs on it: nobody but the transaction can notice.
       await sleep(100);
       await add(tx, 2, 30);
@@ -290,6 +290,17 @@ describe('a failed statement', () => {
     expect(isDatabaseAway(await nowhere.run(sql`select 1`).catch((error: unknown) => error))).toBe(true);
     expect(isDatabaseAway(await failure(sql`insert into account values (1, 0)`))).toBe(false);
     expect(isDatabaseAway(new Error('something else'))).toBe(false);
+  });
+
+  test.each([
+    [
+      '08006',
+      'connection to the remote node kontor@db2:5432 failed with the following error: Connection refused',
+    ],
+    ['XX000', 'could not commit transaction for shard 102118 on at least one active node'],
+  ])("for want of the shop's node is told apart: %s %s", (code, message) => {
+    expect(isDatabaseAway(Object.assign(new Error(message), { code }))).toBe(true);
+    expect(isDatabaseAway(Object.assign(new Error('a defect'), { code: 'XX000' }))).toBe(false);
   });
 });
 
