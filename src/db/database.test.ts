@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { CITUS_URL } from '../../test/cluster.ts';
 import { cloneDatabase } from '../../test/service.ts';
 import { openDatabase, type Database, type DatabaseOptions, type Queries } from './database.ts';
 import { isBadValue, isDatabaseAway, violatedConstraint } from './failure.ts';
@@ -53,6 +54,11 @@ describe('statements', () => {
     expect(await db.one(sql`select id from account order by id`)).toEqual({ id: 1 });
     expect(await db.one(sql`select id from account where id = ${3}`)).toBeUndefined();
     expect(await db.run(sql`update account set balance = 0`)).toBe(2);
+  });
+
+  test('plans are made once, and by the choice of Citus where it is installed', async () => {
+    const mode = CITUS_URL === undefined ? 'force_generic_plan' : 'auto';
+    expect(await db.one(sql`select current_setting('plan_cache_mode') as mode`)).toEqual({ mode });
   });
 
   test('bigint is a number, jsonb an object, timestamptz a Date', async () => {
@@ -127,7 +133,7 @@ describe('a transaction', () => {
     const lost = own.transaction(async (tx) => {
       await add(tx, 1, -30);
       const row = await tx.one<{ pid: number }>(sql`select pg_backend_pid() as pid`);
-      await db.run(sql`select pg_terminate_backend(${row!.pid})`);
+      await db.run(sql`select pg_terminate_backend(${row!.pid}::int)`);
       // The connection breaks while no statement runs on it: nobody but the transaction can notice.
       await sleep(100);
       await add(tx, 2, 30);
@@ -284,6 +290,17 @@ describe('a failed statement', () => {
     expect(isDatabaseAway(await nowhere.run(sql`select 1`).catch((error: unknown) => error))).toBe(true);
     expect(isDatabaseAway(await failure(sql`insert into account values (1, 0)`))).toBe(false);
     expect(isDatabaseAway(new Error('something else'))).toBe(false);
+  });
+
+  test.each([
+    [
+      '08006',
+      'connection to the remote node kontor@db2:5432 failed with the following error: Connection refused',
+    ],
+    ['XX000', 'could not commit transaction for shard 102118 on at least one active node'],
+  ])("for want of the shop's node is told apart: %s %s", (code, message) => {
+    expect(isDatabaseAway(Object.assign(new Error(message), { code }))).toBe(true);
+    expect(isDatabaseAway(Object.assign(new Error('a defect'), { code: 'XX000' }))).toBe(false);
   });
 });
 
