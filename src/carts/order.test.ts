@@ -789,7 +789,7 @@ test.skipIf(!cartStoreOptions.batch)(
     const transactions = statements.filter((text) => text.startsWith('begin')).length;
     expect(transactions).toBeLessThan(carts.length);
     // A customer who is new, and setting how long a lock is waited for, are some more than above.
-    expect(statements.length).toBeLessThanOrEqual(22 * transactions);
+    expect(statements.length).toBeLessThanOrEqual(21 * transactions);
   },
 );
 

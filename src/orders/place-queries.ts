@@ -96,6 +96,8 @@ export interface Buyer {
   /** null: nobody is known by this address. */
   customerId: string | null;
   customerNumber: string | null;
+  /** A customer was made for this address by an order, whether that customer still has it or not. */
+  isOrderedAs: boolean;
 }
 
 /** Finds the customer of each order: the one that is named, or else the oldest one with its email address. */
@@ -107,7 +109,9 @@ export function findBuyers(
   return tx.many<Buyer>(sql`
     select upper(given.order_id::text) as "orderId", lower(given.email) as "emailKey",
       upper(coalesce(named.customer_id, found.customer_id)::text) as "customerId",
-      coalesce(named.customer_number, found.customer_number) as "customerNumber"
+      coalesce(named.customer_number, found.customer_number) as "customerNumber", exists (
+        select from customer where shop_id = ${shopId} and ordered_as = lower(given.email)
+      ) as "isOrderedAs"
     from unnest(${orders.map(({ orderId }) => orderId)}::uuid[],
       ${orders.map(({ customerId }) => customerId)}::uuid[], ${orders.map(({ email }) => email)}::text[])
       as given (order_id, customer_id, email)
@@ -177,6 +181,7 @@ export function advanceOrderCounter(tx: Transaction, shopId: string, count: numb
 export interface NewCustomer {
   customerId: string;
   emailKey: string;
+  isOrderedAs: boolean;
   createdAt: Date;
   billingAddress: Address;
 }
@@ -225,11 +230,13 @@ export async function insertCustomers(
     billing_address: JSON.stringify(billingAddress),
     email_key: emailKey,
   }));
+  const givenUp = customers.flatMap(({ emailKey, isOrderedAs }) => (isOrderedAs ? [emailKey] : []));
   await Promise.all([
     // A customer who has changed the email address since is not matched again.
-    tx.run(sql`
-      update customer set ordered_as = null
-      where shop_id = ${shopId} and ordered_as = any (${rows.map(({ email_key }) => email_key)}::text[])`),
+    givenUp.length > 0 &&
+      tx.run(sql`
+        update customer set ordered_as = null
+        where shop_id = ${shopId} and ordered_as = any (${givenUp}::text[])`),
     tx.run(sql`
       insert into customer (shop_id, customer_id, customer_number, created_at, billing_address, ordered_as)
       select shop_id, customer_id, customer_number, given.created_at, billing_address::json, email_key

@@ -218,10 +218,10 @@ function newCustomers(
 ): Map<string, NewCustomer> {
   const customers = new Map<string, NewCustomer>();
   for (const { order } of requests) {
-    const { customerId, emailKey } = buyers.get(order.orderId)!;
+    const { customerId, emailKey, isOrderedAs } = buyers.get(order.orderId)!;
     if (customerId !== null || customers.has(emailKey)) continue;
     const { newCustomerId, createdAt, billingAddress } = order;
-    customers.set(emailKey, { customerId: newCustomerId, emailKey, createdAt, billingAddress });
+    customers.set(emailKey, { customerId: newCustomerId, emailKey, isOrderedAs, createdAt, billingAddress });
   }
   return customers;
 }
