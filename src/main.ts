@@ -60,6 +60,7 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
     connection: embedded?.connection ?? { connectionString: config.DATABASE_URL },
     poolSize: config.DATABASE_POOL,
     namedStatements: config.DATABASE_NAMED_STATEMENTS,
+    ...(config.DATABASE_POOLER !== undefined && { pooler: config.DATABASE_POOLER }),
   });
   try {
     const app = await buildApp({ config, db, log, isMigrated: () => ready });

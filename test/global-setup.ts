@@ -7,11 +7,14 @@ import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/db/database.ts';
 import { attachEmbedded, startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
+import { endForgottenPgbouncer, IS_POOLED, startPgbouncer, type Connection } from './pgbouncer.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** How to reach the server of the tests. */
-    connection: { host?: string; port?: number; user?: string };
+    /** How to reach the databases of the tests: directly, or through PgBouncer. */
+    connection: Connection;
+    /** How to reach the server itself, to create and drop databases. */
+    server: Connection;
   }
 }
 
@@ -35,12 +38,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await migrate(db, () => {});
   await db.close();
   const { host, port, user } = server.connection;
-  project.provide('connection', {
+  const connection = {
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(user === undefined ? {} : { user }),
-  });
+  };
+  const pooler = IS_POOLED ? await startPgbouncer(folder, connection) : undefined;
+  project.provide('connection', pooler?.connection ?? connection);
+  project.provide('server', connection);
   return async () => {
+    await pooler?.stop();
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   };
@@ -52,6 +59,7 @@ async function endForgottenServers(): Promise<void> {
     const owner = /^kontor-test-(\d+)-/.exec(name)?.[1];
     if (owner === undefined || isAlive(Number(owner))) continue;
     const folder = path.join(tmpdir(), name);
+    await endForgottenPgbouncer(folder);
     if (existsSync(path.join(folder, 'postgres/postmaster.pid'))) {
       const server = await attachEmbedded(folder, { log: () => {} });
       await server.stop();

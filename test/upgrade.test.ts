@@ -182,7 +182,7 @@ function withoutNewIds(text: string, known: string): string {
 /** A service on a database with these rows, which it has brought up to date as any start does. */
 async function startRestored({ now, tables, sequences, lastMigration }: Recording): Promise<Service> {
   const database = `upgrade_${process.pid}`;
-  const connection = { ...inject('connection'), database };
+  const connection = { ...inject('server'), database };
   await asAdmin('postgres', `drop database if exists ${database} with (force)`);
   await asAdmin('postgres', `create database ${database} template template0`);
   const db = openDatabase({ connection });
@@ -229,7 +229,7 @@ async function startRestored({ now, tables, sequences, lastMigration }: Recordin
 }
 
 async function asAdmin(database: string, ...texts: string[]): Promise<void> {
-  const admin = new pg.Client({ ...inject('connection'), database });
+  const admin = new pg.Client({ ...inject('server'), database });
   await admin.connect();
   for (const text of texts) await admin.query(text);
   await admin.end();
