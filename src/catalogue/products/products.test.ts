@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenShop, givenToken } from '../../../test/builders.ts';
+import { statementsOf } from '../../../test/carts.ts';
 import { startService, type Answer, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -861,20 +862,7 @@ describe('reading', () => {
 
   test('12: the statements of a page do not grow with its length', async () => {
     for (let n = 0; n < 30; n++) await given({ name: `Product ${n}`, price: n });
-    const count = async (path: string) => {
-      const sent: string[] = [];
-      const { pool } = service.db;
-      const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
-      pool.query = ((...args: unknown[]) => {
-        const { text } = args[0] as { text: string };
-        // What is shared every second, and callers that are looked up again, are not of this call.
-        if (!/rate_window|token/.test(text)) sent.push(text);
-        return query(...args);
-      }) as typeof pool.query;
-      await get(path);
-      pool.query = query as typeof pool.query;
-      return sent.length;
-    };
+    const count = async (path: string) => (await statementsOf(() => get(path))).length;
     // The settings are in memory; nothing is rendered yet: the page, and what it is made of. Then the page alone.
     await service.call('GET', '/Harbour/tax-model', { token });
     expect(await count('?resultsPerPage=5')).toBe(2);

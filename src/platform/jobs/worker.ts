@@ -99,6 +99,7 @@ export function startWorker<Content>(
     mayHaveMore = due.length === limit || lastShop !== '';
     lastShop = due.length === limit ? due.at(-1)!.shopId : '';
     for (const [shopId, ids] of idsByShop(due)) {
+      if (stopping.signal.aborted) return;
       for (const job of await takeJobs<Content>(db, shopId, ids)) start(job);
     }
   };
