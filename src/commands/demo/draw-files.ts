@@ -33,23 +33,20 @@ export async function drawFiles(
 ): Promise<DemoFiles> {
   const pictures = await findPictures();
   const draw = (picture: string) => drawImage(media, shopId, picture);
-  const [images, coffee, others] = await Promise.all([
-    Promise.all(
-      products.map(async ({ number }) => {
-        const own = pictures.filter((picture) => picture.startsWith(`${number}_`));
-        return [number, await Promise.all(own.map(draw))] as const;
-      }),
-    ),
-    draw('coffee'),
-    otherFiles(products),
-  ]);
+  const images = new Map<string, DrawnImage[]>();
+  // One product after the other: all at once would be hundreds of files, more than a store likes to take in a moment.
+  for (const { number } of products) {
+    const own = pictures.filter((picture) => picture.startsWith(`${number}_`));
+    images.set(number, await Promise.all(own.map(draw)));
+  }
+  const [coffee, others] = await Promise.all([draw('coffee'), otherFiles(products)]);
   // What is there is overwritten: a folder that outlived its database has the same files under the same names.
   await media.write(shopId, OTHER_FILES, others);
   const address = (file: string) => `/media/${shopId}/${OTHER_FILES}/${file}`;
   const addresses = (isMeant: (product: DemoProduct) => unknown, file: (number: string) => string) =>
     new Map(products.filter(isMeant).map(({ number }) => [number, address(file(number))]));
   return {
-    images: new Map(images),
+    images,
     categoryImages: new Map([['coffee', coffee]]),
     energyLabels: addresses(
       ({ energy }) => energy,
