@@ -29,8 +29,11 @@ describe('without a database', () => {
     'shop create ID',
     'shop list',
     'shop delete ID',
+    'shop move ID',
     'shop apply ID FILE.yaml',
     'shop export-settings ID',
+    'shop backup ID FILE',
+    'shop restore FILE',
     'token create ID',
     'token list ID',
     'token revoke ID TOKEN',
@@ -44,6 +47,7 @@ describe('without a database', () => {
     'demo generate SHOP',
     'db migrate',
     'db status',
+    'db distribute',
   ];
 
   test('the overview names every command and fits a terminal', async () => {
@@ -78,6 +82,7 @@ describe('without a database', () => {
     );
     const help = new Map(texts);
     expect(help.get('shop create')).toContain('--demo');
+    for (const flag of ['--as', '--source-key']) expect(help.get('shop restore')).toContain(flag);
     for (const flag of ['--scopes', '--app']) expect(help.get('token create')).toContain(flag);
     for (const flag of ['--name', '--callback', '--scopes']) expect(help.get('app create')).toContain(flag);
     for (const scope of SCOPES) expect(help.get('token create')).toContain(scope);
@@ -85,7 +90,10 @@ describe('without a database', () => {
 
   test.each([
     [['frobnicate'], 'Unknown command: frobnicate. See: npx kontor --help'],
-    [['db', '-x'], 'Unknown command: db -x. There is: db migrate, db status. See: npx kontor --help'],
+    [
+      ['db', '-x'],
+      'Unknown command: db -x. There is: db migrate, db status, db distribute. See: npx kontor --help',
+    ],
   ])('an unknown command: kontor %j', async (words, line) => {
     expect(await run(...words)).toEqual(refused(line));
   });
@@ -141,6 +149,17 @@ describe('without a database', () => {
     expect(stderr).toContain('did you mean items?');
   });
 
+  test('a backup that can not be used', async () => {
+    const folder = await newFolder();
+    const nowhere = path.join(folder, 'nowhere.backup');
+    expect(await run('shop', 'restore', nowhere)).toEqual(
+      refused(`Cannot read ${nowhere}: ENOENT: no such file or directory, open '${nowhere}'`),
+    );
+    expect(await run('shop', 'restore', germanShop)).toEqual(
+      refused(`${germanShop} is damaged at byte 0, at its beginning: no backup begins like this.`),
+    );
+  });
+
   test('a wrong variable of the environment is named', async () => {
     const folder = path.join(await newFolder(), 'data');
     const list = (environment: Record<string, string>) =>
@@ -189,6 +208,20 @@ describe('without the service', () => {
       stderr: `Creating the database in ${data}/postgres.\n`,
     });
     expect(await postmasterOf(data)).toBeUndefined();
+  });
+
+  test('db distribute and shop move, where there is no Citus', async () => {
+    expect(await run('db', 'distribute')).toEqual(
+      refused(
+        'This database has no Citus. Install it on every node, run "create extension citus" in this database, and see docs/operations/citus.md.',
+      ),
+    );
+    expect(await run('db', 'distribute', '--shards', 'many')).toEqual(
+      misused('--shards is a number from 1 to 1024. See: npx kontor db distribute --help'),
+    );
+    expect(await run('shop', 'move', 'Tea', '--to', 'db2:5432')).toEqual(
+      refused('The shops are on one machine. Distribute them first: npx kontor db distribute'),
+    );
   });
 
   test('db status and db migrate', async () => {
@@ -307,6 +340,7 @@ describe('while the service runs', () => {
     const calls = [
       ['shop', 'apply', 'Nope', germanShop],
       ['shop', 'export-settings', 'Nope'],
+      ['shop', 'backup', 'Nope', path.join(data, 'nope.backup')],
       ['shop', 'delete', 'Nope'],
       ['token', 'create', 'Nope', '--scopes', 'all'],
       ['token', 'list', 'Nope'],
@@ -319,6 +353,41 @@ describe('while the service runs', () => {
     ];
     const ended = await Promise.all(calls.map((words) => run(...words)));
     expect(ended).toEqual(calls.map(() => refused('There is no shop "Nope". See: npx kontor shop list')));
+  });
+
+  test('a shop is backed up and restored under another id, and in another installation', async () => {
+    const file = path.join(data, 'demo.backup');
+    const contents = String.raw`\d+ products, \d+ orders, \d+ customers, \d+ documents, \d+ files, \d+\.\d MB, \d+\.\d s\.`;
+    const written = await run('shop', 'backup', 'DemoShop', file);
+    expect(written).toMatchObject({ code: 0, stderr: expect.stringMatching(/^[\d,]+ rows and files in /) });
+    expect(written.stdout).toMatch(new RegExp(`^Shop DemoShop is in ${file}: ${contents}\n$`));
+
+    expect(await run('shop', 'restore', file)).toEqual(
+      refused(
+        'There is a shop DemoShop already. Delete it first (npx kontor shop delete DemoShop), or restore under another id: --as ID',
+      ),
+    );
+    const copied = await run('shop', 'restore', file, '--as', 'DemoCopy');
+    expect(copied.code).toBe(0);
+    expect(copied.stdout).toMatch(
+      new RegExp(
+        `^Shop DemoCopy is restored from ${file}: ${contents}\nAccess tokens and domains were left out, because the id is another one\\. Next: npx kontor token create DemoCopy --scopes all\n$`,
+      ),
+    );
+    expect((await get('/DemoCopy/products', 'demo-all')).status).toBe(401);
+    const token = (await run('token', 'create', 'DemoCopy', '--scopes', 'all')).stdout.trimEnd();
+    const { body: copy } = await get('/DemoCopy/products', token);
+    expect(copy['results']).toBe((await get('/DemoShop/products', 'demo-all')).body['results']);
+
+    const other = { KONTOR_DATA: await newFolder() };
+    const moved = await kontor(['shop', 'restore', file], other);
+    expect(moved).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(
+        '\nAccess tokens of the backup are valid again. See: npx kontor token list DemoShop\n',
+      ),
+    });
+    expect((await kontor(['token', 'list', 'DemoShop'], other)).stdout).toContain('all-access');
   });
 
   test('settings: applied, served, a second time nothing, and back through a file', async () => {

@@ -7,11 +7,20 @@ import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../src/db/database.ts';
 import { attachEmbedded, startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
+import {
+  CITUS_URL,
+  createClusterDatabase,
+  distributeTemplate,
+  findNodes,
+  onServers,
+  type Connection,
+} from './cluster.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** How to reach the server of the tests. */
-    connection: { host?: string; port?: number; user?: string };
+    connection: Connection;
+    /** All servers that a database of the tests lies on: the one above, and on Citus the workers. */
+    nodes: Connection[];
   }
 }
 
@@ -19,7 +28,28 @@ declare module 'vitest' {
 export const TEMPLATE = 'kontor_template';
 
 /** One PostgreSQL for the whole run, with the schema in a template that each test file clones. */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default function setup(project: TestProject): Promise<() => Promise<void>> {
+  return CITUS_URL === undefined ? setUpEmbedded(project) : setUpCluster(project, CITUS_URL);
+}
+
+/** A cluster that runs already. */
+async function setUpCluster(project: TestProject, url: string): Promise<() => Promise<void>> {
+  const nodes = await findNodes(url);
+  await createClusterDatabase(nodes, TEMPLATE);
+  await migrateTemplate(nodes[0]!);
+  await distributeTemplate(nodes, TEMPLATE);
+  project.provide('connection', nodes[0]!);
+  project.provide('nodes', nodes);
+  return () => onServers(nodes, `drop database ${TEMPLATE} with (force)`);
+}
+
+async function migrateTemplate(connection: pg.ClientConfig): Promise<void> {
+  const db = openDatabase({ connection: { ...connection, database: TEMPLATE } });
+  await migrate(db, () => {});
+  await db.close();
+}
+
+async function setUpEmbedded(project: TestProject): Promise<() => Promise<void>> {
   await endForgottenServers();
   const folder = await mkdtemp(path.join(tmpdir(), `kontor-test-${process.pid}-`));
   const server = await startEmbedded(folder, {
@@ -31,15 +61,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await admin.connect();
   await admin.query(`create database ${TEMPLATE}`);
   await admin.end();
-  const db = openDatabase({ connection: { ...server.connection, database: TEMPLATE } });
-  await migrate(db, () => {});
-  await db.close();
+  await migrateTemplate(server.connection);
   const { host, port, user } = server.connection;
-  project.provide('connection', {
+  const connection = {
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(user === undefined ? {} : { user }),
-  });
+  };
+  project.provide('connection', connection);
+  project.provide('nodes', [connection]);
   return async () => {
     await server.stop();
     await rm(folder, { recursive: true, force: true });

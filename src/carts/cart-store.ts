@@ -3,7 +3,7 @@ import type { CartProduct } from '../catalogue/products/cart-product.ts';
 import { cachedCartProducts } from '../catalogue/products/cart-product-cache.ts';
 import { createBatcher, type BatchWork } from '../db/batcher.ts';
 import { isTransient, type Database, type Queries, type Transaction } from '../db/database.ts';
-import type { Entry } from '../http/audit-entry.ts';
+import { recordEntry, type Entry } from '../http/audit-entry.ts';
 import type { Caller } from '../http/callers.ts';
 import { newCartToken, requireCartToken } from '../http/cart-token.ts';
 import { forbidden, gone, HttpError, invalid, isRefusal, notFound } from '../http/errors.ts';
@@ -150,6 +150,10 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
       prefetch: Prefetch = {},
     ): Promise<PricedCart> {
       const { shopId, caller, entry, transaction } = request;
+      const updateStored = async (next: CartRow, entry: Entry | undefined, tx: Transaction | undefined) => {
+        if (!tx && entry) return db.transaction((opened) => updateWithEntry(opened, shopId, next, entry));
+        return updateWithEntry(tx ?? db, shopId, next, entry);
+      };
       const changed = await saveCart(request, prefetch, async ({ cart, settings, isCached, tx }) => {
         const { now } = tx ?? db;
         const patch = change(cart, { settings, now, caller });
@@ -157,7 +161,7 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
         const priced = priceCart(next, settings, now);
         const isSaved = isCached
           ? await updateUnchanged(shopId, { cart: next, patch, entry })
-          : (await updateCart(tx ?? db, shopId, next, entry)) === 1;
+          : await updateStored(next, entry, tx);
         return isSaved ? { cart: { ...next, version: next.version + 1 }, settings, priced } : undefined;
       });
       cacheCart(transaction ?? db, shopId, changed.cart);
@@ -220,6 +224,18 @@ export function createCartStore(db: Database, options: CartStoreOptions) {
       return isCopied ? copy.cartId : undefined;
     },
   };
+}
+
+/** With its audit entry, if there is one: then the connection is that of a transaction. */
+async function updateWithEntry(
+  queries: Queries,
+  shopId: string,
+  cart: CartRow,
+  entry: Entry | undefined,
+): Promise<boolean> {
+  const isUpdated = (await updateCart(queries, shopId, cart)) === 1;
+  if (isUpdated && entry) await recordEntry(queries, entry);
+  return isUpdated;
 }
 
 /** Whoever has picked up a cart has a copy of it, so its maker has no use for the token of the original any more. */

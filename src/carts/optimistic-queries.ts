@@ -1,6 +1,6 @@
-import type { Queries } from '../db/database.ts';
+import type { Database, Queries } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { insertEntries, type Entry } from '../http/audit-entry.ts';
+import { recordEntries, type Entry } from '../http/audit-entry.ts';
 import { staleStamps } from '../catalogue/products/cart-product-cache.ts';
 import { productIdsOf, type CartPatch, type CartRow } from './cart.ts';
 
@@ -21,10 +21,6 @@ function versionStampsOf(carts: readonly CartRow[]) {
     placesOf: ({ products }: CartRow) => products.map(({ versionStamp }) => places.get(versionStamp)),
   };
 }
-
-const isUnchanged = (shopId: string) => sql`
-  given.settings = (select settings_version from shop where shop_id = ${shopId})
-  and not exists (select from stale where stale.place = any (given.stamps))`;
 
 export async function insertUnchangedCarts(
   db: Queries,
@@ -48,15 +44,15 @@ export async function insertUnchangedCarts(
     stamps: placesOf(cart),
   }));
   const made = await db.many<{ cartId: string }>(sql`
-    with stale as materialized (${staleStamps(shopId, stamps)})
-    insert into cart (shop_id, cart_id, token_hash, app_id, created_at, changed_at, version, currency, locale,
+    insert into cart as made (shop_id, cart_id, token_hash, app_id, created_at, changed_at, version, currency, locale,
       tax_type, lines, product_ids)
-    select ${shopId}, id, token, app, created, changed, version, currency, locale, tax, lines, products
-    from json_to_recordset(${JSON.stringify(rows)}) as given (id uuid, token bytea, app uuid, created timestamptz,
+    select shop_id, id, token, app, created, changed, version, currency, locale, tax, lines, products
+    from shop cross join json_to_recordset(${JSON.stringify(rows)}) as given (id uuid, token bytea, app uuid, created timestamptz,
       changed timestamptz, version bigint, currency text, locale text, tax text, lines jsonb, products uuid[],
       settings bigint, stamps int[])
-    where ${isUnchanged(shopId)}
-    returning cart_id as "cartId"`);
+    where shop_id = ${shopId} and settings_version = given.settings and not exists (
+      select from (${staleStamps(shopId, stamps)}) as stale where stale.place = any (given.stamps))
+    returning made.cart_id as "cartId"`);
   const ids = new Set(made.map(({ cartId }) => cartId.toUpperCase()));
   return carts.map(({ cartId }) => ids.has(cartId));
 }
@@ -74,12 +70,26 @@ export interface CartUpdate {
  * locked in the order of their ids, so that two batches cannot deadlock.
  */
 export async function updateUnchangedCarts(
+  db: Database,
+  shopId: string,
+  changes: readonly CartUpdate[],
+): Promise<boolean[]> {
+  if (changes.every(({ entry }) => entry === undefined)) return updateUnchanged(db, shopId, changes);
+  return db.transaction(async (tx) => {
+    const done = await updateUnchanged(tx, shopId, changes);
+    const entries = changes.flatMap(({ entry }, place) => (entry && done[place] ? [entry] : []));
+    await recordEntries(tx, shopId, entries);
+    return done;
+  });
+}
+
+async function updateUnchanged(
   db: Queries,
   shopId: string,
   changes: readonly CartUpdate[],
 ): Promise<boolean[]> {
   const { stamps, placesOf } = versionStampsOf(changes.map(({ cart }) => cart));
-  const rows = changes.map(({ cart, patch, entry }, place) => ({
+  const rows = changes.map(({ cart, patch }, place) => ({
     place,
     id: cart.cartId,
     version: cart.version,
@@ -102,32 +112,30 @@ export async function updateUnchangedCarts(
     status: cart.paymentStatus,
     payment_name: cart.paymentName,
     payment_price: cart.paymentPrice,
-    entry,
   }));
   const done = await db.many<{ place: number }>(sql`
     with stale as materialized (${staleStamps(shopId, stamps)}), locked as materialized (
       select cart_id from cart
       where shop_id = ${shopId} and cart_id = any (${changes.map(({ cart }) => cart.cartId)}::uuid[])
       order by cart_id for no key update skip locked
-    ), done as (
-      update cart
-      set version = cart.version + 1, changed_at = given.at, locale = given.locale,
-        lines = coalesce(given.lines, cart.lines), product_ids = coalesce(given.products, cart.product_ids),
-        billing_address = case when has_billing then billing else cart.billing_address end,
-        shipping_address = case when has_shipping then shipping else cart.shipping_address end,
-        coupon_line_item_id = coupon, coupon_code_key = code, shipping_method_id = method,
-        shipping_price = method_price, payment_method_id = payment, payment_transaction_id = transaction,
-        payment_status = status, payment_name = given.payment_name, payment_price = given.payment_price
-      from json_to_recordset(${JSON.stringify(rows)}) as given (place int, id uuid, version bigint, at timestamptz,
-        settings bigint, stamps int[], locale text, lines jsonb, products uuid[], has_billing boolean, billing json,
-        has_shipping boolean, shipping json, coupon uuid, code text, method uuid, method_price bigint, payment uuid,
-        transaction text, status text, payment_name text, payment_price bigint, entry json)
-      where cart.shop_id = ${shopId} and cart.cart_id = given.id and cart.version = given.version
-        and cart.cart_id = any (array(select cart_id from locked))
-        and ${isUnchanged(shopId)}
-      returning given.place, given.entry
-    ), recorded as (${insertEntries(shopId, sql`select entry from done where entry is not null`)})
-    select place from done`);
+    )
+    update cart
+    set version = cart.version + 1, changed_at = given.at, locale = given.locale,
+      lines = coalesce(given.lines, cart.lines), product_ids = coalesce(given.products, cart.product_ids),
+      billing_address = case when has_billing then billing else cart.billing_address end,
+      shipping_address = case when has_shipping then shipping else cart.shipping_address end,
+      coupon_line_item_id = coupon, coupon_code_key = code, shipping_method_id = method,
+      shipping_price = method_price, payment_method_id = payment, payment_transaction_id = transaction,
+      payment_status = status, payment_name = given.payment_name, payment_price = given.payment_price
+    from json_to_recordset(${JSON.stringify(rows)}) as given (place int, id uuid, version bigint, at timestamptz,
+      settings bigint, stamps int[], locale text, lines jsonb, products uuid[], has_billing boolean, billing json,
+      has_shipping boolean, shipping json, coupon uuid, code text, method uuid, method_price bigint, payment uuid,
+      transaction text, status text, payment_name text, payment_price bigint)
+    where cart.shop_id = ${shopId} and cart.cart_id = given.id and cart.version = given.version
+      and cart.cart_id = any (array(select cart_id from locked))
+      and given.settings = (select settings_version from shop where shop_id = ${shopId})
+      and not exists (select from stale where stale.place = any (given.stamps))
+    returning given.place`);
   const places = new Set(done.map(({ place }) => place));
   return changes.map((_change, place) => places.has(place));
 }

@@ -1,6 +1,5 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import { changeWithEntry, type Entry } from '../http/audit-entry.ts';
 import type { CartCoupon } from '../pricing/input.ts';
 import { upper, type CartProduct } from '../catalogue/products/cart-product.ts';
 import { findCartProducts, versionStamps } from '../catalogue/products/cart-product-cache.ts';
@@ -19,7 +18,7 @@ interface CartTerms {
   coupon: CartCoupon | null;
 }
 
-const cartColumns = (productIds: readonly string[] = []) => sql`
+const cartColumns = (shopId: string, productIds: readonly string[] = []) => sql`
   cart.cart_id as "cartId", cart.token_hash as "tokenHash", cart.app_id as "appId",
   cart.picked_up_at as "pickedUpAt", cart.created_at as "createdAt",
   cart.changed_at as "changedAt", cart.version, cart.currency, cart.locale, cart.tax_type as "taxType",
@@ -30,10 +29,10 @@ const cartColumns = (productIds: readonly string[] = []) => sql`
   cart.payment_transaction_id as "paymentTransactionId", cart.payment_status as "paymentStatus",
   cart.payment_name as "paymentName", cart.payment_price as "paymentPrice",
   shop.settings_version as "settingsVersion",
-  ${versionStamps(sql`cart.shop_id`, sql`cart.product_ids || ${productIds}::uuid[]`)} as stamps`;
+  ${versionStamps(shopId, sql`cart.product_ids || ${productIds}::uuid[]`)} as stamps`;
 
-/** The columns of `CartTerms`; the shop, the code and the customer are expressions. */
-const termColumns = (shopId: Sql, codeKey: Sql, customerId: Sql) => sql`
+/** The columns of `CartTerms`; the code and the customer are expressions. */
+const termColumns = (shopId: string, codeKey: Sql, customerId: Sql) => sql`
   (
     select customer_group_id from customer
     where customer.shop_id = ${shopId} and customer.customer_id = ${customerId}
@@ -64,7 +63,7 @@ export async function findCart(
   { productIds, codeKey }: Prefetch,
 ): Promise<CartRow | undefined> {
   const row = await db.one<StoredCart & Validators>(sql`
-    select ${cartColumns(productIds)} from cart join shop on shop.shop_id = cart.shop_id
+    select ${cartColumns(shopId, productIds)} from cart join shop on shop.shop_id = cart.shop_id
     where cart.shop_id = ${shopId} and cart.cart_id = ${cartId}`);
   if (!row) return undefined;
   const code = codeKey ?? row.couponCodeKey;
@@ -75,9 +74,13 @@ export async function findCart(
 
 const NO_TERMS: CartTerms = { customerGroupId: null, coupon: null };
 
+/* What no coupon and no customer has. Citus cannot route a comparison with null, because nothing is left of it. */
+const NO_CODE = '';
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
 async function findTerms(db: Queries, shopId: string, codeKey: string | null, customerId: string | null) {
   const row = await db.one<CartTerms>(
-    sql`select ${termColumns(sql`${shopId}`, sql`${codeKey}`, sql`${customerId}`)}`,
+    sql`select ${termColumns(shopId, sql`${codeKey ?? NO_CODE}`, sql`${customerId ?? NOBODY}`)}`,
   );
   return row!;
 }
@@ -94,7 +97,7 @@ export async function lockCart(
 ): Promise<CartRow | undefined> {
   const code = sql`coalesce(${codeKey ?? null}, cart.coupon_code_key)`;
   const row = await tx.one<StoredCart & Validators & CartTerms>(sql`
-    select ${cartColumns(productIds)}, ${termColumns(sql`cart.shop_id`, code, sql`cart.customer_id`)}
+    select ${cartColumns(shopId, productIds)}, ${termColumns(shopId, code, sql`cart.customer_id`)}
     from cart join shop on shop.shop_id = cart.shop_id
     where cart.shop_id = ${shopId} and cart.cart_id = ${cartId} for update of cart`);
   return row && cartOf(row, await findCartProducts(tx, shopId, row.stamps));
@@ -126,8 +129,8 @@ export async function findCarts(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<CartRow[]> {
   const rows = await db.many<StoredCart & Validators & CartTerms>(sql`
-    select ${cartColumns()},
-      ${termColumns(sql`cart.shop_id`, sql`cart.coupon_code_key`, sql`cart.customer_id`)}
+    select ${cartColumns(shopId)},
+      ${termColumns(shopId, sql`cart.coupon_code_key`, sql`cart.customer_id`)}
     from cart join shop on shop.shop_id = cart.shop_id
     where ${matches(db, shopId, filter)}
     order by cart.created_at desc, cart.cart_id desc limit ${limit} offset ${offset}`);
@@ -155,10 +158,10 @@ export async function findIngredients(
 ) {
   const row = await db.one<Validators & { customer: { customerGroupId: string | null } | null }>(sql`
     select settings_version as "settingsVersion",
-      ${versionStamps(sql`shop.shop_id`, sql`${productIds}::uuid[]`)} as stamps,
+      ${versionStamps(shopId, sql`${productIds}::uuid[]`)} as stamps,
       (
         select json_build_object('customerGroupId', customer_group_id) from customer
-        where customer.shop_id = shop.shop_id and customer_id = ${customerId}
+        where customer.shop_id = ${shopId} and customer_id = ${customerId ?? NOBODY}
       ) as customer
     from shop where shop_id = ${shopId}`);
   return row && { ...row, products: await findCartProducts(db, shopId, row.stamps) };
@@ -205,10 +208,10 @@ export function copyCart(
 /**
  * Saves a cart that was changed; `version` is still the one that it was read with. Every column that may change is
  * written, so that the statement is always the same: the version says that nobody else has written the others. 0:
- * somebody else has changed the cart since, or it is gone; then there is no audit entry either.
+ * somebody else has changed the cart since, or it is gone.
  */
-export function updateCart(db: Queries, shopId: string, cart: StoredCart, entry?: Entry) {
-  const update = sql`
+export function updateCart(db: Queries, shopId: string, cart: StoredCart) {
+  return db.run(sql`
     update cart
     set version = version + 1, changed_at = ${cart.changedAt}, locale = ${cart.locale},
       lines = ${JSON.stringify(cart.lines)}, product_ids = ${productIdsOf(cart)},
@@ -217,8 +220,7 @@ export function updateCart(db: Queries, shopId: string, cart: StoredCart, entry?
       shipping_method_id = ${cart.shippingMethodId}, shipping_price = ${cart.shippingPrice},
       payment_method_id = ${cart.paymentMethodId}, payment_transaction_id = ${cart.paymentTransactionId},
       payment_status = ${cart.paymentStatus}, payment_name = ${cart.paymentName}, payment_price = ${cart.paymentPrice}
-    where shop_id = ${shopId} and cart_id = ${cart.cartId} and version = ${cart.version}`;
-  return db.run(entry ? changeWithEntry(update, entry) : update);
+    where shop_id = ${shopId} and cart_id = ${cart.cartId} and version = ${cart.version}`);
 }
 
 const expiredBefore = (now: Date) => new Date(now.getTime() - LIFETIME);

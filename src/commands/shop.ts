@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
+import { moveShop } from '../db/distribute.ts';
 import { violatedConstraint } from '../db/failure.ts';
+import { backupCommands } from './backup/commands.ts';
 import { addDemoFiles } from './demo/add-files.ts';
 import { insertDemoCarts } from './demo/carts.ts';
 import { insertDemoShop } from './demo/demo-shop.ts';
@@ -87,6 +89,27 @@ export const shopCommands: Command[] = [
       }),
   },
   {
+    name: 'shop move',
+    arguments: ['ID'],
+    summary: 'Move a shop to another node of the cluster.',
+    details:
+      'The shop sells meanwhile; its writes wait for a moment at the end. NODE is the host and port of a worker, as\n' +
+      'npx kontor db status shows it. A shop that was moved has shards of its own, and can be moved again at once.',
+    options: {
+      to: { type: 'string', value: 'NODE', summary: 'The node, such as db2.internal:5432.', required: true },
+    },
+    run: ({ config, arguments: [shopId], options }) =>
+      withShop(config, shopId!, async (db) => {
+        const target = String(options['to']);
+        const source = await moveShop(db, shopId!, target);
+        print(
+          source === target
+            ? `Shop ${shopId} is on ${target} already.`
+            : `Shop ${shopId} moved from ${source} to ${target}.`,
+        );
+      }),
+  },
+  {
     name: 'shop apply',
     arguments: ['ID', 'FILE.yaml'],
     summary: 'Apply settings from a file; says what changes.',
@@ -115,6 +138,7 @@ export const shopCommands: Command[] = [
         process.stdout.write(settingsText(await exportSettings(db, shopId!, settingsFormat), settingsFormat));
       }),
   },
+  ...backupCommands,
 ];
 
 /** After the rows: no page names a file that is not there. */

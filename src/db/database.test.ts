@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { CITUS_URL } from '../../test/cluster.ts';
 import { cloneDatabase } from '../../test/service.ts';
 import { openDatabase, type Database, type DatabaseOptions, type Queries } from './database.ts';
 import { isBadValue, isDatabaseAway, violatedConstraint } from './failure.ts';
@@ -53,6 +54,11 @@ describe('statements', () => {
     expect(await db.one(sql`select id from account order by id`)).toEqual({ id: 1 });
     expect(await db.one(sql`select id from account where id = ${3}`)).toBeUndefined();
     expect(await db.run(sql`update account set balance = 0`)).toBe(2);
+  });
+
+  test('plans are made once, and by the choice of Citus where it is installed', async () => {
+    const mode = CITUS_URL === undefined ? 'force_generic_plan' : 'auto';
+    expect(await db.one(sql`select current_setting('plan_cache_mode') as mode`)).toEqual({ mode });
   });
 
   test('bigint is a number, jsonb an object, timestamptz a Date', async () => {
@@ -127,7 +133,7 @@ describe('a transaction', () => {
     const lost = own.transaction(async (tx) => {
       await add(tx, 1, -30);
       const row = await tx.one<{ pid: number }>(sql`select pg_backend_pid() as pid`);
-      await db.run(sql`select pg_terminate_backend(${row!.pid})`);
+      await db.run(sql`select pg_terminate_backend(${row!.pid}::int)`);
       // The connection breaks while no statement runs on it: nobody but the transaction can notice.
       await sleep(100);
       await add(tx, 2, 30);
@@ -285,6 +291,17 @@ describe('a failed statement', () => {
     expect(isDatabaseAway(await failure(sql`insert into account values (1, 0)`))).toBe(false);
     expect(isDatabaseAway(new Error('something else'))).toBe(false);
   });
+
+  test.each([
+    [
+      '08006',
+      'connection to the remote node kontor@db2:5432 failed with the following error: Connection refused',
+    ],
+    ['XX000', 'could not commit transaction for shard 102118 on at least one active node'],
+  ])("for want of the shop's node is told apart: %s %s", (code, message) => {
+    expect(isDatabaseAway(Object.assign(new Error(message), { code }))).toBe(true);
+    expect(isDatabaseAway(Object.assign(new Error('a defect'), { code: 'XX000' }))).toBe(false);
+  });
 });
 
 test('a queue for connections that is too long refuses what comes on top, and answers the rest', async () => {
@@ -296,6 +313,84 @@ test('a queue for connections that is too long refuses what comes on top, and an
   expect(refused.length).toBeGreaterThan(0);
   expect(refused.every(({ reason }) => isDatabaseAway(reason))).toBe(true);
   expect(await db.one(sql`select 2 as n`)).toEqual({ n: 2 });
+});
+
+describe('the share of a shop', () => {
+  /** Transactions of a shop that stay open until `end` is called. */
+  const openTransactions = (own: Database, shopId: string, count: number) => {
+    let open = 0;
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const all = Promise.all(
+      Array.from({ length: count }, () =>
+        own.ofShop(shopId).transaction(async (tx) => {
+          await tx.one(sql`select 1`);
+          open++;
+          await ended;
+          return open;
+        }),
+      ),
+    );
+    return { count: () => open, end: () => (end(), all) };
+  };
+
+  test('is all connections while no other shop is busy', async () => {
+    const own = open({ poolSize: 8 });
+    const noisy = openTransactions(own, 'Noisy', 8);
+    await expect.poll(noisy.count).toBe(8);
+    await noisy.end();
+    await own.close();
+  });
+
+  test('is a quarter of them while others are: they do not wait for it', async () => {
+    const own = open({ poolSize: 8 });
+    await own.ofShop('Quiet').one(sql`select 1`);
+    const noisy = openTransactions(own, 'Noisy', 20);
+    await expect.poll(noisy.count).toBe(2);
+    expect(own.shares.waiting).toBe(18);
+    for (const shopId of ['Quiet', 'Third']) {
+      expect(await own.ofShop(shopId).one(sql`select 2 as n`)).toEqual({ n: 2 });
+      expect(await own.ofShop(shopId).transaction((tx) => tx.one(sql`select 3 as n`))).toEqual({ n: 3 });
+    }
+    // Reads of the shop do not wait behind its transactions, which may wait for a locked row.
+    expect(await own.ofShop('Noisy').one(sql`select 4 as n`)).toEqual({ n: 4 });
+    expect(noisy.count()).toBe(2);
+    expect(await noisy.end()).toHaveLength(20);
+    expect(own.shares.waiting).toBe(0);
+    await own.close();
+  });
+
+  test('is given back by what fails', async () => {
+    const own = open({ poolSize: 4 });
+    await own.ofShop('Quiet').one(sql`select 1`);
+    const shop = own.ofShop('Noisy');
+    const failures = await Promise.allSettled([
+      shop.run(sql`select * from nowhere`),
+      shop.transaction(() => Promise.reject(new Error('no'))),
+      shop.one(sql`select 1 / 0`),
+    ]);
+    expect(failures.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(await shop.one(sql`select 4 as n`)).toEqual({ n: 4 });
+    expect(own.shares.waiting).toBe(0);
+    await own.close();
+  });
+
+  test('has a bounded queue, which refuses this shop and no other', async () => {
+    const own = open({ poolSize: 4 });
+    await own.ofShop('Quiet').one(sql`select 1`);
+    const noisy = openTransactions(own, 'Noisy', 1 + 500);
+    await expect.poll(noisy.count).toBe(1);
+    const refused: unknown = await own
+      .ofShop('Noisy')
+      .transaction((tx) => tx.one(sql`select 1`))
+      .catch((error: unknown) => error);
+    expect(isDatabaseAway(refused)).toBe(true);
+    expect(await own.ofShop('Quiet').one(sql`select 5 as n`)).toEqual({ n: 5 });
+    await noisy.end();
+    await own.close();
+  });
 });
 
 describe('connections', () => {

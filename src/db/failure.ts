@@ -65,11 +65,13 @@ const AWAY = new Set([
 
 /**
  * The database can't be reached, is starting, stopping, was dropped or has no connection left. Of a transaction that
- * was under way nobody knows whether it was committed.
+ * was under way nobody knows whether it was committed. On Citus it is also the node of the shop that is away: a
+ * statement fails with a code of connections, a commit with a text alone.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseBusy) return true;
   const { code, message } = error as PostgresError;
+  if (code === 'XX000') return /^could not commit transaction for shard/.test(String(message));
   if (typeof code === 'string') return AWAY.has(code) || /^(08...|57P0.|53300|3D000)$/.test(code);
   return /timeout expired|Connection terminated|not queryable|pool after calling end/.test(String(message));
 }

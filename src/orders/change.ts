@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
-import { addToDaySums, deleteEmptyDaySums, insertOrderLines, type ChangedDaySum } from './day-sums.ts';
+import { insertOrderLines, moveDaySum, type CountedOrder } from './day-sums.ts';
 import type { ManagedOrder } from './queries.ts';
 import { netRevenue } from './revenue.ts';
 
@@ -31,12 +31,13 @@ export async function changeOrder(
   const { content } = changes;
   // An order that is paid in another way than it was placed with waits for its payment for ever.
   const keepsRelease = !content || paymentMethodOf(content) === paymentMethodOf(order.content);
-  const counted = sql`shop_id, created_at, currency, states`;
-  const days = await tx.many<ChangedDaySum>(sql`
-    with before as (
-      select ${counted}, grand_total, net_revenue from customer_order
-      where shop_id = ${shopId} and order_id = ${order.orderId}
-    ), after as (
+  // As text where numbers are exact: PostgreSQL adds them up.
+  const counted = sql`created_at, currency, states, grand_total as gross, net_revenue::text as net`;
+  // Sent at once and done one after the other.
+  const [before, after] = await Promise.all([
+    tx.one<CountedOrder>(sql`
+      select ${counted} from customer_order where shop_id = ${shopId} and order_id = ${order.orderId}`),
+    tx.one<CountedOrder>(sql`
       update customer_order
       set version = version + 1, updated_at = ${next.updatedAt}, order_number = ${next.orderNumber},
         customer_id = ${next.customerId}, tax_model = ${next.taxModel}, customer_comment = ${next.customerComment},
@@ -61,12 +62,9 @@ export async function changeOrder(
         cancelled_at = ${next.cancelledAt}, paid_amount = ${next.paidAmount},
         refunded_amount = ${next.refundedAmount}, erased_at = ${next.erasedAt}
       where shop_id = ${shopId} and order_id = ${order.orderId}
-      returning ${counted}, grand_total, net_revenue
-    )
-    ${addToDaySums(sql`
-      select ${counted}, -1 as orders, -grand_total as gross, -net_revenue as net from before
-      union all select ${counted}, 1, grand_total, net_revenue from after`)}`);
-  await deleteEmptyDaySums(tx, shopId, days);
+      returning ${counted}`),
+  ]);
+  await moveDaySum(tx, shopId, before!, after!);
   if (content) {
     await tx.run(sql`delete from order_line where shop_id = ${shopId} and order_id = ${order.orderId}`);
     await insertOrderLines(tx, shopId, [next]);

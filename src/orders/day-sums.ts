@@ -24,9 +24,11 @@ export async function insertOrderLines(
   );
   await tx.run(sql`
     insert into order_line (shop_id, order_id, line_item_id, product_id, created_at, currency, quantity, gross, net)
-    select ${shopId}, order_id, line_item_id, product_id, created_at, currency, quantity, gross, net
-    from jsonb_to_recordset(${JSON.stringify(lines)}) as sold (order_id uuid, line_item_id uuid, product_id uuid,
-      created_at timestamptz, currency text, quantity numeric, gross numeric, net numeric)`);
+    select shop_id, order_id, line_item_id, product_id, sold.created_at, currency, quantity, gross, net
+    from shop
+    cross join jsonb_to_recordset(${JSON.stringify(lines)}) as sold (order_id uuid, line_item_id uuid, product_id uuid,
+      created_at timestamptz, currency text, quantity numeric, gross numeric, net numeric)
+    where shop_id = ${shopId}`);
 }
 
 /** Adds orders that this transaction has just inserted to the sums of their days. */
@@ -38,9 +40,41 @@ export function addPlacedOrders(tx: Transaction, shopId: string, orderIds: reado
   );
 }
 
+/** What the sums of a day count of an order. */
+export interface CountedOrder {
+  created_at: Date;
+  currency: string;
+  states: number;
+  gross: number;
+  /** An exact decimal as text. */
+  net: string;
+}
+
+/** An order that counted as `before` counts as `after`: a sum that no order is left in is deleted. */
+export async function moveDaySum(
+  tx: Transaction,
+  shopId: string,
+  before: CountedOrder,
+  after: CountedOrder,
+): Promise<void> {
+  const moves = JSON.stringify([
+    { ...before, sign: -1 },
+    { ...after, sign: 1 },
+  ]);
+  const changed = await tx.many<ChangedDaySum>(
+    addToDaySums(sql`
+      select shop_id, counted.created_at, currency, states, sign as orders, sign * gross as gross, sign * net as net
+      from shop
+      cross join jsonb_to_recordset(${moves}) as counted (created_at timestamptz, currency text, states int,
+        gross bigint, net numeric, sign int)
+      where shop_id = ${shopId}`),
+  );
+  await deleteEmptyDaySums(tx, shopId, changed);
+}
+
 /**
- * Adds to the sums of days, as a part of a larger statement; what is taken away comes with -1 order and negative sums.
- * `changes` selects shop_id, created_at, currency, states, orders, gross and net.
+ * Adds to the sums of days; what is taken away comes with -1 order and negative sums. `changes` selects shop_id,
+ * created_at, currency, states, orders, gross and net.
  */
 export function addToDaySums(changes: Sql): Sql {
   return sql`
@@ -53,7 +87,7 @@ export function addToDaySums(changes: Sql): Sql {
 }
 
 /** A row of sums that `addToDaySums` has changed. */
-export interface ChangedDaySum {
+interface ChangedDaySum {
   day: string;
   currency: string;
   states: number;
@@ -64,7 +98,7 @@ export interface ChangedDaySum {
  * Deletes the sums that no order is left in, because the last one has got another state. The transaction has locked
  * these rows by changing them, so that nobody is waited for.
  */
-export async function deleteEmptyDaySums(
+async function deleteEmptyDaySums(
   tx: Transaction,
   shopId: string,
   changed: readonly ChangedDaySum[],

@@ -93,7 +93,7 @@ export async function findOffer(
   customerId: string,
 ): Promise<{ product: CartProduct; customerGroupId: string | null } | undefined> {
   const row = await tx.one<{ stamps: string[]; customerGroupId: string | null }>(sql`
-    select ${versionStamps(sql`${shopId}`, sql`${[productId]}::uuid[]`)} as stamps, (
+    select ${versionStamps(shopId, sql`${[productId]}::uuid[]`)} as stamps, (
       select upper(customer_group_id::text) from customer
       where shop_id = ${shopId} and customer_id = ${customerId}
     ) as "customerGroupId"`);

@@ -96,6 +96,8 @@ export interface Buyer {
   /** null: nobody is known by this address. */
   customerId: string | null;
   customerNumber: string | null;
+  /** A customer was made for this address by an order, whether that customer still has it or not. */
+  isOrderedAs: boolean;
 }
 
 /** Finds the customer of each order: the one that is named, or else the oldest one with its email address. */
@@ -107,7 +109,9 @@ export function findBuyers(
   return tx.many<Buyer>(sql`
     select upper(given.order_id::text) as "orderId", lower(given.email) as "emailKey",
       upper(coalesce(named.customer_id, found.customer_id)::text) as "customerId",
-      coalesce(named.customer_number, found.customer_number) as "customerNumber"
+      coalesce(named.customer_number, found.customer_number) as "customerNumber", exists (
+        select from customer where shop_id = ${shopId} and ordered_as = lower(given.email)
+      ) as "isOrderedAs"
     from unnest(${orders.map(({ orderId }) => orderId)}::uuid[],
       ${orders.map(({ customerId }) => customerId)}::uuid[], ${orders.map(({ email }) => email)}::text[])
       as given (order_id, customer_id, email)
@@ -177,59 +181,71 @@ export function advanceOrderCounter(tx: Transaction, shopId: string, count: numb
 export interface NewCustomer {
   customerId: string;
   emailKey: string;
+  isOrderedAs: boolean;
   createdAt: Date;
   billingAddress: Address;
 }
 
+export type NumberedCustomer = NewCustomer & { number: number };
+
 /**
- * Makes the customers who order for the first time, each with the next number that no merchant has given by hand. Two
- * orders cannot make the same customer twice, because whoever places an order holds the counter of orders.
+ * Locks the counter of customers and finds the next numbers that no merchant has given by hand.
  *
  * The free numbers are found by counting, because `not exists` becomes a join that may read all customers of the shop.
  */
-export async function insertCustomers(tx: Transaction, shopId: string, customers: readonly NewCustomer[]) {
-  if (customers.length === 0) return [];
-  const customerIds = customers.map(({ customerId }) => customerId);
-  const rows = customers.map(({ customerId, emailKey, createdAt, billingAddress }, index) => ({
+export async function findFreeCustomerNumbers(
+  tx: Transaction,
+  shopId: string,
+  count: number,
+): Promise<number[]> {
+  const [, rows] = await Promise.all([
+    tx.run(sql`select value from counter where shop_id = ${shopId} and name = 'customer' for no key update`),
+    tx.many<{ number: number }>(sql`
+      select counter.value + step as number
+      from counter cross join generate_series(1, ${1000 + count}::int) step
+      where counter.shop_id = ${shopId} and counter.name = 'customer' and (
+        select count(*) from customer
+        where customer.shop_id = ${shopId} and customer.customer_number = (counter.value + step)::text) = 0
+      limit ${count}`),
+  ]);
+  return rows.map(({ number }) => number);
+}
+
+/**
+ * Makes the customers who order for the first time. Two orders cannot make the same customer twice, because whoever
+ * places an order holds the counter of orders.
+ */
+export async function insertCustomers(
+  tx: Transaction,
+  shopId: string,
+  customers: readonly NumberedCustomer[],
+): Promise<void> {
+  const lastNumber = customers.at(-1)?.number;
+  if (lastNumber === undefined) return;
+  const rows = customers.map(({ customerId, emailKey, number, createdAt, billingAddress }) => ({
     customer_id: customerId,
-    place: index + 1,
+    customer_number: String(number),
     created_at: createdAt,
     // As text, because jsonb would sort the fields of an address.
     billing_address: JSON.stringify(billingAddress),
     email_key: emailKey,
   }));
-  const [, , inserted] = await Promise.all([
-    tx.run(sql`select value from counter where shop_id = ${shopId} and name = 'customer' for no key update`),
+  const givenUp = customers.flatMap(({ emailKey, isOrderedAs }) => (isOrderedAs ? [emailKey] : []));
+  await Promise.all([
     // A customer who has changed the email address since is not matched again.
+    givenUp.length > 0 &&
+      tx.run(sql`
+        update customer set ordered_as = null
+        where shop_id = ${shopId} and ordered_as = any (${givenUp}::text[])`),
     tx.run(sql`
-      update customer set ordered_as = null
-      where shop_id = ${shopId} and ordered_as = any (${rows.map(({ email_key }) => email_key)}::text[])`),
-    tx.many<{ customerId: string; customerNumber: string }>(sql`
       insert into customer (shop_id, customer_id, customer_number, created_at, billing_address, ordered_as)
-      select ${shopId}, given.customer_id, free.number::text, given.created_at, given.billing_address::json,
-        given.email_key
-      from jsonb_to_recordset(${JSON.stringify(rows)}) as given (customer_id uuid, place bigint,
+      select shop_id, customer_id, customer_number, given.created_at, billing_address::json, email_key
+      from shop
+      cross join jsonb_to_recordset(${JSON.stringify(rows)}) as given (customer_id uuid, customer_number text,
         created_at timestamptz, billing_address text, email_key text)
-      join (
-        select number, row_number() over (order by number) as place
-        from (
-          select counter.value + step as number
-          from counter cross join generate_series(1, ${1000 + rows.length}::int) step
-          where counter.shop_id = ${shopId} and counter.name = 'customer' and (
-            select count(*) from customer
-            where customer.shop_id = ${shopId} and customer.customer_number = (counter.value + step)::text) = 0
-          limit ${rows.length}
-        ) unused
-      ) free on free.place = given.place
-      returning upper(customer_id::text) as "customerId", customer_number as "customerNumber"`),
-    tx.run(sql`
-      update counter
-      set value = coalesce((
-        select max(customer_number::bigint) from customer
-        where customer.shop_id = ${shopId} and customer.customer_id = any (${customerIds}::uuid[])), value)
-      where shop_id = ${shopId} and name = 'customer'`),
+      where shop_id = ${shopId}`),
+    tx.run(sql`update counter set value = ${lastNumber} where shop_id = ${shopId} and name = 'customer'`),
   ]);
-  return inserted;
 }
 
 export type NumberedOrder = NewOrder & { orderNumber: string; buyerId: string };
@@ -260,13 +276,15 @@ export function insertOrders(tx: Transaction, shopId: string, orders: readonly N
     insert into customer_order (shop_id, order_id, order_number, cart_id, cart_token_hash, created_at, customer_id,
       app_id, locale, currency, tax_model, grand_total, total_before_tax, total_tax, net_revenue, billing_address,
       shipping_address, content, release_at)
-    select ${shopId}, order_id, order_number, cart_id, cart_token_hash, created_at, customer_id,
+    select shop_id, order_id, order_number, cart_id, cart_token_hash, placed.created_at, customer_id,
       app_id, locale, currency, tax_model, grand_total, total_before_tax, total_tax, net_revenue,
       billing_address::json, shipping_address::json, content, release_at
-    from jsonb_to_recordset(${JSON.stringify(rows)}) as placed (order_id uuid, order_number text, cart_id uuid,
+    from shop
+    cross join jsonb_to_recordset(${JSON.stringify(rows)}) as placed (order_id uuid, order_number text, cart_id uuid,
       cart_token_hash bytea, created_at timestamptz, customer_id uuid, app_id uuid, locale text, currency text,
       tax_model text, grand_total bigint, total_before_tax bigint, total_tax bigint, net_revenue numeric,
-      billing_address text, shipping_address text, content jsonb, release_at timestamptz)`);
+      billing_address text, shipping_address text, content jsonb, release_at timestamptz)
+    where shop_id = ${shopId}`);
 }
 
 export function deleteCarts(tx: Transaction, shopId: string, cartIds: readonly string[]) {

@@ -1,7 +1,6 @@
 import { productVersion } from '../catalogue/products/cart-product-cache.ts';
 import type { Transaction } from '../db/database.ts';
-import { insertEntries, type Entry } from '../http/audit-entry.ts';
-import { sql } from '../db/sql.ts';
+import { recordEntries } from '../http/audit-entry.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
 import { addPlacedOrders, insertOrderLines } from './day-sums.ts';
 import type { NewOrder, OrderRequest, Placing, PlacingOptions } from './new-order.ts';
@@ -11,6 +10,7 @@ import {
   countRedemptions,
   deleteCarts,
   findBuyers,
+  findFreeCustomerNumbers,
   findVersions,
   insertCustomers,
   insertOrders,
@@ -24,6 +24,7 @@ import {
   takeStock,
   type Buyer,
   type NewCustomer,
+  type NumberedCustomer,
 } from './place-queries.ts';
 
 export type { NewOrder, Placing, PlacingOptions };
@@ -42,7 +43,8 @@ export async function placeOrder(
 /**
  * Places orders of one shop: it locks what they depend on, decides, and writes. An order that is refused changes
  * nothing and leaves no gap in the numbers; the others are placed all the same. However many orders there are, the
- * number of statements is the same, and they are sent in two groups: all that lock and read, then all that write.
+ * number of statements is the same, and they are sent in two groups: all that lock and read, then all that write;
+ * between them the numbers of new customers are read, if there are any.
  *
  * Two transactions that place orders cannot deadlock, because each takes its locks in the same order: carts, products,
  * coupons, campaigns, each in the order of their keys, then the counter of orders, which all orders of the shop wait
@@ -144,7 +146,7 @@ async function save(
   { state, buyers, lastNumber }: Loaded,
 ): Promise<Map<string, Placing>> {
   if (requests.length === 0) return new Map();
-  const customers = newCustomers(requests, buyers);
+  const customers = await numberCustomers(tx, shopId, newCustomers(requests, buyers));
   const placed = requests.map(({ order, options }, index) => {
     const { emailKey, customerId } = buyers.get(order.orderId)!;
     const orderNumber = `${order.numberPrefix}${lastNumber + 1 + index}`;
@@ -165,7 +167,7 @@ async function save(
   }));
 
   // Sent at once and done one after the other, so that the customers are there before their orders.
-  const [left, inserted] = await Promise.all([
+  const [left] = await Promise.all([
     takeStock(tx, shopId, orders, [...state.stock.keys()]),
     insertCustomers(tx, shopId, [...customers.values()]),
     redeemCoupons(tx, shopId, codeKeys),
@@ -179,20 +181,33 @@ async function save(
     queueJobs(tx, shopId, 'mail', emails),
   ]);
 
-  const numberOf = new Map(inserted.map(({ customerId, customerNumber }) => [customerId, customerNumber]));
   return new Map(
     orders.map(({ orderId, orderNumber, buyerId, content }) => {
+      const { emailKey, customerNumber } = buyers.get(orderId)!;
       const productIds = new Set(content.lines.map(({ productId }) => productId));
       const placing: Placing = {
         orderNumber,
         customerId: buyerId,
-        customerNumber: buyers.get(orderId)!.customerNumber ?? numberOf.get(buyerId)!,
+        customerNumber: customerNumber ?? String(customers.get(emailKey)!.number),
         isCurrent: true,
         shortIds: [],
         left: left.filter(({ productId }) => productIds.has(productId)),
       };
       return [orderId, placing];
     }),
+  );
+}
+
+/** Only an order of somebody new waits for the numbers: the others have nothing to ask. */
+async function numberCustomers(
+  tx: Transaction,
+  shopId: string,
+  customers: ReadonlyMap<string, NewCustomer>,
+): Promise<Map<string, NumberedCustomer>> {
+  if (customers.size === 0) return new Map();
+  const numbers = await findFreeCustomerNumbers(tx, shopId, customers.size);
+  return new Map(
+    [...customers].map(([emailKey, customer], index) => [emailKey, { ...customer, number: numbers[index]! }]),
   );
 }
 
@@ -203,20 +218,10 @@ function newCustomers(
 ): Map<string, NewCustomer> {
   const customers = new Map<string, NewCustomer>();
   for (const { order } of requests) {
-    const { customerId, emailKey } = buyers.get(order.orderId)!;
+    const { customerId, emailKey, isOrderedAs } = buyers.get(order.orderId)!;
     if (customerId !== null || customers.has(emailKey)) continue;
     const { newCustomerId, createdAt, billingAddress } = order;
-    customers.set(emailKey, { customerId: newCustomerId, emailKey, createdAt, billingAddress });
+    customers.set(emailKey, { customerId: newCustomerId, emailKey, isOrderedAs, createdAt, billingAddress });
   }
   return customers;
-}
-
-async function recordEntries(tx: Transaction, shopId: string, entries: readonly Entry[]): Promise<void> {
-  if (entries.length === 0) return;
-  await tx.run(
-    insertEntries(
-      shopId,
-      sql`select value as entry from json_array_elements(${JSON.stringify(entries)}::json)`,
-    ),
-  );
 }

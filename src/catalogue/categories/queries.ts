@@ -38,25 +38,25 @@ const stored = sql`
   category.show_facets as "showFacets", category.facet_start_depth as "facetStartDepth"`;
 
 /** One select list: the category, its parent and its children, as far as the caller may see them. */
-const columns = (includeInvisible: boolean) => sql`
+const columns = (shopId: string, includeInvisible: boolean) => sql`
   ${stored}, upper(category.image_key::text) as "imageKey",
   category.image_sizes as "imageSizes", (
     select json_build_object('categoryId', upper(parent.category_id::text), 'alias', parent.alias,
       'name', parent.name)
     from category parent
-    where parent.shop_id = category.shop_id and parent.category_id = category.parent_id
+    where parent.shop_id = ${shopId} and parent.category_id = category.parent_id
       and (parent.visible or ${includeInvisible})
   ) as parent, (
     select coalesce(json_agg(json_build_object('categoryId', upper(child.category_id::text), 'alias', child.alias,
       'name', child.name) order by child.position), '[]')
     from category child
-    where child.shop_id = category.shop_id and child.parent_id = category.category_id
+    where child.shop_id = ${shopId} and child.parent_id = category.category_id
       and (child.visible or ${includeInvisible})
   ) as children`;
 
 export function findCategory(db: Queries, shopId: string, categoryId: string, includeInvisible: boolean) {
   return db.one<CategoryRow>(sql`
-    select ${columns(includeInvisible)} from category
+    select ${columns(shopId, includeInvisible)} from category
     where category.shop_id = ${shopId} and category.category_id = ${categoryId}
       and (category.visible or ${includeInvisible})`);
 }
@@ -65,7 +65,7 @@ export function findCategory(db: Queries, shopId: string, categoryId: string, in
 export function findShownCategory(db: Queries, shopId: string, alias: string | undefined) {
   const isRequested = alias === undefined ? sql`category.parent_id is null` : sql`category.alias = ${alias}`;
   return db.one<CategoryRow & { number: number }>(sql`
-    select ${columns(false)}, category.number from category
+    select ${columns(shopId, false)}, category.number from category
     where category.shop_id = ${shopId} and category.visible and ${isRequested}
     order by category.position, category.number limit 1`);
 }
@@ -130,7 +130,7 @@ const MOST_CARDS = 60;
 
 export function findRoots(db: Queries, shopId: string, includeInvisible: boolean) {
   return db.many<CategoryRow>(sql`
-    select ${columns(includeInvisible)} from category
+    select ${columns(shopId, includeInvisible)} from category
     where category.shop_id = ${shopId} and category.parent_id is null
       and (category.visible or ${includeInvisible})
     order by category.position, category.number`);
@@ -139,7 +139,7 @@ export function findRoots(db: Queries, shopId: string, includeInvisible: boolean
 /** The main category comes first. A variation is where its master is. */
 export function findCategoriesOf(db: Queries, shopId: string, productId: string, includeInvisible: boolean) {
   return db.many<CategoryRow>(sql`
-    select ${columns(includeInvisible)} from product
+    select ${columns(shopId, includeInvisible)} from product
     join product_category assigned on assigned.shop_id = product.shop_id
       and assigned.product_id = coalesce(product.master_id, product.product_id)
     join category on category.shop_id = assigned.shop_id and category.category_id = assigned.category_id
@@ -170,15 +170,16 @@ export interface NewCategory extends CategoryTitle {
 }
 
 /** Last among its siblings, hidden until the merchant shows it. The parent must be locked. */
-export function insertCategory(tx: Transaction, shopId: string, category: NewCategory) {
-  return tx.run(sql`
+export async function insertCategory(tx: Transaction, shopId: string, category: NewCategory): Promise<void> {
+  const last = await tx.one<{ position: number }>(sql`
+    select coalesce(max(position), -1) as position from category
+    where shop_id = ${shopId} and parent_id = ${category.parentId}`);
+  await tx.run(sql`
     insert into category (shop_id, category_id, number, alias, parent_id, position, created_at, name, page_title,
       navigation_caption, description, visible, visible_in_navigation, special_offer, show_facets,
       facet_start_depth)
-    values (${shopId}, ${category.categoryId}, ${category.number}, ${category.alias}, ${category.parentId}, (
-        select coalesce(max(position) + 1, 0) from category
-        where shop_id = ${shopId} and parent_id = ${category.parentId}
-      ), ${tx.now}, ${category.name}, ${category.pageTitle}, ${category.navigationCaption},
+    values (${shopId}, ${category.categoryId}, ${category.number}, ${category.alias}, ${category.parentId},
+      ${last!.position + 1}, ${tx.now}, ${category.name}, ${category.pageTitle}, ${category.navigationCaption},
       ${category.description}, false, true, false, true, 3)`);
 }
 
@@ -202,7 +203,7 @@ export async function findSequence(
   const row = await db.one<{ aliases: string[] }>(sql`
     select (
       select coalesce(json_agg(child.alias order by child.position), '[]') from category child
-      where child.shop_id = category.shop_id and child.parent_id = category.category_id
+      where child.shop_id = ${shopId} and child.parent_id = category.category_id
     ) as aliases
     from category where category.shop_id = ${shopId} and category.category_id = ${categoryId}`);
   return row?.aliases;
@@ -308,12 +309,14 @@ export async function insertAssignments(
 ): Promise<string[]> {
   const rows = await tx.many<{ productId: string }>(sql`
     insert into product_category (shop_id, product_id, category_id, position)
-    select ${shopId}, product.id, category.id, category.place + coalesce((
+    select shop_id, product.id, category.id, category.place + coalesce((
         select max(assigned.position) from product_category assigned
         where assigned.shop_id = ${shopId} and assigned.product_id = product.id
       ), -1)
-    from unnest(${productIds}::uuid[]) as product (id)
+    from shop
+    cross join unnest(${productIds}::uuid[]) as product (id)
     cross join unnest(${categoryIds}::uuid[]) with ordinality as category (id, place)
+    where shop_id = ${shopId}
     on conflict (shop_id, product_id, category_id) do nothing
     returning product_id as "productId"`);
   return distinct(rows);

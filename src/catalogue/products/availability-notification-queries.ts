@@ -36,22 +36,26 @@ export interface NotificationRequest {
  * Deletes and returns the requests for those of the products that can be bought now, so that two transactions which
  * both see a product come back never notify the same person twice.
  */
-export function takeNotificationRequests(tx: Transaction, shopId: string, productIds: readonly string[]) {
+export async function takeNotificationRequests(
+  tx: Transaction,
+  shopId: string,
+  productIds: readonly string[],
+): Promise<NotificationRequest[]> {
+  const taken = await tx.many<{ productId: string; email: string; locale: string }>(sql`
+    delete from watcher using product
+    where watcher.shop_id = ${shopId} and watcher.product_id = any (${productIds}::uuid[])
+      and product.shop_id = ${shopId} and product.product_id = watcher.product_id
+      and (product.stock is null or product.stock > 0)
+    returning watcher.product_id as "productId", watcher.email, watcher.locale`);
+  if (taken.length === 0) return [];
   return tx.many<NotificationRequest>(sql`
-    with taken as (
-      delete from watcher using product
-      where watcher.shop_id = ${shopId} and watcher.product_id = any (${productIds}::uuid[])
-        and product.shop_id = watcher.shop_id and product.product_id = watcher.product_id
-        and (product.stock is null or product.stock > 0)
-      returning watcher.shop_id, watcher.product_id, watcher.email, watcher.locale
-    )
     select taken.email, taken.locale, product.product_number as "productNumber",
       ${nameIn(sql`taken.locale`, sql`shop.default_locale`)} as "productName"
-    from taken
-    join shop on shop.shop_id = taken.shop_id
-    join product on product.shop_id = taken.shop_id and product.product_id = taken.product_id
-    left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
-    order by taken.product_id, taken.email`);
+    from jsonb_to_recordset(${JSON.stringify(taken)}) as taken ("productId" uuid, email text, locale text)
+    join shop on shop.shop_id = ${shopId}
+    join product on product.shop_id = ${shopId} and product.product_id = taken."productId"
+    left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
+    order by taken."productId", taken.email`);
 }
 
 export async function countWatchedProducts(db: Queries, shopId: string): Promise<number> {

@@ -14,22 +14,24 @@ const cartProductCache: CacheKind<CartProduct> = { name: 'cart products', limit:
 const LONGEST_CACHED = 10_000;
 
 /** `<id> <version>`; a variation shows what it inherits, so its master's version counts too. */
-const version = sql`product.product_id || ' ' || product.version || case when product.master_id is null then '' else (
+const version = (
+  shopId: string,
+) => sql`product.product_id || ' ' || product.version || case when product.master_id is null then '' else (
     select '.' || version from product master
-    where master.shop_id = product.shop_id and master.product_id = product.master_id
+    where master.shop_id = ${shopId} and master.product_id = product.master_id
   ) end`;
 
 /** `<id> <version> <stock>` */
-const versionStamp = sql`${version} || ' ' || coalesce(product.stock::text, '')`;
+const versionStamp = (shopId: string) => sql`${version(shopId)} || ' ' || coalesce(product.stock::text, '')`;
 
-const listed = (what: Sql, shopId: Sql, productIds: Sql) => sql`array(
+const listed = (what: Sql, shopId: string, productIds: Sql) => sql`array(
     select ${what} from product
     where product.shop_id = ${shopId} and product.product_id = any (${productIds})
     order by product.product_id)`;
 
 /** The version stamps of these products as an array in the order of their ids; an unknown product has none. */
-export function versionStamps(shopId: Sql, productIds: Sql): Sql {
-  return listed(versionStamp, shopId, productIds);
+export function versionStamps(shopId: string, productIds: Sql): Sql {
+  return listed(versionStamp(shopId), shopId, productIds);
 }
 
 /** A part of a larger statement: the places (from 0) of those version stamps that are not current any more. */
@@ -39,12 +41,12 @@ export function staleStamps(shopId: string, stamps: readonly string[]): Sql {
     where not exists (
       select from product
       where product.shop_id = ${shopId} and product.product_id = left(known.stamp, 36)::uuid
-        and ${versionStamp} = known.stamp)`;
+        and ${versionStamp(shopId)} = known.stamp)`;
 }
 
 /** The versions of these products as an array; they say nothing of the stock. */
 export function productVersions(shopId: string, productIds: readonly string[]): Sql {
-  return listed(version, sql`${shopId}`, sql`${productIds}::uuid[]`);
+  return listed(version(shopId), shopId, sql`${productIds}::uuid[]`);
 }
 
 /** As `productVersions` returns it. */
@@ -125,7 +127,7 @@ function selectCartProducts(db: Queries, shopId: string, productIds: readonly st
     select product.product_id as "productId", product.product_number as "productNumber", product.kind,
       product.master_id as "masterId", product.selection, product.visible, product.stock::float8 as stock,
       product.tax_class_id as "taxClassId", product.product_type_id as "productTypeId", product.prices,
-      product.facts - ${longTexts} as facts, ${versionStamp} as "versionStamp",
+      product.facts - ${longTexts} as facts, ${versionStamp(shopId)} as "versionStamp",
       case when master.product_id is not null then json_build_object(
         'productNumber', master.product_number, 'taxClassId', master.tax_class_id,
         'productTypeId', master.product_type_id, 'prices', master.prices, 'mainImage', master.main_image,

@@ -174,8 +174,8 @@ async function replaceAssignments(
   await tx.run(sql`delete from cross_selling where shop_id = ${shopId} and product_id = ${productId}`);
   await tx.run(sql`
     insert into cross_selling (shop_id, product_id, target_id, position)
-    select ${shopId}, ${productId}, product.product_id, min(place)
+    select product.shop_id, ${productId}::uuid, product.product_id, min(place)
     from unnest(${ids}::uuid[]) with ordinality as requested (target_id, place)
     join product on product.shop_id = ${shopId} and product.product_id = requested.target_id
-    group by product.product_id`);
+    group by product.shop_id, product.product_id`);
 }

@@ -120,20 +120,21 @@ function upsertListing(
   { shopId, defaultLocale }: Settings,
   entries: readonly ListingEntry[],
 ) {
+  // As in place-queries.ts: the ids say how few products these are.
+  const productIds = [...new Set(entries.map(({ productId }) => productId))];
   const longText = (key: string) => sql`left(coalesce(product.facts -> ${key} ->> entry.locale,
     product.facts -> ${key} ->> ${defaultLocale}), ${LONGEST_DESCRIPTION})`;
   return tx.run(sql`
     insert into listing (shop_id, locale, product_id, visible, name, price, text, words, facets)
-    select ${shopId}, entry.locale, entry."productId", entry.visible, entry.name, entry.price, lower(entry.text),
+    select product.shop_id, entry.locale, entry."productId", entry.visible, entry.name, entry.price, lower(entry.text),
       setweight(to_tsvector(entry.dictionary, entry.title), 'A')
         || setweight(to_tsvector(entry.dictionary, concat_ws(' ', entry.manufacturer, ${longText('shortDescription')})), 'B')
         || to_tsvector(entry.dictionary, coalesce(${longText('description')}, '')),
       entry.facets
     from jsonb_to_recordset(${JSON.stringify(entries)}) as entry (locale text, dictionary regconfig, "productId" uuid,
       visible boolean, name text, price bigint, text text, title text, manufacturer text, facets text[])
-    cross join lateral (
-      select facts from product where shop_id = ${shopId} and product_id = entry."productId" offset 0
-    ) as product
+    join product on product.product_id = entry."productId"
+    where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])
     on conflict (shop_id, product_id, locale) do update set visible = excluded.visible, name = excluded.name,
       price = excluded.price, text = excluded.text, words = excluded.words, facets = excluded.facets
     where (listing.visible, listing.name, listing.price, listing.text, listing.words, listing.facets)
@@ -151,9 +152,10 @@ async function upsertCategoryListing(tx: Transaction, shopId: string, entries: r
   if (rows.length === 0) return;
   await tx.run(sql`
     insert into category_listing (shop_id, category_id, locale, product_id, visible, name, price)
-    select ${shopId}, "categoryId", locale, "productId", visible, name, price
-    from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("categoryId" uuid, locale text, "productId" uuid,
+    select shop_id, "categoryId", locale, "productId", visible, name, price
+    from shop cross join jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("categoryId" uuid, locale text, "productId" uuid,
       visible boolean, name text, price bigint)
+    where shop_id = ${shopId}
     on conflict (shop_id, category_id, locale, product_id) do update
     set visible = excluded.visible, name = excluded.name, price = excluded.price
     where (category_listing.visible, category_listing.name, category_listing.price)
@@ -231,10 +233,18 @@ async function updateSizes(tx: Transaction, shopId: string, changes: readonly Si
   if (moved.length === 0) return;
   await tx.run(sql`
     insert into listing_size (shop_id, category_id, visible, products)
-    select ${shopId}, "categoryId", visible, change
-    from jsonb_to_recordset(${JSON.stringify(moved)}) as entry ("categoryId" uuid, visible boolean, change bigint)
+    select shop_id, "categoryId", visible, change
+    from shop
+    cross join jsonb_to_recordset(${JSON.stringify(moved)}) as entry ("categoryId" uuid, visible boolean, change bigint)
+    where shop_id = ${shopId}
     order by "categoryId", visible
     on conflict (shop_id, category_id, visible) do update set products = listing_size.products + excluded.products`);
+}
+
+interface DeletedEntry {
+  categoryId: string;
+  productId: string;
+  visible: boolean;
 }
 
 /** Before products are deleted. Of a variation nothing is listed: after its end the master is refreshed. */
@@ -243,21 +253,23 @@ export async function removeFromListing(
   shopId: string,
   productIds: readonly string[],
 ): Promise<void> {
-  const changes = await tx.many<SizeChange>(sql`
-    with gone as (
+  const [listed, assigned] = await Promise.all([
+    tx.many<DeletedEntry>(sql`
       delete from listing where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
-      returning product_id, visible
-    ), unassigned as (
+      returning ${WHOLE_SHOP}::uuid as "categoryId", product_id as "productId", visible`),
+    tx.many<DeletedEntry>(sql`
       delete from category_listing where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
-      returning category_id, product_id, visible
-    )
-    select category_id as "categoryId", visible, -count(distinct product_id) as change from (
-      select ${WHOLE_SHOP}::uuid as category_id, product_id, visible from gone
-      union all
-      select category_id, product_id, visible from unassigned
-    ) as entry
-    group by category_id, visible`);
-  await updateSizes(tx, shopId, changes);
+      returning category_id as "categoryId", product_id as "productId", visible`),
+  ]);
+  // A product has an entry in each locale, and is counted once.
+  const entries = new Map(
+    [...listed, ...assigned].map((entry) => [`${entry.categoryId} ${entry.productId}`, entry]),
+  );
+  await updateSizes(
+    tx,
+    shopId,
+    [...entries.values()].map(({ categoryId, visible }) => ({ categoryId, visible, change: -1 })),
+  );
 }
 
 /**

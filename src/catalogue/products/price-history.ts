@@ -89,7 +89,9 @@ function insertPrices(
 ) {
   return tx.run(sql`
     insert into price_history (shop_id, product_id, currency, valid_from, price)
-    select ${shopId}, "productId", currency, ${tx.now}, price
-    from jsonb_to_recordset(${JSON.stringify(prices)}) as entry ("productId" uuid, currency text, price bigint)
+    select shop_id, "productId", currency, ${tx.now}::timestamptz, price
+    from shop
+    cross join jsonb_to_recordset(${JSON.stringify(prices)}) as entry ("productId" uuid, currency text, price bigint)
+    where shop_id = ${shopId}
     on conflict (shop_id, product_id, currency, valid_from) do update set price = excluded.price`);
 }

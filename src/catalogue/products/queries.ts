@@ -63,7 +63,7 @@ export function findProducts(db: Queries, shopId: string, productIds: readonly s
         from product_category assigned
         join category on category.shop_id = assigned.shop_id and category.category_id = assigned.category_id
           and category.visible
-        where assigned.shop_id = product.shop_id
+        where assigned.shop_id = ${shopId}
           and assigned.product_id = coalesce(product.master_id, product.product_id)
         order by assigned.position, assigned.category_id limit 1
       ) as "mainCategory",
@@ -71,7 +71,7 @@ export function findProducts(db: Queries, shopId: string, productIds: readonly s
         select coalesce(jsonb_agg(distinct jsonb_build_object(
           'prices', variation.prices, 'reference', variation.facts -> 'reference')), '[]')
         from product variation
-        where variation.shop_id = product.shop_id and variation.master_id = product.product_id
+        where variation.shop_id = ${shopId} and variation.master_id = product.product_id
           and variation.visible
       ) end as offers
     from product

@@ -219,17 +219,19 @@ async function lockProduct(tx: Transaction, shopId: string, productId: string): 
   if (!row) throw notFound();
 }
 
-function insertImage(
+async function insertImage(
   tx: Transaction,
   shopId: string,
   productId: string,
   name: string,
   { imageKey, sizes }: { imageKey: string; sizes: ImageSizes },
-) {
-  return tx.run(sql`
+): Promise<void> {
+  const last = await tx.one<{ position: number }>(sql`
+    select coalesce(max(position), -1) as position from product_image
+    where shop_id = ${shopId} and product_id = ${productId}`);
+  await tx.run(sql`
     insert into product_image (shop_id, product_id, name, position, image_key, sizes, created_at)
-    select ${shopId}, ${productId}, ${name}, coalesce(max(position) + 1, 0), ${imageKey}, ${sizes}, ${tx.now}
-    from product_image where shop_id = ${shopId} and product_id = ${productId}`);
+    values (${shopId}, ${productId}, ${name}, ${last!.position + 1}, ${imageKey}, ${sizes}, ${tx.now})`);
 }
 
 function deleteImage(tx: Transaction, shopId: string, productId: string, name: string) {

@@ -377,10 +377,12 @@ async function insertVariations(
     const inserted = await tx.many<{ productId: string }>(sql`
       insert into product (shop_id, product_id, product_number, kind, master_id, selection, created_at, version,
         visible, facts)
-      select ${shopId}, "productId", "productNumber", 'variation', ${master.productId}, selection, ${tx.now}, 1,
-        ${visible}, '{}'
-      from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid, "productNumber" text,
+      select shop_id, "productId", "productNumber", 'variation', ${master.productId}::uuid, selection,
+        ${tx.now}::timestamptz, 1, ${visible}::boolean, '{}'::jsonb
+      from shop
+      cross join jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid, "productNumber" text,
         selection jsonb)
+      where shop_id = ${shopId}
       on conflict (shop_id, product_number) do nothing
       returning upper(product_id::text) as "productId"`);
     const done = new Set(inserted.map(({ productId }) => productId));

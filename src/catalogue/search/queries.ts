@@ -6,6 +6,7 @@ import {
   ORDERS,
   pageVersions,
   toProductPage,
+  WHOLE_SHOP,
   type PageOptions,
   type ProductPage,
 } from '../products/listing-page.ts';
@@ -52,7 +53,7 @@ async function findPage(
       ? sql`true`
       : sql`listing.facets @> array['c:' || (
           select number from category
-          where shop_id = ${shopId} and category_id = ${isId(categoryId) ? categoryId : null})]`;
+          where shop_id = ${shopId} and category_id = ${isId(categoryId) ? categoryId : WHOLE_SHOP})]`;
   const page = pageVersions(shopId, sql`select * from hit`, ORDERS[sort][direction], limit, offset);
   const row = await db.one<ProductPage>(sql`
     with hit as materialized (
@@ -103,7 +104,8 @@ async function findAlternative(
 async function occurs(db: Queries, shopId: string, scope: SearchScope, term: Term): Promise<boolean> {
   const row = await db.one<{ occurs: boolean }>(sql`
     with hit as materialized (
-      select from listing where ${inScope(shopId, scope)} and ${matchesTerms({ terms: [term] }, scope.locale)}
+      select true as found from listing
+      where ${inScope(shopId, scope)} and ${matchesTerms({ terms: [term] }, scope.locale)}
     )
     select exists (select from hit) as occurs`);
   return row!.occurs;

@@ -23,7 +23,7 @@ export function findCampaigns(db: Queries, shopId: string, limit: number, offset
   return db.many<CampaignRow>(sql`
     select campaign_id as "campaignId", language, identifier, name, description, subject, (
         select count(*) from newsletter_subscriber as subscriber
-        where subscriber.shop_id = campaign.shop_id and subscriber.campaign_id = campaign.campaign_id
+        where subscriber.shop_id = ${shopId} and subscriber.campaign_id = campaign.campaign_id
           and subscriber.subscribed
       ) as "numberOfSubscribers"
     from newsletter_campaign as campaign where shop_id = ${shopId}
@@ -39,7 +39,7 @@ export async function countSubscribers(
   const row = await db.one<{ count: number }>(sql`
     select (
         select count(*) from newsletter_subscriber as subscriber
-        where subscriber.shop_id = campaign.shop_id and subscriber.campaign_id = campaign.campaign_id
+        where subscriber.shop_id = ${shopId} and subscriber.campaign_id = campaign.campaign_id
       ) as count
     from newsletter_campaign as campaign where shop_id = ${shopId} and campaign_id = ${campaignId}`);
   return row?.count;
@@ -109,14 +109,19 @@ export function findRequests(db: Queries, shopId: string, tokenHashes: readonly 
  * Subscribes those who asked for it, also who had unsubscribed before. A link works once; nothing is returned when it
  * was not valid.
  */
-export function confirmRequests(tx: Transaction, shopId: string, tokenHashes: readonly Buffer[]) {
+export async function confirmRequests(
+  tx: Transaction,
+  shopId: string,
+  tokenHashes: readonly Buffer[],
+): Promise<{ email: string }[]> {
+  const confirmed = await tx.many<{ campaignId: string; email: string; name: string }>(sql`
+    delete from newsletter_request where ${openRequests(tx, shopId, tokenHashes)}
+    returning campaign_id as "campaignId", email, name`);
+  if (confirmed.length === 0) return [];
   return tx.many<{ email: string }>(sql`
-    with confirmed as (
-      delete from newsletter_request where ${openRequests(tx, shopId, tokenHashes)}
-      returning shop_id, campaign_id, email, name
-    )
     insert into newsletter_subscriber (shop_id, campaign_id, email, name, subscribed, created_at)
-    select shop_id, campaign_id, email, name, true, ${tx.now}::timestamptz from confirmed
+    select ${shopId}, "campaignId", email, name, true, ${tx.now}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(confirmed)}) as confirmed ("campaignId" uuid, email text, name text)
     on conflict (shop_id, campaign_id, email) do update set subscribed = excluded.subscribed,
       name = coalesce(nullif(excluded.name, ''), newsletter_subscriber.name)
     returning email`);

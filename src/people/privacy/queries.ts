@@ -10,11 +10,11 @@ export interface CustomerRecord extends Person {
   internalNote: string | null;
 }
 
-const columns = sql`
+const columns = (shopId: string) => sql`
   upper(customer.customer_id::text) as "customerId", customer.customer_number as "customerNumber",
   customer.created_at as "createdAt", (
     select name from customer_group
-    where customer_group.shop_id = customer.shop_id
+    where customer_group.shop_id = ${shopId}
       and customer_group.customer_group_id = customer.customer_group_id
   ) as "customerGroup",
   customer.billing_address as "billingAddress", customer.internal_note as "internalNote",
@@ -25,7 +25,7 @@ const columns = sql`
         customer.ordered_as]) as email
       union all
       select customer_order.billing_address ->> 'emailAddress' from customer_order
-      where customer_order.shop_id = customer.shop_id and customer_order.customer_id = customer.customer_id
+      where customer_order.shop_id = ${shopId} and customer_order.customer_id = customer.customer_id
     ) known
     where email <> '' and email <> ${ERASED_EMAIL}
     group by 1 order by 1
@@ -33,13 +33,13 @@ const columns = sql`
 
 export function findCustomerRecord(db: Queries, shopId: string, customerId: string) {
   return db.one<CustomerRecord>(sql`
-    select ${columns} from customer where shop_id = ${shopId} and customer_id = ${customerId}`);
+    select ${columns(shopId)} from customer where shop_id = ${shopId} and customer_id = ${customerId}`);
 }
 
 /** Nobody changes the customer, and nobody orders as this customer, until the transaction ends. */
 export function lockCustomerRecord(tx: Transaction, shopId: string, customerId: string) {
   return tx.one<CustomerRecord>(sql`
-    select ${columns} from customer where shop_id = ${shopId} and customer_id = ${customerId} for update`);
+    select ${columns(shopId)} from customer where shop_id = ${shopId} and customer_id = ${customerId} for update`);
 }
 
 export function findCustomerByNumber(db: Queries, shopId: string, customerNumber: string) {

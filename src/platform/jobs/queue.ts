@@ -18,6 +18,7 @@ export async function queueJobs(
   if (jobs.length === 0) return;
   await tx.run(sql`
     insert into job (shop_id, job_id, queue, content, created_at, run_at, attempts)
-    select ${shopId}, id, ${queue}, content, ${tx.now}::timestamptz, ${tx.now}::timestamptz, 0
-    from jsonb_to_recordset(${JSON.stringify(jobs)}) as given (id uuid, content jsonb)`);
+    select shop_id, id, ${queue}::text, content, ${tx.now}::timestamptz, ${tx.now}::timestamptz, 0
+    from shop cross join jsonb_to_recordset(${JSON.stringify(jobs)}) as given (id uuid, content jsonb)
+    where shop_id = ${shopId}`);
 }

@@ -187,25 +187,29 @@ interface State {
   shops: number;
 }
 
+const domainState = sql`
+  select count(*) as domains, max(added_at) as newest,
+    coalesce(sum(hashtextextended(host || ' ' || shop_id, 0)), 0)::text as hosts
+  from shop_domain`;
+
 /** Moves with every change of a domain; beyond two, the number of shops does not matter and is not counted. */
 async function readState(db: Queries): Promise<State> {
   return (await db.one<State>(sql`
-    select count(*) as domains, max(added_at) as "newest",
-      coalesce(sum(hashtextextended(host || ' ' || shop_id, 0)), 0)::text as hosts,
-      (select count(*) from (select shop_id from shop limit 2) as first) as shops
-    from shop_domain`))!;
+    select shops.*, domains.*
+    from (select count(*) as shops from (select shop_id from shop limit 2) as first) as shops
+    cross join (${domainState}) as domains`))!;
 }
 
 /** Every shop has a host when private, so a new one and a deleted one count too. */
 async function readPrivateState(db: Queries): Promise<State> {
   return (await db.one<State>(sql`
-    select count(*) as shops, max(created_at) as "newestShop",
-      coalesce(sum(hashtextextended(shop_id, 0)), 0)::text as ids,
-      (select count(*) from shop_domain) as domains, (select max(added_at) from shop_domain) as "newest",
-      (
-        select coalesce(sum(hashtextextended(host || ' ' || shop_id, 0)), 0)::text from shop_domain
-      ) as hosts
-    from shop`))!;
+    select shops.*, domains.*
+    from (
+      select count(*) as shops, max(created_at) as "newestShop",
+        coalesce(sum(hashtextextended(shop_id, 0)), 0)::text as ids
+      from shop
+    ) as shops
+    cross join (${domainState}) as domains`))!;
 }
 
 function findDomains(db: Queries) {

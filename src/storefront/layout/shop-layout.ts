@@ -59,7 +59,7 @@ function findLayout(db: Queries, shopId: string) {
               order by position, number), '[]')
             from (
               select alias, name || navigation_caption as caption, position, number from category child
-              where child.shop_id = entry.shop_id and child.parent_id = entry.category_id
+              where child.shop_id = ${shopId} and child.parent_id = entry.category_id
                 and child.visible and child.visible_in_navigation
               order by position, number limit ${MAX_ENTRIES}
             ) as children

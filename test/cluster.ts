@@ -1,0 +1,74 @@
+import pg from 'pg';
+import { openDatabase } from '../src/db/database.ts';
+import { distribute } from '../src/db/distribute.ts';
+
+/**
+ * The suite on a Citus cluster: `KONTOR_TEST_CITUS_URL` is the address of its coordinator, in a database that knows the
+ * workers. The tests make databases of their own on all nodes and drop them.
+ */
+export const CITUS_URL = process.env['KONTOR_TEST_CITUS_URL'];
+
+/** How to reach a server of the tests. */
+export interface Connection {
+  host?: string;
+  port?: number;
+  user?: string;
+}
+
+/** Few, because a database with many tables takes long to clone; more than one per worker, because a shard is not a node. */
+const SHARDS = 4;
+
+/** All nodes of the cluster, the coordinator first. */
+export async function findNodes(url: string): Promise<Connection[]> {
+  const coordinator = new pg.Client(url);
+  await coordinator.connect();
+  const { user = 'postgres' } = coordinator;
+  const { rows } = await coordinator.query<{ host: string; port: number }>(
+    "select nodename as host, nodeport as port from pg_dist_node where noderole = 'primary' order by groupid",
+  );
+  await coordinator.end();
+  return rows.map(({ host, port }) => ({ host, port, user }));
+}
+
+/** On each of these servers, in the database that is always there. */
+export async function onServers(nodes: readonly Connection[], text: string): Promise<void> {
+  await Promise.all(nodes.map((node) => inDatabase(node, 'postgres', text)));
+}
+
+async function inDatabase(node: Connection, database: string, text: string): Promise<void> {
+  const client = new pg.Client({ ...node, database });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Makes a database of the cluster: each node has its own part under the same name, and knows the others. */
+export async function createClusterDatabase(nodes: readonly Connection[], name: string): Promise<void> {
+  await onServers(nodes, `drop database if exists ${name} with (force)`);
+  await onServers(nodes, `create database ${name}`);
+  for (const node of nodes) await inDatabase(node, name, 'create extension citus');
+  const [coordinator, ...workers] = nodes;
+  await inDatabase(
+    coordinator!,
+    name,
+    `select citus_set_coordinator_host('${coordinator!.host}', ${coordinator!.port})`,
+  );
+  for (const { host, port } of workers) {
+    await inDatabase(coordinator!, name, `select citus_add_node('${host}', ${port})`);
+  }
+}
+
+/** Distributes the migrated template, and keeps the daemons of Citus out of it, because a template must be unused. */
+export async function distributeTemplate(nodes: readonly Connection[], name: string): Promise<void> {
+  const db = openDatabase({ connection: { ...nodes[0], database: name } });
+  await distribute(db, { shards: SHARDS, onStart: () => {}, onStep: () => {} });
+  await db.close();
+  await onServers(nodes, `alter database ${name} allow_connections false`);
+  await onServers(
+    nodes,
+    `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${name}'`,
+  );
+}
