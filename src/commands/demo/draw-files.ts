@@ -9,6 +9,9 @@ import { findPictures, readPicture, type DemoProduct } from './demo-data.ts';
 /** The size of the drawings. */
 const CANVAS = { width: 800, height: 600 };
 
+/** Products whose pictures are drawn at the same time: 14 files each, and a store takes only so many in a moment. */
+const AT_ONCE = 8;
+
 export type DrawnImage = StoredImage & { name: string };
 
 /** The files that a demo shop has besides its rows; addresses are without the host. */
@@ -33,11 +36,15 @@ export async function drawFiles(
 ): Promise<DemoFiles> {
   const pictures = await findPictures();
   const draw = (picture: string) => drawImage(media, shopId, picture);
-  const images = new Map<string, DrawnImage[]>();
-  // One product after the other: all at once would be hundreds of files, more than a store likes to take in a moment.
-  for (const { number } of products) {
-    const own = pictures.filter((picture) => picture.startsWith(`${number}_`));
-    images.set(number, await Promise.all(own.map(draw)));
+  const images: [string, DrawnImage[]][] = [];
+  for (let at = 0; at < products.length; at += AT_ONCE) {
+    const drawn = products
+      .slice(at, at + AT_ONCE)
+      .map(async ({ number }): Promise<[string, DrawnImage[]]> => {
+        const own = pictures.filter((picture) => picture.startsWith(`${number}_`));
+        return [number, await Promise.all(own.map(draw))];
+      });
+    images.push(...(await Promise.all(drawn)));
   }
   const [coffee, others] = await Promise.all([draw('coffee'), otherFiles(products)]);
   // What is there is overwritten: a folder that outlived its database has the same files under the same names.
@@ -46,7 +53,7 @@ export async function drawFiles(
   const addresses = (isMeant: (product: DemoProduct) => unknown, file: (number: string) => string) =>
     new Map(products.filter(isMeant).map(({ number }) => [number, address(file(number))]));
   return {
-    images,
+    images: new Map(images),
     categoryImages: new Map([['coffee', coffee]]),
     energyLabels: addresses(
       ({ energy }) => energy,
