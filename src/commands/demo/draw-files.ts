@@ -9,6 +9,9 @@ import { findPictures, readPicture, type DemoProduct } from './demo-data.ts';
 /** The size of the drawings. */
 const CANVAS = { width: 800, height: 600 };
 
+/** Products whose pictures are drawn at the same time: 14 files each, and a store takes only so many in a moment. */
+const AT_ONCE = 8;
+
 export type DrawnImage = StoredImage & { name: string };
 
 /** The files that a demo shop has besides its rows; addresses are without the host. */
@@ -33,16 +36,17 @@ export async function drawFiles(
 ): Promise<DemoFiles> {
   const pictures = await findPictures();
   const draw = (picture: string) => drawImage(media, shopId, picture);
-  const [images, coffee, others] = await Promise.all([
-    Promise.all(
-      products.map(async ({ number }) => {
+  const images: [string, DrawnImage[]][] = [];
+  for (let at = 0; at < products.length; at += AT_ONCE) {
+    const drawn = products
+      .slice(at, at + AT_ONCE)
+      .map(async ({ number }): Promise<[string, DrawnImage[]]> => {
         const own = pictures.filter((picture) => picture.startsWith(`${number}_`));
-        return [number, await Promise.all(own.map(draw))] as const;
-      }),
-    ),
-    draw('coffee'),
-    otherFiles(products),
-  ]);
+        return [number, await Promise.all(own.map(draw))];
+      });
+    images.push(...(await Promise.all(drawn)));
+  }
+  const [coffee, others] = await Promise.all([draw('coffee'), otherFiles(products)]);
   // What is there is overwritten: a folder that outlived its database has the same files under the same names.
   await media.write(shopId, OTHER_FILES, others);
   const address = (file: string) => `/media/${shopId}/${OTHER_FILES}/${file}`;

@@ -21,7 +21,7 @@ const ANSWER_WITHIN = 4_000;
 /** Also ends a download whose reader has stopped reading: it would hold one of the connections. */
 const SILENT_FOR = 30_000;
 const MOST_CONNECTIONS = 200;
-const AT_ONCE = 20;
+const AT_ONCE = 10;
 
 /**
  * Files in an S3-compatible store: s3://bucket/prefix?endpoint=https://host&region=name. Credentials are found by the
@@ -43,7 +43,7 @@ export function openS3Storage(address: string, patience = MOST_MILLISECONDS): Me
     try {
       return await work(client, { abortSignal: ending.signal });
     } catch (error) {
-      throw mediaUnavailable(error);
+      throw mediaUnavailable(reasonOf(error));
     } finally {
       // The signal would also end a download that has begun.
       clearTimeout(timer);
@@ -62,14 +62,12 @@ export function openS3Storage(address: string, patience = MOST_MILLISECONDS): Me
     }
   }
 
+  /** One by one: the request that deletes many needs a checksum, about which stores do not agree. */
   async function removeAll(begin: string): Promise<void> {
     for await (const objects of pages(begin)) {
-      if (objects.length === 0) continue;
-      const Delete = { Objects: objects.map(({ key }) => ({ Key: key })), Quiet: true };
-      const { Errors: [failed] = [] } = await call((client, options) =>
-        client.deleteObjects({ Bucket: bucket, Delete }, options),
+      await forEach(objects, ({ key }) =>
+        call((client, options) => client.deleteObject({ Bucket: bucket, Key: key }, options)),
       );
-      if (failed) throw mediaUnavailable(new Error(`${failed.Code}: ${failed.Message}`));
     }
   }
 
@@ -109,13 +107,8 @@ export function openS3Storage(address: string, patience = MOST_MILLISECONDS): Me
       if (failed) throw failed.reason;
     },
 
-    async removeFolders(shopId, folders) {
-      // A few at once: a product may have thousands of variations with images of their own.
-      for (let at = 0; at < folders.length; at += AT_ONCE) {
-        const some = folders.slice(at, at + AT_ONCE);
-        await Promise.all(some.map((folder) => removeAll(`${shopId}/${folder.toUpperCase()}/`)));
-      }
-    },
+    removeFolders: (shopId, folders) =>
+      forEach(folders, (folder) => removeAll(`${shopId}/${folder.toUpperCase()}/`)),
 
     removeShop: (shopId) => removeAll(`${shopId}/`),
 
@@ -192,6 +185,20 @@ async function createClient({
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
+}
+
+/** For the log: what answers HEAD has no text, so the status has to say it. */
+function reasonOf(error: unknown): unknown {
+  const { name, message, $metadata } = error as Partial<S3ServiceException>;
+  const status = $metadata?.httpStatusCode;
+  return status === undefined ? error : new Error(`${status} ${name}: ${message}`, { cause: error });
+}
+
+/** A few at once: a product may have thousands of variations with images of their own. */
+async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
+  for (let at = 0; at < items.length; at += AT_ONCE) {
+    await Promise.all(items.slice(at, at + AT_ONCE).map(work));
+  }
 }
 
 /** undefined: the store says that there is no such file. */

@@ -23,6 +23,8 @@ describe.each(['./media.test.ts', '../../catalogue/products/slideshow.test.ts'])
   await import(address);
 });
 
+const FOLDER = '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E';
+
 describe('the store', () => {
   let service: Service;
   let token: string;
@@ -109,9 +111,8 @@ describe('the store', () => {
     Object.assign(process.env, environment);
     const url = s3.urlOf('refused');
     const media = openMediaStorage({ ...service.config, MEDIA_URL: change?.(url) ?? url });
-    const folder = '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E';
     try {
-      await expect(media.write('Shop', folder, [{ file: 'a.png', bytes: PNG }])).rejects.toMatchObject({
+      await expect(media.write('Shop', FOLDER, [{ file: 'a.png', bytes: PNG }])).rejects.toMatchObject({
         status: 503,
       });
     } finally {
@@ -122,25 +123,29 @@ describe('the store', () => {
 
   test('that never answers is given up', async () => {
     s3.setSilent(true);
-    const name = { shopId: 'Shop', folder: '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E', file: 'a.png' };
+    const name = { shopId: 'Shop', folder: FOLDER, file: 'a.png' };
     const media = openS3Storage(s3.urlOf('silent'), 200);
     await expect(media.find(name)).rejects.toMatchObject({ status: 503 });
     await expect(media.read(name)).rejects.toMatchObject({ status: 503 });
   });
 
-  test('forgets a shop that is deleted, and no other whose name begins alike', async () => {
-    const media = openMediaStorage(service.config);
-    const folder = '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E';
-    for (let index = 0; index < 1_100; index++) await putFile(service, `Big/${folder}/x${index}.png`, 'x');
-    await putFile(service, `Big2/${folder}/x0.png`, 'x');
+  test('is listed page by page', async () => {
+    for (let index = 0; index < 1_100; index++) await putFile(service, `Big/${FOLDER}/x${index}.png`, 'x');
     s3.requests.length = 0;
-    await media.removeShop('Big');
-    expect((await storedFiles(service)).filter((name) => name.startsWith('Big'))).toEqual([
-      `Big2/${folder}/x0.png`,
+    let count = 0;
+    for await (const _ of openMediaStorage(service.config).files('Big')) count++;
+    expect([count, s3.requests]).toEqual([
+      1_100,
+      [`LIST ${prefixOf(service)}Big/`, `LIST ${prefixOf(service)}Big/`],
     ]);
-    expect(s3.requests.filter((request) => request.startsWith('DELETE'))).toEqual([
-      'DELETE 1000',
-      'DELETE 100',
+  });
+
+  test('forgets a shop that is deleted, and no other whose name begins alike', async () => {
+    for (let index = 0; index < 25; index++) await putFile(service, `Old/${FOLDER}/x${index}.png`, 'x');
+    await putFile(service, `Old2/${FOLDER}/x0.png`, 'x');
+    await openMediaStorage(service.config).removeShop('Old');
+    expect((await storedFiles(service)).filter((name) => name.startsWith('Old'))).toEqual([
+      `Old2/${FOLDER}/x0.png`,
     ]);
   });
 });
