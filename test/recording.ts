@@ -19,7 +19,7 @@ export interface Recording {
 /** A database with the schema of that version and these rows. */
 export async function loadRecording({ tables, sequences, lastMigration }: Recording) {
   const database = `upgrade_${randomBytes(6).toString('hex')}`;
-  const connection = { ...inject('connection'), database };
+  const connection = { ...inject('server'), database };
   await asAdmin(`create database ${database} template template0`);
   const db = openDatabase({ connection });
   // A name that stands right behind the last migration of that version.
@@ -48,7 +48,7 @@ export async function loadRecording({ tables, sequences, lastMigration }: Record
 }
 
 async function asAdmin(text: string): Promise<void> {
-  const admin = new pg.Client({ ...inject('connection'), database: 'postgres' });
+  const admin = new pg.Client({ ...inject('server'), database: 'postgres' });
   await admin.connect();
   await admin.query(text);
   await admin.end();
