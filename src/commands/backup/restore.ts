@@ -12,9 +12,9 @@ import { resealSecrets, type SealingKeys } from '../../shops/apps/apps.ts';
 import { CommandProblem, recordCommand } from '../command.ts';
 import { setTextFormats } from './backup.ts';
 import { readChunks } from './file.ts';
-import type { CheckedBackup } from './manifest.ts';
+import type { CheckedBackup, Manifest } from './manifest.ts';
 import { openOlderSchema } from './older-schema.ts';
-import { findShopTables, quoted, type Column } from './tables.ts';
+import { findShopTables, quoted, type Column, type ShopTable } from './tables.ts';
 
 export interface RestoreOptions {
   /** The id of the restored shop; absent: the one it had. */
@@ -67,26 +67,31 @@ async function insertShop(
   const isOlder = await isOfOlderSchema(backup);
   const older = isOlder ? await openOlderSchema(tx, manifest.schema) : undefined;
   const isCopy = shopId !== manifest.shopId;
-  const columns = new Map((await findShopTables(tx)).map((table) => [table.name, table.columns]));
-  const inserts = new Map(
-    manifest.tables.map((table) => [table.name, insertRows(table, columns.get(table.name)!)]),
-  );
+  const inserts = insertsFor(manifest, await findShopTables(tx));
   // Caches of a running service may hold versions of an earlier shop with the same ids, or of the shop this is a copy of.
   const versionOffset = randomInt(2 ** 40);
   const storage = openMediaStorage(config);
   let files = 0;
+  let areRowsDone = false;
   let hasBegunFiles = false;
   try {
     for await (const { head, content, bytes } of readChunks(path)) {
       if (head.part === 'rows') {
-        const isLeftOut = isCopy && OF_ONE_SHOP_ONLY.includes(head.table);
-        if (!isLeftOut) {
+        const insert = isCopy && OF_ONE_SHOP_ONLY.includes(head.table) ? undefined : inserts.get(head.table);
+        if (insert) {
           const lines = (await decompress(content)).toString();
           const rows = isCopy ? withNewPaths(lines, manifest.shopId, shopId) : lines;
-          await tx.run(inserts.get(head.table)!(shopId, rows, versionOffset));
+          await tx.run(insert(shopId, rows, versionOffset));
         }
         onProgress(head.rows, bytes);
-      } else if (head.part === 'media') {
+        continue;
+      }
+      // Before the first file is written, because only the row of the shop keeps others from its id.
+      if (head.part !== 'manifest' && !areRowsDone) {
+        await older?.moveRows();
+        areRowsDone = true;
+      }
+      if (head.part === 'media') {
         if (!hasBegunFiles) await refuseForeignFiles(storage, shopId);
         hasBegunFiles = true;
         await storage.write(shopId, head.folder, [{ file: head.file, bytes: content }]);
@@ -94,7 +99,6 @@ async function insertShop(
         onProgress(1, bytes);
       }
     }
-    await older?.moveRows();
     const appsWithoutSecret = await resealSecrets(tx, shopId, keys);
     await recordCommand(tx, shopId, 'shop restore');
     return { shopId, files, appsWithoutSecret };
@@ -121,6 +125,13 @@ const decompress = promisify(gunzip);
 const VERSIONS: readonly string[] = ['version', 'settings_version'];
 
 type InsertRows = (shopId: string, lines: string, versionOffset: number) => Sql;
+
+/** By table. A table that this version leaves out of backups is left out here too. */
+function insertsFor({ tables }: Manifest, known: readonly ShopTable[]): ReadonlyMap<string, InsertRows> {
+  const columns = new Map(known.map((table) => [table.name, table.columns]));
+  const kept = tables.filter(({ name }) => columns.has(name));
+  return new Map(kept.map((table) => [table.name, insertRows(table, columns.get(table.name)!)]));
+}
 
 /** Inserts rows from the texts of their columns; a column that the backup does not have gets its default. */
 function insertRows(
