@@ -35,9 +35,14 @@ export const Environment = Type.Object({
   }),
   DATABASE_NAMED_STATEMENTS: Type.Boolean({
     default: true,
-    description:
-      'Set to false behind a transaction pooler (PgBouncer), which cannot keep prepared statements.',
+    description: 'Set to false behind a pooler that cannot keep prepared statements: PgBouncer before 1.21.',
   }),
+  DATABASE_POOLER: Type.Optional(
+    Type.Boolean({
+      description:
+        'Set to true behind a transaction pooler (PgBouncer). Absent: true when DATABASE_NAMED_STATEMENTS is false.',
+    }),
+  ),
   PUBLIC_URL: Type.Optional(
     Type.String({
       pattern: '^https?://[^/?#]+/?$',

@@ -66,6 +66,7 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
     poolSize: config.DATABASE_POOL,
     namedStatements: config.DATABASE_NAMED_STATEMENTS,
     ...(tracing && { onStatement: tracing.traceStatement }),
+    ...(config.DATABASE_POOLER !== undefined && { pooler: config.DATABASE_POOLER }),
   });
   try {
     const app = await buildApp({ config, db, log, isMigrated: () => ready, tracing });

@@ -5,6 +5,7 @@ import { addDemoFiles } from '../src/commands/demo/add-files.ts';
 import { createDemoShops, insertDemoShop } from '../src/commands/demo/demo-shop.ts';
 import { givenToken } from './builders.ts';
 import type { Shop } from './operations.ts';
+import { IS_POOLED } from './pgbouncer.ts';
 import { startService, type Answer, type Service } from './service.ts';
 
 /** A service with the shops of a first start: DemoShop, whose tokens have known names, and EmptyShop. */
@@ -54,7 +55,8 @@ export async function shopFingerprint({ db }: Service, shopId: string): Promise<
 type Fingerprint = Record<string, string>;
 
 async function printsOf(db: Database, statement: QueryConfig): Promise<Fingerprint> {
-  const { rows } = await db.pool.query<{ name: string; print: string }>(statement);
+  const { name: _name, ...unnamed } = statement;
+  const { rows } = await db.pool.query<{ name: string; print: string }>(IS_POOLED ? unnamed : statement);
   return Object.fromEntries(rows.map(({ name, print }) => [name, print]));
 }
 

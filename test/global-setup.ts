@@ -15,10 +15,14 @@ import {
   onServers,
   type Connection,
 } from './cluster.ts';
+import { endForgottenPgbouncer, IS_POOLED, startPgbouncer } from './pgbouncer.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
+    /** How to reach the databases of the tests: directly, or through PgBouncer. */
     connection: Connection;
+    /** How to reach the server itself, to create and drop databases. */
+    server: Connection;
     /** All servers that a database of the tests lies on: the one above, and on Citus the workers. */
     nodes: Connection[];
   }
@@ -39,6 +43,7 @@ async function setUpCluster(project: TestProject, url: string): Promise<() => Pr
   await migrateTemplate(nodes[0]!);
   await distributeTemplate(nodes, TEMPLATE);
   project.provide('connection', nodes[0]!);
+  project.provide('server', nodes[0]!);
   project.provide('nodes', nodes);
   return () => onServers(nodes, `drop database ${TEMPLATE} with (force)`);
 }
@@ -68,9 +73,12 @@ async function setUpEmbedded(project: TestProject): Promise<() => Promise<void>>
     ...(port === undefined ? {} : { port }),
     ...(user === undefined ? {} : { user }),
   };
-  project.provide('connection', connection);
+  const pooler = IS_POOLED ? await startPgbouncer(folder, connection) : undefined;
+  project.provide('connection', pooler?.connection ?? connection);
+  project.provide('server', connection);
   project.provide('nodes', [connection]);
   return async () => {
+    await pooler?.stop();
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   };
@@ -82,6 +90,7 @@ async function endForgottenServers(): Promise<void> {
     const owner = /^kontor-test-(\d+)-/.exec(name)?.[1];
     if (owner === undefined || isAlive(Number(owner))) continue;
     const folder = path.join(tmpdir(), name);
+    await endForgottenPgbouncer(folder);
     if (existsSync(path.join(folder, 'postgres/postmaster.pid'))) {
       const server = await attachEmbedded(folder, { log: () => {} });
       await server.stop();

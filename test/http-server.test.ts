@@ -4,14 +4,14 @@ import { connect, type AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { createLog } from '../src/platform/log.ts';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { createDemoShops } from '../src/commands/demo/demo-shop.ts';
 import { givenToken } from './builders.ts';
 import { fingerprint, startDemo } from './demo.ts';
-import { cloneDatabase, startService, type Service } from './service.ts';
+import { cloneDatabase, databaseOptions, startService, type Service } from './service.ts';
 
 /** What only a server that really listens shows. */
 
@@ -461,7 +461,7 @@ describe('X-Request-Id', () => {
 describe('without its database', () => {
   test('the service says so, and lives', async () => {
     const { name, drop } = await cloneDatabase();
-    const db = openDatabase({ connection: { ...inject('connection'), database: name } });
+    const db = openDatabase(databaseOptions(name));
     const config = readConfig({});
     await createDemoShops(db, config);
     const app = await buildApp({ config, db, log: pino({ level: 'silent' }) });

@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { refreshStatistics } from '../src/db/statistics.ts';
 import { demoShop, startDemo } from './demo.ts';
+import { IS_POOLED } from './pgbouncer.ts';
 import { recordStatements } from './recorded-statements.ts';
 import { callInVariations } from './variations.ts';
 import type { Service } from './service.ts';
@@ -102,41 +103,52 @@ interface Plan {
   Plans?: Plan[];
 }
 
-test('a plan that was made for an empty table is not used for a full one', async () => {
-  const { db } = service;
-  // A connection of its own, because its plans are its own.
-  const [client, writer] = [await db.pool.connect(), await db.pool.connect()];
-  try {
-    await client.query('prepare find_coupon as select used from coupon where shop_id = $1 and code_key = $2');
-    const planned = async () => {
-      const { rows } = await client.query("explain (format json) execute find_coupon ('DemoShop', 'x')");
-      return (rows[0]['QUERY PLAN'] as { Plan: Plan }[])[0]!.Plan['Node Type'];
-    };
-    expect(await planned()).toBe('Seq Scan');
-    await grow(writer, 'DemoShop');
-    expect(await planned()).toBe('Seq Scan');
-    expect((await refreshStatistics(db)).toSorted()).toEqual(GROWING.toSorted());
-    expect(await planned()).toBe('Index Scan');
-    // Nothing more to do until they have doubled again.
-    expect(await refreshStatistics(db)).toEqual([]);
-  } finally {
-    client.release();
-    writer.release();
-  }
-}, 120_000);
+// Behind a pooler that cannot keep prepared statements nothing is planned beforehand.
+test.skipIf(IS_POOLED)(
+  'a plan that was made for an empty table is not used for a full one',
+  async () => {
+    const { db } = service;
+    // A connection of its own, because its plans are its own.
+    const [client, writer] = [await db.pool.connect(), await db.pool.connect()];
+    try {
+      await client.query(
+        'prepare find_coupon as select used from coupon where shop_id = $1 and code_key = $2',
+      );
+      const planned = async () => {
+        const { rows } = await client.query("explain (format json) execute find_coupon ('DemoShop', 'x')");
+        return (rows[0]['QUERY PLAN'] as { Plan: Plan }[])[0]!.Plan['Node Type'];
+      };
+      expect(await planned()).toBe('Seq Scan');
+      await grow(writer, 'DemoShop');
+      expect(await planned()).toBe('Seq Scan');
+      expect((await refreshStatistics(db)).toSorted()).toEqual(GROWING.toSorted());
+      expect(await planned()).toBe('Index Scan');
+      // Nothing more to do until they have doubled again.
+      expect(await refreshStatistics(db)).toEqual([]);
+    } finally {
+      client.release();
+      writer.release();
+    }
+  },
+  120_000,
+);
 
-test('in a shop that has grown no statement reads all of it', async () => {
-  const found = new Map<string, string[]>();
-  for (const text of texts) {
-    if (!/^\s*(?:with|select|insert|update|delete)\b/.test(text)) continue;
-    const { rows } = await service.db.pool.query(`explain (generic_plan, format json, costs off) ${text}`);
-    const readings = wholeReadings((rows[0]['QUERY PLAN'] as { Plan: Plan }[])[0]!.Plan);
-    if (readings.length > 0) found.set(text.replaceAll(/\s+/g, ' ').trim(), readings);
-  }
-  const allowed = READING_ALL.flatMap(({ begins }) => begins);
-  const unexpected = [...found].filter(([text]) => !allowed.some((begin) => text.startsWith(begin)));
-  expect(Object.fromEntries(unexpected)).toEqual({});
-}, 120_000);
+test.skipIf(IS_POOLED)(
+  'in a shop that has grown no statement reads all of it',
+  async () => {
+    const found = new Map<string, string[]>();
+    for (const text of texts) {
+      if (!/^\s*(?:with|select|insert|update|delete)\b/.test(text)) continue;
+      const { rows } = await service.db.pool.query(`explain (generic_plan, format json, costs off) ${text}`);
+      const readings = wholeReadings((rows[0]['QUERY PLAN'] as { Plan: Plan }[])[0]!.Plan);
+      if (readings.length > 0) found.set(text.replaceAll(/\s+/g, ' ').trim(), readings);
+    }
+    const allowed = READING_ALL.flatMap(({ begins }) => begins);
+    const unexpected = [...found].filter(([text]) => !allowed.some((begin) => text.startsWith(begin)));
+    expect(Object.fromEntries(unexpected)).toEqual({});
+  },
+  120_000,
+);
 
 /** Where all rows of a growing table are read, or all of one shop. */
 function wholeReadings(plan: Plan, table?: string): string[] {

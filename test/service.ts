@@ -8,10 +8,11 @@ import { inject } from 'vitest';
 import { buildApp } from '../src/app.ts';
 import type { CartStoreOptions } from '../src/carts/cart-store.ts';
 import { readConfig, type Config } from '../src/config.ts';
-import { openDatabase, type Database } from '../src/db/database.ts';
+import { openDatabase, type Database, type DatabaseOptions } from '../src/db/database.ts';
 import { checkAnswer } from './answer-schema.ts';
 import { onServers } from './cluster.ts';
 import { TEMPLATE } from './global-setup.ts';
+import { IS_POOLED } from './pgbouncer.ts';
 import type { S3Server } from './s3-server.ts';
 
 /** A whole service on a database of its own, cloned from the migrated template: built as production builds it. */
@@ -63,13 +64,14 @@ export async function startService(
   const { name, drop } = beside ? { name: beside.database, drop: async () => {} } : await cloneDatabase();
   let fixed: Date | undefined;
   const clock = () => fixed ?? new Date();
-  const db = openDatabase({ connection: { ...inject('connection'), database: name }, clock });
+  const db = openDatabase({ ...databaseOptions(name), clock });
   const folder =
     beside?.config.KONTOR_DATA ?? (await mkdtemp(path.join(tmpdir(), `kontor-test-${process.pid}-`)));
   const config = readConfig({
     LOG_LEVEL: 'silent',
     KONTOR_DATA: folder,
     MEDIA_URL: mediaServer.s3?.urlOf(path.basename(folder)),
+    DATABASE_NAMED_STATEMENTS: String(!IS_POOLED),
     ...environment,
   });
   const app = await buildApp({ config, db, log: pino({ level: config.LOG_LEVEL }), cartStoreOptions });
@@ -134,6 +136,11 @@ function requestOf(
     },
     ...(body === undefined ? {} : { payload: isRaw ? body : JSON.stringify(body) }),
   };
+}
+
+/** How to open a database of the tests. Debian's PgBouncer (1.18) cannot keep prepared statements. */
+export function databaseOptions(database: string): DatabaseOptions {
+  return { connection: { ...inject('connection'), database }, namedStatements: !IS_POOLED };
 }
 
 /** A fresh database with the schema: cloning a template takes some 20 ms, and on Citus a second. */

@@ -250,7 +250,7 @@ async function refusesConnections(service: Running): Promise<boolean> {
 }
 
 describe('DATABASE_URL', () => {
-  const { host, user } = inject('connection');
+  const { host, user } = inject('server');
   const urlOf = (database: string) => `postgres://${user}@/${database}?host=${encodeURIComponent(host!)}`;
   const names: string[] = [];
 
@@ -336,7 +336,11 @@ describe('DATABASE_URL', () => {
   });
 
   test('works without named statements', async () => {
-    const environment = { DATABASE_URL: urlOf(await emptyDatabase()), DATABASE_NAMED_STATEMENTS: 'false' };
+    // With KONTOR_TEST_PGBOUNCER=1 it goes through the pooler.
+    const { host: folder = '', port = 5432 } = inject('connection');
+    const query = new URLSearchParams({ host: folder, port: String(port), user: user! }).toString();
+    const DATABASE_URL = `postgres:///${await emptyDatabase()}?${query}`;
+    const environment = { DATABASE_URL, DATABASE_NAMED_STATEMENTS: 'false' };
     const service = await startKontor(environment);
     expect(await (await customers(service, 'demo-all')).json()).toMatchObject({ results: 15 });
     expect((await createCustomer(service, 'unnamed')).status).toBe(201);

@@ -55,6 +55,7 @@ export async function withBareDatabase(config: Config, work: (db: Database) => P
     connection: embedded?.connection ?? { connectionString: config.DATABASE_URL },
     poolSize: 2,
     namedStatements: config.DATABASE_NAMED_STATEMENTS,
+    ...(config.DATABASE_POOLER !== undefined && { pooler: config.DATABASE_POOLER }),
   });
   try {
     await work(db);

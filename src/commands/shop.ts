@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { moveShop } from '../db/distribute.ts';
 import { violatedConstraint } from '../db/failure.ts';
+import { backupCommands } from './backup/commands.ts';
 import { addDemoFiles } from './demo/add-files.ts';
 import { insertDemoCarts } from './demo/carts.ts';
 import { insertDemoShop } from './demo/demo-shop.ts';
@@ -137,6 +138,7 @@ export const shopCommands: Command[] = [
         process.stdout.write(settingsText(await exportSettings(db, shopId!, settingsFormat), settingsFormat));
       }),
   },
+  ...backupCommands,
 ];
 
 /** After the rows: no page names a file that is not there. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { CITUS_URL } from '../../test/cluster.ts';
-import { cloneDatabase } from '../../test/service.ts';
+import { cloneDatabase, databaseOptions } from '../../test/service.ts';
 import { openDatabase, type Database, type DatabaseOptions, type Queries } from './database.ts';
 import { isBadValue, isDatabaseAway, violatedConstraint } from './failure.ts';
 import { sql } from './sql.ts';
@@ -11,7 +11,11 @@ let drop: () => Promise<void>;
 let db: Database;
 
 const open = (options: Partial<DatabaseOptions> = {}) =>
-  openDatabase({ connection: { ...inject('connection'), database: name }, ...options });
+  openDatabase({ ...databaseOptions(name), ...options });
+
+/** Without PgBouncer, for what is about the connections themselves. */
+const openDirectly = (options: Partial<DatabaseOptions>) =>
+  openDatabase({ connection: { ...inject('server'), database: name }, ...options });
 
 beforeAll(async () => {
   ({ name, drop } = await cloneDatabase());
@@ -223,7 +227,7 @@ describe('prepared statements', () => {
   };
 
   test('are kept by name, one per text', async () => {
-    const own = open({ poolSize: 1 });
+    const own = openDirectly({ poolSize: 1 });
     await use(own);
     expect((await prepared(own)).rows).toEqual([
       { name: expect.stringMatching(/^k\d+$/) },
@@ -237,6 +241,46 @@ describe('prepared statements', () => {
     await use(own);
     expect((await prepared(own)).rows).toEqual([]);
     await own.close();
+  });
+});
+
+describe.each([
+  ['a connection of its own', {}],
+  ['a transaction pooler', { namedStatements: false }],
+  ['a transaction pooler that keeps prepared statements', { pooler: true }],
+])('through %s', (_, options: Partial<DatabaseOptions>) => {
+  let own: Database;
+  beforeEach(() => {
+    own = openDirectly({ poolSize: 1, ...options });
+  });
+  afterEach(() => own.close());
+
+  test('every statement has a time limit', async () => {
+    const limit = (queries: Queries) =>
+      queries.one(sql`select current_setting('statement_timeout') as limit`);
+    expect(await limit(own)).toEqual({ limit: '15s' });
+    expect(await own.transaction(limit)).toEqual({ limit: '15s' });
+    const unlimited = await own.transaction(async (tx) => {
+      await tx.run(sql`set local statement_timeout = 0`);
+      return limit(tx);
+    });
+    expect(unlimited).toEqual({ limit: '0' });
+    expect(await limit(own)).toEqual({ limit: '15s' });
+  });
+
+  test('a single statement is committed, and one that fails changes nothing and harms nobody', async () => {
+    expect(await add(own, 1, 5)).toBe(1);
+    await expect(own.run(sql`insert into account values (1, 0)`)).rejects.toMatchObject({
+      constraint: 'account_pkey',
+    });
+    expect(await add(own, 2, 7)).toBe(1);
+    expect(await balances()).toEqual([105, 107]);
+  });
+
+  test('a single statement on a connection that breaks fails, and the next one has another', async () => {
+    const broken = own.one(sql`select pg_terminate_backend(pg_backend_pid())`);
+    expect(isDatabaseAway(await broken.catch((error: unknown) => error))).toBe(true);
+    expect(await own.one(sql`select 1 as n`)).toEqual({ n: 1 });
   });
 });
 
@@ -395,7 +439,7 @@ describe('the share of a shop', () => {
 
 describe('connections', () => {
   test('are replaced after some uses, and nobody notices', async () => {
-    const recycled = open({ poolSize: 4, maxUses: 5 });
+    const recycled = openDirectly({ poolSize: 4, maxUses: 5 });
     try {
       const pidOf = async (db: Queries) =>
         (await db.one<{ pid: number }>(sql`select pg_backend_pid() as pid`))!.pid;

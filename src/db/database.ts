@@ -54,6 +54,8 @@ export interface DatabaseOptions {
   connection: pg.PoolConfig;
   poolSize?: number;
   namedStatements?: boolean;
+  /** Connections go through a transaction pooler, which refuses start-up parameters; without names it is assumed. */
+  pooler?: boolean;
   /** How often a connection is used before another one takes its place. */
   maxUses?: number;
   clock?: () => Date;
@@ -88,6 +90,9 @@ class ImpatientClient extends pg.Client {
 
 const MOST_WAITING = 2_000;
 
+/** Milliseconds: a client that asks for too much must not hold a connection for ever. */
+const STATEMENT_TIMEOUT = 15_000;
+
 /*
  * A connection is replaced now and then, because what PostgreSQL holds for it (plans, the catalogue entries of every
  * table it has seen) only grows. Counting uses spreads the replacements under load, where all connections are of the
@@ -110,6 +115,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const clock = options.clock ?? (() => new Date());
   const named = options.namedStatements ?? true;
   const poolSize = options.poolSize ?? 10;
+  const pooler = options.pooler ?? !named;
   const pool = new pg.Pool({
     ...options.connection,
     max: poolSize,
@@ -118,9 +124,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
     // What a transaction asks for without waiting in between goes to the server at once.
     pipeline: true,
-    // A client that asks for too much must not hold a connection for ever. Transaction poolers refuse this
-    // start-up parameter: there it is set for the role (`alter role ... set statement_timeout`).
-    statement_timeout: named ? 15_000 : undefined,
+    // Behind a pooler it is set by each transaction, see `begin`.
+    statement_timeout: pooler ? undefined : STATEMENT_TIMEOUT,
     application_name: options.connection.application_name ?? 'kontor',
   });
   // An idle connection that breaks is replaced by the pool; without a listener Node would end the process.
@@ -129,7 +134,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('connect', (client) => {
     client.on('error', () => {});
     // Not waited for: it travels with the first statement of the connection, which reports what is wrong with it.
-    if (named) client.query(CHOOSE_PLAN_MODE).catch(() => {});
+    if (!pooler) client.query(CHOOSE_PLAN_MODE).catch(() => {});
   });
 
   const caches = new Caches();
@@ -164,13 +169,39 @@ export function openDatabase(options: DatabaseOptions): Database {
     };
   };
 
+  const begin = (isolation: string) =>
+    `begin isolation level ${isolation}${pooler ? `; set local statement_timeout = ${STATEMENT_TIMEOUT}` : ''}`;
+
+  /** Runs one statement in a transaction of its own. All of it is sent at once. */
+  const alone = async <Result>(send: (db: ReturnType<typeof queries>) => Promise<Result>) => {
+    if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
+    const client = await pool.connect();
+    const [, result, ended] = await Promise.allSettled([
+      client.query(begin('read committed')),
+      send(queries(client)),
+      // After a statement that failed it is a rollback, so that it fails only with its connection.
+      client.query('commit'),
+    ]);
+    client.release(ended.status === 'rejected' ? (ended.reason as Error) : undefined);
+    if (result.status === 'rejected') throw result.reason;
+    if (ended.status === 'rejected') throw ended.reason;
+    return result.value;
+  };
+  const direct: ReturnType<typeof queries> = pooler
+    ? {
+        many: (query) => alone((db) => db.many(query)),
+        one: (query) => alone((db) => db.one(query)),
+        run: (query) => alone((db) => db.run(query)),
+      }
+    : queries(pool);
+
   const attempt = async <Result>(work: (tx: Transaction) => Promise<Result>, isolation: string) => {
     if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
     const client = await pool.connect();
     let broken: Error | undefined;
     try {
       // Not waited for, so that it travels with the first statements of the work.
-      const begun = client.query(`begin isolation level ${isolation}`);
+      const begun = client.query(begin(isolation));
       begun.catch(() => {});
       const result = await work({
         ...queries(client),
@@ -189,7 +220,6 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   };
 
-  const direct = queries(pool);
   const shares = createShopShares(poolSize);
 
   return {

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import { TEMPLATE } from '../../test/global-setup.ts';
+import { databaseOptions } from '../../test/service.ts';
 import { settingsFormat } from '../settings-format.ts';
 import { exportSettings } from '../shops/settings/file.ts';
 import { selectSettings } from '../shops/settings/settings.ts';
@@ -16,7 +17,7 @@ afterAll(async () => {
 });
 
 async function asAdmin(text: string): Promise<void> {
-  const admin = new pg.Client({ ...inject('connection'), database: 'postgres' });
+  const admin = new pg.Client({ ...inject('server'), database: 'postgres' });
   await admin.connect();
   await admin.query(text);
   await admin.end();
@@ -28,7 +29,7 @@ async function givenDatabase(template = 'template0'): Promise<() => Database> {
   await asAdmin(`create database ${name} template ${template}`);
   ends.push(() => asAdmin(`drop database ${name} with (force)`));
   return () => {
-    const db = openDatabase({ connection: { ...inject('connection'), database: name } });
+    const db = openDatabase(databaseOptions(name));
     ends.push(() => db.close());
     return db;
   };

@@ -7,7 +7,7 @@ import { distributeNewTables, isDistributed } from './distribute.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 
-interface Migration {
+export interface Migration {
   name: string;
   checksum: string;
   statements: string[];
@@ -120,7 +120,8 @@ async function applyMigration(db: Database, migration: Migration): Promise<boole
   }
 }
 
-async function readMigrations(): Promise<Migration[]> {
+/** All that there are, in their order. */
+export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).toSorted();
   return Promise.all(
     names.map(async (name) => {

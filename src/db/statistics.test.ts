@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { cloneDatabase } from '../../test/service.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cloneDatabase, databaseOptions } from '../../test/service.ts';
 import { openDatabase, type Database } from './database.ts';
 import { refreshStatistics, startRefreshingStatistics } from './statistics.ts';
 import { sql } from './sql.ts';
@@ -11,7 +11,7 @@ let db: Database;
 beforeAll(async () => {
   ({ name, drop } = await cloneDatabase());
   // One connection, so that what it has written is counted when it says so.
-  db = openDatabase({ connection: { ...inject('connection'), database: name }, poolSize: 1 });
+  db = openDatabase({ ...databaseOptions(name), poolSize: 1 });
   await db.run(sql`create table "Growing thing" (id integer primary key) with (autovacuum_enabled = false)`);
   await db.run(sql`analyze "Growing thing"`);
 });
@@ -41,7 +41,7 @@ test('a table is analysed when it has doubled, and not before', async () => {
 });
 
 test('who starts it is told when it fails, and can stop it', async () => {
-  const closed = openDatabase({ connection: { ...inject('connection'), database: name } });
+  const closed = openDatabase(databaseOptions(name));
   await closed.close();
   let stop: (() => Promise<void>) | undefined;
   const failure = await new Promise((resolve) => {

@@ -31,7 +31,7 @@ beforeEach(async () => {
   shop = await givenSmallShop(service);
   lamp = await givenProduct(shop, { number: 'LAMP', price: 2000, stock: 100 });
   kettle = await givenProduct(shop, { number: 'KETTLE', price: 5000, stock: 100 });
-  locker = new pg.Client({ ...inject('connection'), database: service.database });
+  locker = new pg.Client({ ...inject('server'), database: service.database });
   await locker.connect();
 });
 afterEach(async () => {

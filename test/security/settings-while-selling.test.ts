@@ -31,7 +31,7 @@ beforeAll(async () => {
     await givenCategory(service, shopId, 6),
   ] as const;
   ids = await givenManyProducts(service, shopId, 3_000, categories);
-  locker = new pg.Client({ ...inject('connection'), database: service.database });
+  locker = new pg.Client({ ...inject('server'), database: service.database });
   await locker.connect();
 });
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { demoShop, startDemo } from '../demo.ts';
+import { IS_POOLED } from '../pgbouncer.ts';
 import { recordStatements } from '../recorded-statements.ts';
 import type { Service } from '../service.ts';
 import { callInVariations } from '../variations.ts';
@@ -20,15 +21,20 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-test('whatever is sent, the number of SQL texts is a constant of the program', async () => {
-  const { named, unnamed } = recordStatements(service.db);
-  await callInVariations(demoShop(service), 1, 3);
-  const known = new Set(named);
-  expect(known.size).toBeGreaterThan(200);
-  expect(known.size).toBeLessThan(MOST_TEXTS);
+// Behind a pooler that cannot keep prepared statements none has a name.
+test.skipIf(IS_POOLED)(
+  'whatever is sent, the number of SQL texts is a constant of the program',
+  async () => {
+    const { named, unnamed } = recordStatements(service.db);
+    await callInVariations(demoShop(service), 1, 3);
+    const known = new Set(named);
+    expect(known.size).toBeGreaterThan(200);
+    expect(known.size).toBeLessThan(MOST_TEXTS);
 
-  await callInVariations(demoShop(service), 2, 2);
-  expect([...named].filter((text) => !known.has(text))).toEqual([]);
-  // None got no name because there were too many.
-  expect([...unnamed]).toEqual([]);
-}, 300_000);
+    await callInVariations(demoShop(service), 2, 2);
+    expect([...named].filter((text) => !known.has(text))).toEqual([]);
+    // None got no name because there were too many.
+    expect([...unnamed]).toEqual([]);
+  },
+  300_000,
+);

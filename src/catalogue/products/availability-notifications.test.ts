@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenShop, givenToken } from '../../../test/builders.ts';
-import { startService, type Service } from '../../../test/service.ts';
+import { statementsOf } from '../../../test/carts.ts';
+import { startService, type Answer, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { queueAvailabilityNotifications } from './availability-notifications.ts';
@@ -259,12 +260,12 @@ describe('watched products', () => {
     for (const number of ['A', 'B', 'C']) {
       await watch(await givenProduct({ number }), { email: 'ada@mail.example', locale: 'en_GB' });
     }
-    const query = vi.spyOn(service.db.pool, 'query');
-    const { body } = await watched('?resultsPerPage=2&page=2');
-    const statements = query.mock.calls.filter((call) => JSON.stringify(call).includes('watcher'));
-    query.mockRestore();
-    expect(statements).toHaveLength(2);
-    expect(body).toMatchObject({
+    let answer: Answer;
+    const statements = await statementsOf(async () => {
+      answer = await watched('?resultsPerPage=2&page=2');
+    });
+    expect(statements.filter((text) => text.includes('watcher'))).toHaveLength(2);
+    expect(answer!.body).toMatchObject({
       results: 3,
       page: 2,
       resultsPerPage: 2,

@@ -1,8 +1,8 @@
 import pino from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenShop } from '../../../test/builders.ts';
 import { waitFor } from '../../../test/process.ts';
-import { startService, type Service } from '../../../test/service.ts';
+import { databaseOptions, startService, type Service } from '../../../test/service.ts';
 import { openDatabase, type Database } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -109,10 +109,7 @@ describe('queueing', () => {
   });
 
   test('works behind a transaction pooler, without named statements', async () => {
-    const db = openDatabase({
-      connection: { ...inject('connection'), database: service.database },
-      namedStatements: false,
-    });
+    const db = openDatabase({ ...databaseOptions(service.database), namedStatements: false });
     const seen: string[] = [];
     const worker = start(async ({ content }) => void seen.push(content.text), db);
     await queue(3, { db });
@@ -190,12 +187,10 @@ describe('a worker', () => {
   });
 
   test('says a job that is done again when the database was away, and does not repeat it', async () => {
-    const connection = { ...inject('connection'), database: service.database };
-    const db = openDatabase({ connection });
-    const query = db.pool.query.bind(db.pool) as (...given: unknown[]) => void;
+    const db = openDatabase(databaseOptions(service.database));
+    const run = db.run.bind(db);
     let isAway = false;
-    db.pool.query = ((statement: unknown, values: unknown, done: (error?: Error) => void) =>
-      isAway ? done(new Error('away')) : query(statement, values, done)) as typeof db.pool.query;
+    db.run = (query) => (isAway ? Promise.reject(new Error('away')) : run(query));
     let runs = 0;
     const worker = start(async () => {
       runs++;
