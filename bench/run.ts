@@ -229,7 +229,7 @@ async function benchOrders(installation: string, workFolder: string) {
 
 async function benchShops(installation: string, workFolder: string) {
   say(`Shops: ${SHOPS.shops} of them, against an installation with one ...`);
-  const serve = async (name: string, { start }: Pick<Installed, 'start'>) =>
+  const serve = ({ start }: Pick<Installed, 'start'>, name: Site['name']) =>
     start(`kontor-${name}`, [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
       ...kontorSettings(path.join(workFolder, name)),
     });
@@ -240,15 +240,26 @@ async function benchShops(installation: string, workFolder: string) {
   atEnd(() => crowd.db.close());
   const shops = await createManyShops(crowd.db, SHOPS.shops);
   for (const shopId of ['Few', 'Many']) await createBareShop(crowd.db, shopId);
-  const one: Site = { server: await serve('one', single), db: single.db, pattern, shopIds: ['Small'] };
+  const one: Site = {
+    name: 'one',
+    server: await serve(single, 'one'),
+    db: single.db,
+    pattern,
+    shopIds: ['Small'],
+  };
   const many: Site = {
-    server: await serve('many', crowd),
+    name: 'many',
+    server: await serve(crowd, 'many'),
     db: crowd.db,
     pattern: shops.small,
     shopIds: shops.smallShopIds,
   };
+  const restart = async (site: Site) => {
+    await site.server.stop();
+    site.server = await serve(site === one ? single : crowd, site.name);
+  };
   const parts: Record<string, () => Promise<Verdict[]>> = {
-    start: () => measureStart(one, many),
+    start: () => measureStart(one, many, restart),
     calls: () => measureCalls(one, many, SHOPS),
     rare: () => measureRareCalls(one, many),
     upkeep: () => measureUpkeep(one, many),

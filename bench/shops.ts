@@ -35,6 +35,8 @@ export interface ShopsOptions {
 
 /** An installation, and the shops in it that are called. */
 export interface Site {
+  /** Which one it is; the name of its files. */
+  name: 'one' | 'many';
   server: Server;
   db: Database;
   pattern: Pattern;
@@ -54,15 +56,26 @@ function ratioOf(name: string, unit: string, one: number, many: number, goal: nu
   };
 }
 
-/** Start and memory, each in the installation with one shop and in the one with many. */
-export async function measureStart(one: Site, many: Site): Promise<Verdict[]> {
+/** Start and memory, each in the installation with one shop and in the one with many; `restart` is done in turn. */
+export async function measureStart(
+  one: Site,
+  many: Site,
+  restart: (site: Site) => Promise<void>,
+): Promise<Verdict[]> {
+  const starts: [number[], number[]] = [[], []];
+  for (let index = 0; index < 3; index++) {
+    for (const [place, site] of [one, many].entries()) {
+      await restart(site);
+      starts[place as 0 | 1].push(site.server.startMs);
+    }
+  }
   await sleep(10_000);
   const [oneMegabytes, megabytes] = await Promise.all([
     residentMegabytes(one.server.pid),
     residentMegabytes(many.server.pid),
   ]);
   return [
-    { name: 'start, ms', value: many.server.startMs, goal: 2_000, ok: many.server.startMs < 2_000 },
+    ratioOf('start', 'ms', median(starts[0]), median(starts[1]), 1.2),
     ratioOf('idle memory', 'MB', oneMegabytes, megabytes, 1.2),
   ];
 }
@@ -207,7 +220,8 @@ export async function measureNoise(
     const search = async (place: number) => {
       const client = openClient(server.origin, big.token);
       for (let index = place; performance.now() < end; index += SEARCHERS) {
-        await client.time(get(`${rootOf(largeShopId)}/products?q=${heavyWord(index)}`));
+        // One that takes too long is refused, which is only right.
+        await client.time(get(`${rootOf(largeShopId)}/products?q=${heavyWord(index)}`)).catch(() => {});
         searches++;
       }
       client.close();

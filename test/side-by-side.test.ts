@@ -41,7 +41,9 @@ async function findPrevious(): Promise<{ commit: string } | { reason: string }> 
   );
   return missing.length === 0
     ? { commit }
-    : { reason: `the previous version ${commit} needs ${missing.join(', ')}, which is no longer installed` };
+    : {
+        reason: `the previous version ${commit} needs ${missing.join(', ')}, which is no longer installed: record a later one`,
+      };
 }
 
 /** The source of a commit in a folder of its own, with our node_modules; it compiles itself when it starts. */
@@ -71,7 +73,12 @@ test('the previous version and this one serve the same shop side by side, and no
   skip,
 }) => {
   const found = await findPrevious();
-  if ('reason' in found) return skip(`Nothing to compare with: ${found.reason}`);
+  if ('reason' in found) {
+    const note = `There is no previous version to start beside this one: ${found.reason}`;
+    // A skipped test is easily overlooked.
+    process.stderr.write(`${note}\n`);
+    return skip(note);
+  }
   const root = await checkOut(found.commit);
   const connection = await createDatabase();
   const environment = {
@@ -108,7 +115,7 @@ test('the previous version and this one serve the same shop side by side, and no
   await client.end();
   expect(rows.map(({ id }: { id: string }) => id).toSorted()).toEqual(orders.toSorted());
   expect((await current.stop()).code).toBe(0);
-}, 120_000);
+}, 240_000);
 
 /** Shoppers who read and buy, each request at another one of the processes, as behind a proxy. */
 function startLoad(token: string) {
