@@ -1,7 +1,7 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|scale|orders|growth|statements|pages] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|scale|orders|shops|growth|statements|pages] [-- --shops N] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
- * whether cost grows with the number of products and of orders, whether a new shop stays fast while it grows, what
+ * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
  * many different searches leave in PostgreSQL, and how soon a shopper sees a page. Needs nothing but `npm ci`; listens
  * on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there.
  */
@@ -21,11 +21,30 @@ import { install } from './installation.ts';
 import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
 import { measurePages } from './pages.ts';
 import { atEnd, endEverything, endOnSignals, startServer } from './processes.ts';
-import { machine, slowestStep, startVerdicts, throughput, throughputTable, verdictTable } from './report.ts';
+import {
+  machine,
+  type Verdict,
+  slowestStep,
+  startVerdicts,
+  throughput,
+  throughputTable,
+  verdictTable,
+} from './report.ts';
 import { createScaleShops, measureFiles, measureScale } from './scale.ts';
 import { createOrderShops, measureOrders } from './scale-orders.ts';
+import { createManyShops, createOneShop } from './many-shops.ts';
+import {
+  measureCalls,
+  measureImports,
+  measureLarge,
+  measureNoise,
+  measureRareCalls,
+  measureStart,
+  measureUpkeep,
+  type Site,
+} from './shops.ts';
 import { createSearchedShop, measureStatements } from './statements.ts';
-import { createBenchShop, placeOrders } from './shop.ts';
+import { createBareShop, createBenchShop, placeOrders } from './shop.ts';
 import { measureStarts } from './start-times.ts';
 import { baselines, targets, type Target } from './targets.ts';
 
@@ -33,9 +52,11 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `scale`, `orders`, `growth`, `statements` or `pages`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `scale`, `orders`, `shops`, `growth`, `statements` or `pages`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
-    /** Only the targets whose name has this in it, and what they are compared with; results.json is left as well. */
+    /** How many shops the part `shops` makes; results.json is left as well. */
+    shops: { type: 'string' },
+    /** Only the targets, or parts of `shops`, whose name has this in it; results.json is left as well. */
     match: { type: 'string' },
     /** Where to put a CPU profile of Kontor; the numbers of such a run are lower. */
     profile: { type: 'string' },
@@ -57,6 +78,11 @@ const SCALE = options.quick
 const ORDERS = options.quick
   ? { small: 1_000, large: 50_000, calls: 10 }
   : { small: 10_000, large: 1_000_000, calls: 40 };
+
+const SHOPS = options.quick
+  ? { shops: 200, busy: 20, calls: 40, noisySeconds: 3, noisyRounds: 2 }
+  : { shops: 10_000, busy: 40, calls: 1_000, noisySeconds: 8, noisyRounds: 5 };
+if (options.shops !== undefined) SHOPS.shops = Number(options.shops);
 
 const GROWTH = options.quick
   ? { seconds: 20, buyers: 16, listSeconds: 3 }
@@ -88,6 +114,7 @@ async function bench(): Promise<void> {
   const loads = isAsked('load') ? await benchLoads(installation, workFolder) : undefined;
   const scale = isAsked('scale') ? await benchScale(installation, workFolder) : undefined;
   const orders = isAsked('orders') ? await benchOrders(installation, workFolder) : undefined;
+  const shops = isAsked('shops') ? await benchShops(installation, workFolder) : undefined;
   const growth = isAsked('growth') ? await benchGrowth(installation, workFolder) : undefined;
   const statements = isAsked('statements') ? await benchStatements(installation, workFolder) : undefined;
   const pages = isAsked('pages') ? await benchPages(installation, workFolder) : undefined;
@@ -98,12 +125,14 @@ async function bench(): Promise<void> {
   }
   if (scale) say(`${verdictTable('scale', scale.scale)}\n`);
   if (orders) say(`${verdictTable('orders', orders.orders)}\n`);
+  if (shops) say(`${verdictTable('shops', shops.shops)}\n`);
   if (growth) say(`${verdictTable('growth', growth.growth)}\n`);
   if (statements) say(`${verdictTable('statements', statements.statements)}\n`);
   if (starts) say(`${verdictTable('start', starts.start)}\n`);
   if (pages) say(verdictTable('pages', pages.pages));
 
-  if (starts && loads && scale && orders && growth && statements && pages && options.match === undefined) {
+  const isWhole = starts && loads && scale && orders && shops && growth && statements && pages;
+  if (isWhole && options.match === undefined && options.shops === undefined) {
     const results = {
       date: new Date().toISOString(),
       quick: options.quick,
@@ -111,6 +140,7 @@ async function bench(): Promise<void> {
       ...loads,
       ...scale,
       ...orders,
+      ...shops,
       ...growth,
       ...statements,
       ...starts,
@@ -123,6 +153,7 @@ async function bench(): Promise<void> {
     ...(loads?.slowest ?? []),
     ...(scale?.scale ?? []),
     ...(orders?.orders ?? []),
+    ...(shops?.shops ?? []),
     ...(growth?.growth ?? []),
     ...(statements?.statements ?? []),
     ...(starts?.start ?? []),
@@ -196,6 +227,42 @@ async function benchOrders(installation: string, workFolder: string) {
   return { orders: await measureOrders(kontor.origin, shops, ORDERS) };
 }
 
+async function benchShops(installation: string, workFolder: string) {
+  say(`Shops: ${SHOPS.shops} of them, against an installation with one ...`);
+  const serve = async (name: string, { start }: Pick<Installed, 'start'>) =>
+    start(`kontor-${name}`, [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
+      ...kontorSettings(path.join(workFolder, name)),
+    });
+  const single = await startDatabase(installation, workFolder, 'one-shop-data');
+  atEnd(() => single.db.close());
+  const pattern = await createOneShop(single.db);
+  const crowd = await startDatabase(installation, workFolder, 'shops-data');
+  atEnd(() => crowd.db.close());
+  const shops = await createManyShops(crowd.db, SHOPS.shops);
+  for (const shopId of ['Few', 'Many']) await createBareShop(crowd.db, shopId);
+  const one: Site = { server: await serve('one', single), db: single.db, pattern, shopIds: ['Small'] };
+  const many: Site = {
+    server: await serve('many', crowd),
+    db: crowd.db,
+    pattern: shops.small,
+    shopIds: shops.smallShopIds,
+  };
+  const parts: Record<string, () => Promise<Verdict[]>> = {
+    start: () => measureStart(one, many),
+    calls: () => measureCalls(one, many, SHOPS),
+    rare: () => measureRareCalls(one, many),
+    upkeep: () => measureUpkeep(one, many),
+    noise: () => measureNoise(many, shops, SHOPS),
+    large: () => measureLarge(many, shops, SHOPS),
+    imports: () => measureImports(many, shops, installation, workFolder, crowd.environment),
+  };
+  const verdicts: Verdict[] = [];
+  for (const [name, measure] of Object.entries(parts)) {
+    if (name.includes(options.match ?? '')) verdicts.push(...(await measure()));
+  }
+  return { shops: verdicts };
+}
+
 async function benchGrowth(installation: string, workFolder: string) {
   const url = process.env['DATABASE_URL'];
   say(`Growth: a new shop sells for ${GROWTH.seconds} s${url === undefined ? '' : ' on DATABASE_URL'} ...`);
@@ -228,6 +295,8 @@ async function benchStatements(installation: string, workFolder: string) {
   });
   return { statements: await measureStatements(kontor.origin, db, words, STATEMENTS, say) };
 }
+
+type Installed = Awaited<ReturnType<typeof startDatabase>>;
 
 /** A PostgreSQL of its own or the one of this address, and how to start a server on it. */
 async function startDatabase(installation: string, workFolder: string, folder: string, url?: string) {

@@ -72,7 +72,7 @@ export async function createScaleShops(
   return { token, small: await factsOf(db, 'Small'), large: await factsOf(db, 'Large'), variationIds };
 }
 
-async function factsOf(db: Database, shopId: string): Promise<ShopFacts> {
+export async function factsOf(db: Database, shopId: string): Promise<ShopFacts> {
   const products = await db.many<{ id: string; name: string }>(sql`
     select upper(product_id::text) as id, name from listing
     where shop_id = ${shopId} and locale = 'en_GB' and visible
@@ -132,7 +132,11 @@ export async function measureScale(
 const get = (where: string): Call => ({ method: 'GET', path: where });
 
 /** Kind of call -> how many times its p50 in the small shop it takes in the large one. */
-async function compared(client: Client, { small, large }: ScaleShops, calls: number): Promise<Verdict[]> {
+export async function compared(
+  client: Client,
+  { small, large }: Pick<ScaleShops, 'small' | 'large'>,
+  calls: number,
+): Promise<Verdict[]> {
   const kinds: [name: string, call: (shop: ShopFacts, index: number) => Call][] = [
     [
       'get',
@@ -167,16 +171,25 @@ async function compared(client: Client, { small, large }: ScaleShops, calls: num
   return verdicts;
 }
 
+type SearchKind = [name: string, goal: number, call: (index: number) => Call];
+
+const wordsOf = ({ names }: ShopFacts, index: number) =>
+  names[index % names.length]!.split(' ').filter((word) => word.length > 3);
+
+/** Suggestions for the first letters of products. */
+export function suggested(client: Client, shop: ShopFacts, calls: number): Promise<Verdict> {
+  const query = (index: number) => encodeURIComponent(wordsOf(shop, index)[0]!.slice(0, 4));
+  return timedSearches(client, calls, [
+    'suggest, p95 ms',
+    30,
+    (index) => get(`${shop.root}/search/product-suggest?query=${query(index)}`),
+  ]);
+}
+
 async function searched(client: Client, { large }: ScaleShops, calls: number): Promise<Verdict[]> {
-  const { root, names } = large;
-  const words = (index: number) => names[index % names.length]!.split(' ').filter((word) => word.length > 3);
-  const kinds: [name: string, goal: number, call: (index: number) => Call][] = [
-    [
-      'suggest, p95 ms',
-      30,
-      (index) =>
-        get(`${root}/search/product-suggest?query=${encodeURIComponent(words(index)[0]!.slice(0, 4))}`),
-    ],
+  const { root } = large;
+  const words = (index: number) => wordsOf(large, index);
+  const kinds: SearchKind[] = [
     [
       'q with two words, p95 ms',
       60,
@@ -197,17 +210,23 @@ async function searched(client: Client, { large }: ScaleShops, calls: number): P
       (index) => get(`${root}/products?q=${encodeURIComponent(mistyped(words(index)[0]!))}`),
     ],
   ];
-  const verdicts: Verdict[] = [];
-  for (const [name, goal, call] of kinds) {
-    const times: number[] = [];
-    for (let index = -20; index < calls; index++) {
-      const time = await client.time(call(Math.abs(index)));
-      if (index >= 0) times.push(time);
-    }
-    const p95 = percentile(times, 0.95);
-    verdicts.push({ name, value: round(p95), goal, ok: p95 < goal });
-  }
+  const verdicts = [await suggested(client, large, calls)];
+  for (const kind of kinds) verdicts.push(await timedSearches(client, calls, kind));
   return verdicts;
+}
+
+async function timedSearches(
+  client: Client,
+  calls: number,
+  [name, goal, call]: SearchKind,
+): Promise<Verdict> {
+  const times: number[] = [];
+  for (let index = -20; index < calls; index++) {
+    const time = await client.time(call(Math.abs(index)));
+    if (index >= 0) times.push(time);
+  }
+  const p95 = percentile(times, 0.95);
+  return { name, value: round(p95), goal, ok: p95 < goal };
 }
 
 function mistyped(word: string): string {
@@ -256,7 +275,7 @@ export async function measureFiles(
   const exportSeconds = (performance.now() - began) / 1000;
   const { size } = await stat(file);
 
-  const { seconds, megabytes, output } = await timedImport(installation, environment, file);
+  const { seconds, megabytes, output } = await timedImport(installation, environment, 'Copy', file);
   const rows = Number(/(\d+) created/.exec(output)?.[1]);
   const perSecond = rows / seconds;
   return [
@@ -276,9 +295,14 @@ export async function measureFiles(
   ];
 }
 
-async function timedImport(installation: string, environment: NodeJS.ProcessEnv, file: string) {
+export async function timedImport(
+  installation: string,
+  environment: NodeJS.ProcessEnv,
+  shopId: string,
+  file: string,
+) {
   const began = performance.now();
-  const child = spawn(process.execPath, ['bin/kontor.js', 'products', 'import', 'Copy', file], {
+  const child = spawn(process.execPath, ['bin/kontor.js', 'products', 'import', shopId, file], {
     cwd: installation,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -42,12 +42,14 @@ import { buildSerializer } from './http/serialisation.ts';
 import { compileBody, compileParameters } from './http/validation.ts';
 import { legal } from './shops/legal/routes.ts';
 import { locales } from './shops/locales/routes.ts';
+import { openMediaStorage } from './platform/media/open-storage.ts';
 import { mediaRoutes } from './platform/media/routes.ts';
 import { newsletters } from './people/newsletters/routes.ts';
 import { registerOpenapi } from './openapi.ts';
 import { registerHealth } from './platform/health.ts';
 import { requestLog } from './platform/log.ts';
 import { registerMetrics } from './platform/metrics.ts';
+import type { Tracing } from './platform/tracing.ts';
 import { managedShipments } from './orders/manage-shipments.ts';
 import { managedLines } from './orders/manage-lines.ts';
 import { managedPayments } from './orders/manage-payments.ts';
@@ -86,6 +88,8 @@ export interface AppDeps {
   isMigrated?: () => boolean;
   /** What makes carts fast; without it they are the same. */
   cartStoreOptions?: CartStoreOptions;
+  /** undefined: nobody collects traces. */
+  tracing?: Tracing | undefined;
 }
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -97,6 +101,7 @@ export async function buildApp({
   log,
   isMigrated = () => true,
   cartStoreOptions = { cache: true, batch: true },
+  tracing,
 }: AppDeps): Promise<FastifyInstance> {
   const logRequest = requestLog(log);
   const hosts = createShopHosts({ db, config, log, isMigrated, port: () => portOf(app) });
@@ -137,6 +142,7 @@ export async function buildApp({
     clientErrorHandler: answerBrokenRequest,
   });
 
+  tracing?.traceRequests(app);
   const callers = createCallerDirectory(db);
   const limiter = rateLimiter(db, (error) => log.warn({ err: error }, 'rate limits could not be shared'));
   const isRefusedDemoToken = demoTokenCheck(config);
@@ -179,6 +185,7 @@ export async function buildApp({
   registerHealth(app, db, isMigrated);
   await registerOpenapi(app);
 
+  const media = openMediaStorage(config);
   const cartStore = createCartStore(db, cartStoreOptions);
   const placeOrder = createOrderPlacing(db, cartStore, cartStoreOptions);
   const api = operations(app, {
@@ -220,21 +227,21 @@ export async function buildApp({
   search(api);
   scriptTags(api);
   products(api);
-  productWrites(api);
+  productWrites(api, media);
   updatedProducts(api);
   exportProducts(api);
   variations(api);
   customAttributes(api);
   crossSelling(api);
   lowestPrice(api);
-  slideshow(api);
+  slideshow(api, media);
   availabilityNotifications(api);
   watchedProducts(api);
   audit(api);
   apps(api);
   api.finish();
   await docsRoutes(app);
-  mediaRoutes(app, { config });
+  mediaRoutes(app, { media });
   startPageRoutes(app, { db, config, hosts, isMigrated });
   await storefrontRoutes(app, { db, carts: cartStore, placeOrder, config, limiter, hosts, isMigrated });
 

@@ -7,6 +7,7 @@ import { windowCleanup } from './http/rate-limit.ts';
 import { emailCountCleanup } from './platform/email/daily-limit.ts';
 import { pgBossCleanup } from './platform/jobs/pg-boss.ts';
 import { failedJobCleanup } from './platform/jobs/queries.ts';
+import { openMediaStorage } from './platform/media/open-storage.ts';
 import { mediaCleanup } from './platform/media/sweep.ts';
 import { requestCleanup } from './people/newsletters/queries.ts';
 import type { CleanupStep } from './platform/cleanup.ts';
@@ -26,6 +27,6 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     wishlistCleanup,
     emailCountCleanup,
     failedJobCleanup,
-    mediaCleanup(config, log),
+    mediaCleanup(openMediaStorage(config), { config, log }),
   ];
 }

@@ -42,9 +42,23 @@ describe('the configuration', () => {
     [{ DATABASE_NAMED_STATEMENTS: 'maybe' }, 'DATABASE_NAMED_STATEMENTS must be boolean (it is "maybe")'],
     [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be equal to one of the allowed values (it is "loud")'],
     [{ PUBLIC_URL: 'shop.example' }, 'PUBLIC_URL must match pattern'],
+    [{ MEDIA_URL: 'https://bucket.example' }, 'MEDIA_URL must match pattern'],
+    [{ MEDIA_URL: 's3://key:secret@bucket' }, 'MEDIA_URL must match pattern'],
+    [{ MEDIA_URL: 's3://bucket?endpoint=minio:9000' }, 'MEDIA_URL must match pattern'],
+    [{ MEDIA_URL: 's3://bucket?region=eu-1&acl=public' }, 'MEDIA_URL must match pattern'],
   ])('refuses %j by its name', (environment, message) => {
     expect(() => readConfig(environment)).toThrow(ConfigError);
     expect(() => readConfig(environment)).toThrow(message);
+  });
+
+  test.each([
+    's3://bucket',
+    's3://my.bucket-1/shops/images/',
+    's3://bucket?region=eu-central-1',
+    's3://bucket/shops?endpoint=http://127.0.0.1:9000&region=eu-1',
+    's3://bucket?region=eu-1&endpoint=https%3A%2F%2Fs3.example',
+  ])('takes %s as the store of images', (MEDIA_URL) => {
+    expect(readConfig({ MEDIA_URL })).toMatchObject({ MEDIA_URL });
   });
 
   test('names every wrong variable, one line each', () => {

@@ -70,6 +70,14 @@ export const Environment = Type.Object({
     default: 36000,
     description: 'Calls per hour and client address without a token, 0 = none.',
   }),
+  MEDIA_URL: Type.Optional(
+    Type.String({
+      pattern:
+        '^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._-]+)*/?(\\?(endpoint=https?(://|%3A%2F%2F)[^\\s&]+|region=[a-z0-9-]+)(&(endpoint=https?(://|%3A%2F%2F)[^\\s&]+|region=[a-z0-9-]+))*)?$',
+      description:
+        'S3-compatible store of images: s3://bucket/prefix?endpoint=https://host&region=name. Absent: files in KONTOR_DATA/media.',
+    }),
+  ),
   MEDIA_QUOTA_MB: Type.Integer({
     minimum: 0,
     maximum: 1_000_000_000,
@@ -88,6 +96,12 @@ export const Environment = Type.Object({
       minLength: 16,
       pattern: '^[A-Za-z0-9._~+/=-]+$',
       description: 'Bearer token that /metrics asks for. Absent: only this machine may read it.',
+    }),
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s]+$',
+      description: 'Collector that takes traces over OTLP/HTTP. Absent: no traces.',
     }),
   ),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {

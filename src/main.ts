@@ -12,6 +12,7 @@ import { startRefreshingStatistics } from './db/statistics.ts';
 import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
 import type { Background } from './platform/background.ts';
 import { createLog } from './platform/log.ts';
+import { terminalLines } from './platform/terminal-log.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
 
 /** A problem that the operator can solve: shown as one line, without a stack. */
@@ -38,7 +39,7 @@ export interface Demo {
 export async function serve(config: Config, demo: Demo): Promise<void> {
   const signals = stopSignals();
   const lines = bufferedLines();
-  const log = createLog(config.LOG_LEVEL, lines);
+  const log = createLog(config.LOG_LEVEL, process.stderr.isTTY ? terminalLines(lines) : lines);
 
   let ready = false;
   const starting =
@@ -56,13 +57,18 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
       import('./background.ts'),
       import('./platform/metrics.ts'),
     ]);
+  const tracing =
+    config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+      ? undefined
+      : (await import('./platform/tracing.ts')).startTracing(log);
   const db = openDatabase({
     connection: embedded?.connection ?? { connectionString: config.DATABASE_URL },
     poolSize: config.DATABASE_POOL,
     namedStatements: config.DATABASE_NAMED_STATEMENTS,
+    ...(tracing && { onStatement: tracing.traceStatement }),
   });
   try {
-    const app = await buildApp({ config, db, log, isMigrated: () => ready });
+    const app = await buildApp({ config, db, log, isMigrated: () => ready, tracing });
     const metrics = config.METRICS_PORT === undefined ? undefined : metricsServer(app, config);
     let emails: Background | undefined;
     let background: Background | undefined;
@@ -117,6 +123,7 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
         background?.stop(),
         stopRefreshing?.(),
       ]);
+      await tracing?.stop();
     }
   } finally {
     await db.close();

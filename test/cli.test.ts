@@ -32,6 +32,8 @@ describe('without a database', () => {
     'shop move ID',
     'shop apply ID FILE.yaml',
     'shop export-settings ID',
+    'shop backup ID FILE',
+    'shop restore FILE',
     'token create ID',
     'token list ID',
     'token revoke ID TOKEN',
@@ -80,6 +82,7 @@ describe('without a database', () => {
     );
     const help = new Map(texts);
     expect(help.get('shop create')).toContain('--demo');
+    for (const flag of ['--as', '--source-key']) expect(help.get('shop restore')).toContain(flag);
     for (const flag of ['--scopes', '--app']) expect(help.get('token create')).toContain(flag);
     for (const flag of ['--name', '--callback', '--scopes']) expect(help.get('app create')).toContain(flag);
     for (const scope of SCOPES) expect(help.get('token create')).toContain(scope);
@@ -144,6 +147,17 @@ describe('without a database', () => {
     expect(lines.every((line) => line.startsWith(`kontor: ${file}: currencies`))).toBe(true);
     expect(stderr).toContain('currencies.default (line 5): is Euro, expected');
     expect(stderr).toContain('did you mean items?');
+  });
+
+  test('a backup that can not be used', async () => {
+    const folder = await newFolder();
+    const nowhere = path.join(folder, 'nowhere.backup');
+    expect(await run('shop', 'restore', nowhere)).toEqual(
+      refused(`Cannot read ${nowhere}: ENOENT: no such file or directory, open '${nowhere}'`),
+    );
+    expect(await run('shop', 'restore', germanShop)).toEqual(
+      refused(`${germanShop} is damaged at byte 0, at its beginning: no backup begins like this.`),
+    );
   });
 
   test('a wrong variable of the environment is named', async () => {
@@ -326,6 +340,7 @@ describe('while the service runs', () => {
     const calls = [
       ['shop', 'apply', 'Nope', germanShop],
       ['shop', 'export-settings', 'Nope'],
+      ['shop', 'backup', 'Nope', path.join(data, 'nope.backup')],
       ['shop', 'delete', 'Nope'],
       ['token', 'create', 'Nope', '--scopes', 'all'],
       ['token', 'list', 'Nope'],
@@ -338,6 +353,41 @@ describe('while the service runs', () => {
     ];
     const ended = await Promise.all(calls.map((words) => run(...words)));
     expect(ended).toEqual(calls.map(() => refused('There is no shop "Nope". See: npx kontor shop list')));
+  });
+
+  test('a shop is backed up and restored under another id, and in another installation', async () => {
+    const file = path.join(data, 'demo.backup');
+    const contents = String.raw`\d+ products, \d+ orders, \d+ customers, \d+ documents, \d+ files, \d+\.\d MB, \d+\.\d s\.`;
+    const written = await run('shop', 'backup', 'DemoShop', file);
+    expect(written).toMatchObject({ code: 0, stderr: expect.stringMatching(/^[\d,]+ rows and files in /) });
+    expect(written.stdout).toMatch(new RegExp(`^Shop DemoShop is in ${file}: ${contents}\n$`));
+
+    expect(await run('shop', 'restore', file)).toEqual(
+      refused(
+        'There is a shop DemoShop already. Delete it first (npx kontor shop delete DemoShop), or restore under another id: --as ID',
+      ),
+    );
+    const copied = await run('shop', 'restore', file, '--as', 'DemoCopy');
+    expect(copied.code).toBe(0);
+    expect(copied.stdout).toMatch(
+      new RegExp(
+        `^Shop DemoCopy is restored from ${file}: ${contents}\nAccess tokens and domains were left out, because the id is another one\\. Next: npx kontor token create DemoCopy --scopes all\n$`,
+      ),
+    );
+    expect((await get('/DemoCopy/products', 'demo-all')).status).toBe(401);
+    const token = (await run('token', 'create', 'DemoCopy', '--scopes', 'all')).stdout.trimEnd();
+    const { body: copy } = await get('/DemoCopy/products', token);
+    expect(copy['results']).toBe((await get('/DemoShop/products', 'demo-all')).body['results']);
+
+    const other = { KONTOR_DATA: await newFolder() };
+    const moved = await kontor(['shop', 'restore', file], other);
+    expect(moved).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(
+        '\nAccess tokens of the backup are valid again. See: npx kontor token list DemoShop\n',
+      ),
+    });
+    expect((await kontor(['token', 'list', 'DemoShop'], other)).stdout).toContain('all-access');
   });
 
   test('settings: applied, served, a second time nothing, and back through a file', async () => {

@@ -9,7 +9,7 @@ import { readPidFile } from '../src/db/embedded-postmaster.ts';
 
 /** The kontor command as a person runs it: a process of its own, on a folder of its own. */
 
-const BIN = path.join(import.meta.dirname, '../bin/kontor.js');
+const ROOT = path.join(import.meta.dirname, '..');
 const PATIENCE = 60_000;
 
 export interface Ended {
@@ -35,7 +35,7 @@ export interface Running {
 
 const children: ChildProcess[] = [];
 /** Of services, which are not always our own children. */
-const pids: number[] = [];
+const services: { pid: number; root: string }[] = [];
 const folders: string[] = [];
 
 /** Open to all, as a project folder is: as root PostgreSQL runs as another user. */
@@ -56,14 +56,16 @@ export interface StartOptions {
   meanwhile?: (kill: Running['kill']) => Promise<void>;
   /** As npm does it: `kill` and `stop` then reach the shell only. */
   throughShell?: boolean;
+  /** Where its source is; this version's when not given. */
+  root?: string;
 }
 
 /** Starts the service on a free port and waits until it says where it is. */
 export async function startKontor(
   environment: Record<string, string>,
-  { meanwhile = async () => {}, throughShell = false }: StartOptions = {},
+  { meanwhile = async () => {}, ...options }: StartOptions = {},
 ): Promise<Running> {
-  const launched = launch(['serve'], { PORT: '0', LOG_LEVEL: 'warn', ...environment }, throughShell);
+  const launched = launch(['serve'], { PORT: '0', LOG_LEVEL: 'warn', ...environment }, options);
   const { child, stdout, stderr, ended } = launched;
   const kill = (signal: NodeJS.Signals) => void child.kill(signal);
   await meanwhile(kill);
@@ -79,15 +81,19 @@ export async function startKontor(
     child.stdout.destroy();
     child.stderr.destroy();
   };
-  const pid = throughShell ? (await childrenOf(child.pid!))[0]! : child.pid!;
-  pids.push(pid);
+  const pid = options.throughShell ? (await childrenOf(child.pid!))[0]! : child.pid!;
+  services.push({ pid, root: options.root ?? ROOT });
   return { pid, address: found, stdout, stderr, ended, kill, stop, deafen };
 }
 
-function launch(words: string[], environment: Record<string, string>, throughShell = false) {
+function launch(
+  words: string[],
+  environment: Record<string, string>,
+  { throughShell = false, root = ROOT }: Pick<StartOptions, 'throughShell' | 'root'> = {},
+) {
   // Not our whole environment: a DATABASE_URL or PORT of the one who runs the tests is not meant.
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env;
-  const command = [process.execPath, BIN, ...words];
+  const command = [process.execPath, path.join(root, 'bin/kontor.js'), ...words];
   // More than one command, so that the shell stays.
   const [program, ...args] = throughShell ? ['sh', '-c', '"$@"; exit $?', 'sh', ...command] : command;
   const child = spawn(program!, args, {
@@ -150,14 +156,15 @@ async function parentOf(pid: number): Promise<number | undefined> {
 }
 
 /** Numbers are given again, so one that is long gone may be somebody else's. */
-async function isKontor(pid: number): Promise<boolean> {
-  return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes(BIN);
+async function isKontor({ pid, root }: { pid: number; root: string }): Promise<boolean> {
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return command.includes(path.join(root, 'bin/kontor.js'));
 }
 
 /** Ends what these functions have started, whatever state a test left it in, and removes the folders. */
 export async function cleanUp(): Promise<void> {
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  for (const pid of pids.splice(0)) if (await isKontor(pid)) killIfThere(pid);
+  for (const service of services.splice(0)) if (await isKontor(service)) killIfThere(service.pid);
   for (const folder of folders.splice(0)) {
     const postmaster = await postmasterOf(folder).catch(() => undefined);
     if (postmaster !== undefined) {

@@ -21,9 +21,12 @@ const manifest = JSON.parse(read('package.json')) as {
   devDependencies: Record<string, string>;
 };
 
-const guides = readdirSync(path.join(root, 'docs'))
-  .filter((file) => file.endsWith('.md'))
-  .map((file) => `docs/${file}`);
+const pagesIn = (folder: string) =>
+  readdirSync(path.join(root, folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `${folder}/${file}`);
+const guides = pagesIn('docs');
+const operations = pagesIn('docs/operations');
 
 test('the README has fewer than 900 words', () => {
   expect(readme.trim().split(/\s+/).length).toBeLessThan(900);
@@ -33,7 +36,13 @@ test('the README links every page of docs/', () => {
   expect(guides.filter((guide) => !readme.includes(`](${guide})`))).toEqual([]);
 });
 
-describe.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...guides])('%s', (page) => {
+test('the first page about operations links all others', () => {
+  const index = read('docs/operations/README.md');
+  const others = operations.map((page) => path.basename(page)).filter((page) => page !== 'README.md');
+  expect(others.filter((page) => !index.includes(`](${page})`))).toEqual([]);
+});
+
+describe.each(['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...guides, ...operations])('%s', (page) => {
   const text = read(page);
 
   test('has local links that lead somewhere', () => {
@@ -139,8 +148,8 @@ test.each([
   ...customerCommands,
   ...demoCommands,
   ...dbCommands,
-])('docs/operations.md names $name', ({ name }) => {
-  expect(read('docs/operations.md')).toContain(`\`${name}`);
+])('docs/operations/commands.md names $name', ({ name }) => {
+  expect(read('docs/operations/commands.md')).toContain(`\`${name}`);
 });
 
 test('docs/dependencies.md gives a reason for every dependency', () => {

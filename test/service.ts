@@ -12,6 +12,7 @@ import { openDatabase, type Database } from '../src/db/database.ts';
 import { checkAnswer } from './answer-schema.ts';
 import { onServers } from './cluster.ts';
 import { TEMPLATE } from './global-setup.ts';
+import type { S3Server } from './s3-server.ts';
 
 /** A whole service on a database of its own, cloned from the migrated template: built as production builds it. */
 export interface Service {
@@ -51,6 +52,9 @@ export interface Answer {
 /** How the services of this test file hold their carts; a file may switch off what is there for speed alone. */
 export const cartStoreOptions: CartStoreOptions = { cache: true, batch: true };
 
+/** Where the services of this test file store images; a file may start an S3 server for them. */
+export const mediaServer: { s3: S3Server | undefined } = { s3: undefined };
+
 /** With `beside`, another process on the database of that service, which must be closed last. */
 export async function startService(
   environment: Record<string, string> = {},
@@ -62,7 +66,12 @@ export async function startService(
   const db = openDatabase({ connection: { ...inject('connection'), database: name }, clock });
   const folder =
     beside?.config.KONTOR_DATA ?? (await mkdtemp(path.join(tmpdir(), `kontor-test-${process.pid}-`)));
-  const config = readConfig({ LOG_LEVEL: 'silent', KONTOR_DATA: folder, ...environment });
+  const config = readConfig({
+    LOG_LEVEL: 'silent',
+    KONTOR_DATA: folder,
+    MEDIA_URL: mediaServer.s3?.urlOf(path.basename(folder)),
+    ...environment,
+  });
   const app = await buildApp({ config, db, log: pino({ level: config.LOG_LEVEL }), cartStoreOptions });
   checkAnswers(app);
   return {

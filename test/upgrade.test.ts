@@ -2,12 +2,12 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import pg from 'pg';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
-import { openDatabase } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { startDemo } from './demo.ts';
+import { demoShop, startDemo } from './demo.ts';
+import { readsOf, type Request } from './reads.ts';
+import { loadRecording, type Recording } from './recording.ts';
 import { startService, type Service } from './service.ts';
 
 /*
@@ -15,23 +15,6 @@ import { startService, type Service } from './service.ts';
  * what that version answered. A release records itself, once and for good, with
  * `KONTOR_RECORD=1 npx vitest run test/upgrade.test.ts`, under the number of its last migration.
  */
-
-interface Recording {
-  now: string;
-  lastMigration: string;
-  /** The rows of every table, and where its sequences stand. */
-  tables: Record<string, object[]>;
-  sequences: Record<string, number>;
-  /** What was asked in this order, and what came back. */
-  answers: { request: Request; status: number; text: string }[];
-}
-
-interface Request {
-  method: string;
-  path: string;
-  body?: unknown;
-  cartToken?: string;
-}
 
 const folder = new URL('upgrade/', import.meta.url);
 const migrations = new URL('../migrations/', import.meta.url);
@@ -58,7 +41,10 @@ async function record(): Promise<void> {
   const service = await startDemo({ RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' }, now);
   const tables = await tablesOf(service);
   const sequences = await sequencesOf(service);
-  const answers = await answersOf(service, [...(await readsOf(service)), ...(await writesOf(service))]);
+  const answers = await answersOf(service, [
+    ...(await readsOf(demoShop(service))),
+    ...(await writesOf(service)),
+  ]);
   const lastMigration = (await readdir(migrations)).toSorted().at(-1)!;
   const recording: Recording = { now: now.toISOString(), lastMigration, tables, sequences, answers };
   const name = `${lastMigration.slice(0, 4)}.json.gz`;
@@ -68,61 +54,6 @@ async function record(): Promise<void> {
 
 const SHOP = '/DemoShop';
 const get = (path: string): Request => ({ method: 'GET', path: SHOP + path });
-const manage = (path: string): Request => ({ method: 'GET', path: `/manage/shops${SHOP}${path}` });
-
-/** Everything that can be read of the demo shop. */
-async function readsOf(service: Service): Promise<Request[]> {
-  const idsIn = async (path: string, name: string) => {
-    const { body } = await service.call('GET', SHOP + path, { token: 'demo-all' });
-    return [body.items ?? body].flat().map((item: Record<string, string>) => item[name]!);
-  };
-  const products = await idsIn('/products?resultsPerPage=100', 'productId');
-  const orders = await idsIn('/orders?resultsPerPage=100', 'orderId');
-  const customers = await idsIn('/customers?resultsPerPage=100', 'customerId');
-  const [root] = await idsIn('/categories', 'categoryId');
-  return [
-    get(''),
-    get('/products?resultsPerPage=100'),
-    get('/products?resultsPerPage=100&locale=de_DE&currency=GBP&sort=price'),
-    get('/products?q=coffee'),
-    get('/search/product-suggest?query=cof'),
-    { method: 'POST', path: `${SHOP}/search/products`, body: { query: 'coffee' } },
-    get('/categories'),
-    get(`/categories/${root}`),
-    get('/producttypes'),
-    get('/orders?resultsPerPage=100&include=lineItems'),
-    get('/customers?resultsPerPage=100'),
-    get('/carts'),
-    get('/sales'),
-    get('/tax-model'),
-    get('/tax-classes'),
-    get('/shipping-methods'),
-    get('/currencies'),
-    get('/locales'),
-    get('/countries'),
-    get('/legal'),
-    get('/newsletter-campaigns'),
-    get('/script-tags'),
-    get('/watched-products'),
-    get('/products/export'),
-    ...products.flatMap((id) => [
-      get(`/products/${id}`),
-      get(`/products/${id}?locale=de_DE&currency=GBP`),
-      get(`/products/${id}/variations`),
-      get(`/products/${id}/crossselling`),
-      get(`/products/${id}/slideshow`),
-      get(`/products/${id}/custom-attributes`),
-      get(`/products/${id}/lowest-price`),
-    ]),
-    ...orders.flatMap((id) => [
-      get(`/orders/${id}`),
-      get(`/orders/${id}/documents`),
-      manage(`/orders/${id}`),
-      manage(`/orders/${id}/history`),
-    ]),
-    ...customers.map((id) => get(`/customers/${id}`)),
-  ];
-}
 
 /** A cart of that version goes on and becomes an order, and a product gets another price. */
 async function writesOf(service: Service): Promise<Request[]> {
@@ -180,35 +111,8 @@ function withoutNewIds(text: string, known: string): string {
 }
 
 /** A service on a database with these rows, which it has brought up to date as any start does. */
-async function startRestored({ now, tables, sequences, lastMigration }: Recording): Promise<Service> {
-  const database = `upgrade_${process.pid}`;
-  const connection = { ...inject('connection'), database };
-  await asAdmin('postgres', `drop database if exists ${database} with (force)`);
-  await asAdmin('postgres', `create database ${database} template template0`);
-  const db = openDatabase({ connection });
-  // A name that stands right behind the last migration of that version.
-  await migrate(db, () => {}, { before: `${lastMigration}~` });
-  await db.close();
-  const client = new pg.Client(connection);
-  await client.connect();
-  // The rows come in no particular order, so foreign keys are not checked on the way.
-  await client.query('set session_replication_role = replica');
-  for (const [table, rows] of Object.entries(tables)) {
-    if (rows.length === 0 || table === 'migration') continue;
-    const columns = Object.keys(rows[0]!)
-      .map((name) => `"${name}"`)
-      .join();
-    await client.query(
-      `insert into ${table} (${columns}) overriding system value
-       select ${columns} from json_populate_recordset(null::${table}, $1)`,
-      [JSON.stringify(rows)],
-    );
-  }
-  for (const [name, value] of Object.entries(sequences)) {
-    await client.query('select setval($1, $2)', [name, value]);
-  }
-  await client.end();
-
+async function startRestored(recording: Recording): Promise<Service> {
+  const { database, drop } = await loadRecording(recording);
   const data = await mkdtemp(path.join(tmpdir(), 'kontor-upgrade-'));
   const config = readConfig({ LOG_LEVEL: 'silent', KONTOR_DATA: data });
   const service = await startService({ RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0' }, {
@@ -216,23 +120,16 @@ async function startRestored({ now, tables, sequences, lastMigration }: Recordin
     config,
   } as Service);
   await migrate(service.db, () => {});
-  service.setClock(new Date(now));
+  service.setClock(new Date(recording.now));
   await service.app.shopHosts.refresh();
   return {
     ...service,
     close: async () => {
       await service.close();
-      await asAdmin('postgres', `drop database ${database} with (force)`);
+      await drop();
       await rm(data, { recursive: true, force: true });
     },
   };
-}
-
-async function asAdmin(database: string, ...texts: string[]): Promise<void> {
-  const admin = new pg.Client({ ...inject('connection'), database });
-  await admin.connect();
-  for (const text of texts) await admin.query(text);
-  await admin.end();
 }
 
 async function tablesOf({ db }: Service): Promise<Recording['tables']> {

@@ -1,4 +1,4 @@
-import type { Database } from '../db/database.ts';
+import type { ShopDatabase } from '../db/database.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
 import type { CartChange, Prefetch, PricedCart } from './cart.ts';
 import { CartGone, type CartStore, type CartWriteRequest } from './cart-store.ts';
@@ -13,7 +13,7 @@ import type { Cart, NewCart } from './schema.ts';
  * its id stands in a signed cookie.
  */
 export interface Shopper {
-  db: Database;
+  db: ShopDatabase;
   carts: CartStore;
   placeOrder: OrderPlacing;
   shopId: string;

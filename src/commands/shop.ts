@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
+import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { moveShop } from '../db/distribute.ts';
 import { violatedConstraint } from '../db/failure.ts';
+import { backupCommands } from './backup/commands.ts';
 import { addDemoFiles } from './demo/add-files.ts';
 import { insertDemoCarts } from './demo/carts.ts';
 import { insertDemoShop } from './demo/demo-shop.ts';
 import { insertDemoOrders } from './demo/orders.ts';
-import { removeShopFolder } from '../platform/media/storage.ts';
+import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { finishRebuild } from '../catalogue/products/listing-rebuild.ts';
 import { countProducts } from '../catalogue/products/listing-page.ts';
 import { settingsFormat } from '../settings-format.ts';
@@ -82,7 +84,7 @@ export const shopCommands: Command[] = [
     run: ({ config, arguments: [shopId] }) =>
       withDatabase(config, async (db) => {
         if (!(await db.transaction((tx) => deleteShop(tx, shopId!)))) throw noSuchShop(shopId!);
-        await removeShopFolder(config, shopId!);
+        await removeImages(config, shopId!);
         print(`Shop ${shopId} deleted.`);
       }),
   },
@@ -136,7 +138,21 @@ export const shopCommands: Command[] = [
         process.stdout.write(settingsText(await exportSettings(db, shopId!, settingsFormat), settingsFormat));
       }),
   },
+  ...backupCommands,
 ];
+
+/** After the rows: no page names a file that is not there. */
+async function removeImages(config: Config, shopId: string): Promise<void> {
+  try {
+    await openMediaStorage(config).removeShop(shopId);
+  } catch (error) {
+    const place = config.MEDIA_URL?.split('?', 1)[0] ?? `${config.KONTOR_DATA}/media`;
+    throw new CommandProblem(
+      `Shop ${shopId} is deleted, but its images are not (${(error as Error).message}). Remove what is below ${place}/${shopId} by hand.`,
+      { cause: error },
+    );
+  }
+}
 
 function insertPlainShop(tx: Transaction, shopId: string): Promise<void> {
   return insertShop(tx, {

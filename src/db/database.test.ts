@@ -315,6 +315,84 @@ test('a queue for connections that is too long refuses what comes on top, and an
   expect(await db.one(sql`select 2 as n`)).toEqual({ n: 2 });
 });
 
+describe('the share of a shop', () => {
+  /** Transactions of a shop that stay open until `end` is called. */
+  const openTransactions = (own: Database, shopId: string, count: number) => {
+    let open = 0;
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const all = Promise.all(
+      Array.from({ length: count }, () =>
+        own.ofShop(shopId).transaction(async (tx) => {
+          await tx.one(sql`select 1`);
+          open++;
+          await ended;
+          return open;
+        }),
+      ),
+    );
+    return { count: () => open, end: () => (end(), all) };
+  };
+
+  test('is all connections while no other shop is busy', async () => {
+    const own = open({ poolSize: 8 });
+    const noisy = openTransactions(own, 'Noisy', 8);
+    await expect.poll(noisy.count).toBe(8);
+    await noisy.end();
+    await own.close();
+  });
+
+  test('is a quarter of them while others are: they do not wait for it', async () => {
+    const own = open({ poolSize: 8 });
+    await own.ofShop('Quiet').one(sql`select 1`);
+    const noisy = openTransactions(own, 'Noisy', 20);
+    await expect.poll(noisy.count).toBe(2);
+    expect(own.shares.waiting).toBe(18);
+    for (const shopId of ['Quiet', 'Third']) {
+      expect(await own.ofShop(shopId).one(sql`select 2 as n`)).toEqual({ n: 2 });
+      expect(await own.ofShop(shopId).transaction((tx) => tx.one(sql`select 3 as n`))).toEqual({ n: 3 });
+    }
+    // Reads of the shop do not wait behind its transactions, which may wait for a locked row.
+    expect(await own.ofShop('Noisy').one(sql`select 4 as n`)).toEqual({ n: 4 });
+    expect(noisy.count()).toBe(2);
+    expect(await noisy.end()).toHaveLength(20);
+    expect(own.shares.waiting).toBe(0);
+    await own.close();
+  });
+
+  test('is given back by what fails', async () => {
+    const own = open({ poolSize: 4 });
+    await own.ofShop('Quiet').one(sql`select 1`);
+    const shop = own.ofShop('Noisy');
+    const failures = await Promise.allSettled([
+      shop.run(sql`select * from nowhere`),
+      shop.transaction(() => Promise.reject(new Error('no'))),
+      shop.one(sql`select 1 / 0`),
+    ]);
+    expect(failures.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(await shop.one(sql`select 4 as n`)).toEqual({ n: 4 });
+    expect(own.shares.waiting).toBe(0);
+    await own.close();
+  });
+
+  test('has a bounded queue, which refuses this shop and no other', async () => {
+    const own = open({ poolSize: 4 });
+    await own.ofShop('Quiet').one(sql`select 1`);
+    const noisy = openTransactions(own, 'Noisy', 1 + 500);
+    await expect.poll(noisy.count).toBe(1);
+    const refused: unknown = await own
+      .ofShop('Noisy')
+      .transaction((tx) => tx.one(sql`select 1`))
+      .catch((error: unknown) => error);
+    expect(isDatabaseAway(refused)).toBe(true);
+    expect(await own.ofShop('Quiet').one(sql`select 5 as n`)).toEqual({ n: 5 });
+    await noisy.end();
+    await own.close();
+  });
+});
+
 describe('connections', () => {
   test('are replaced after some uses, and nobody notices', async () => {
     const recycled = open({ poolSize: 4, maxUses: 5 });

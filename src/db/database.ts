@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Caches, readOnly, type ReadableCaches } from './cache.ts';
 import { DatabaseBusy } from './failure.ts';
+import { createShopShares, type ShopShares } from './shop-shares.ts';
 import { toStatement, type Sql, type Statement } from './sql.ts';
 
 /** What query functions receive: a transaction, or the database itself for a single read. */
@@ -25,7 +26,8 @@ export interface TransactionOptions {
   isolation?: 'read committed' | 'repeatable read' | 'serializable';
 }
 
-export interface Database extends Queries {
+/** The database as the requests of one shop use it. */
+export interface ShopDatabase extends Queries {
   /**
    * Runs `work` in one transaction and commits what it did, or nothing. A serialisation failure or a deadlock
    * runs it again, so it must not have effects outside of the transaction.
@@ -34,6 +36,15 @@ export interface Database extends Queries {
     work: (tx: Transaction) => Promise<Result>,
     options?: TransactionOptions,
   ): Promise<Result>;
+}
+
+export interface Database extends ShopDatabase {
+  /**
+   * The same database with the shop's share of the connections, for requests; see `shop-shares.ts`. Whoever is inside
+   * of a transaction does not use it.
+   */
+  ofShop(shopId: string): ShopDatabase;
+  readonly shares: ShopShares;
   readonly caches: Caches;
   readonly pool: pg.Pool;
   close(): Promise<void>;
@@ -46,6 +57,8 @@ export interface DatabaseOptions {
   /** How often a connection is used before another one takes its place. */
   maxUses?: number;
   clock?: () => Date;
+  /** Is told of every statement that begins; what it returns is called when the statement has ended. */
+  onStatement?: (text: string) => (error?: unknown) => void;
 }
 
 /** How a pool and a client take a finished query; their types know this form only without its callback. */
@@ -98,9 +111,10 @@ const PREPARE_CONNECTION = `
 export function openDatabase(options: DatabaseOptions): Database {
   const clock = options.clock ?? (() => new Date());
   const named = options.namedStatements ?? true;
+  const poolSize = options.poolSize ?? 10;
   const pool = new pg.Pool({
     ...options.connection,
-    max: options.poolSize ?? 10,
+    max: poolSize,
     Client: ImpatientClient,
     maxUses: options.maxUses ?? MAX_USES,
     maxLifetimeSeconds: MAX_LIFETIME_SECONDS,
@@ -129,13 +143,17 @@ export function openDatabase(options: DatabaseOptions): Database {
       // Built from the text, because pg copies a configuration object property by property on every call.
       const statement = new pg.Query(text, values) as pg.Query & { name?: string };
       if (named && name !== undefined) statement.name = name;
+      const ended = options.onStatement?.(text);
       try {
-        return await new Promise<pg.QueryResult>((resolve, reject) => {
+        const result = await new Promise<pg.QueryResult>((resolve, reject) => {
           (client as Submitter).query(statement, undefined, (error, result) =>
             error ? reject(error) : resolve(result!),
           );
         });
+        ended?.();
+        return result;
       } catch (error) {
+        ended?.(error);
         // The stack as it came leads to the socket; this one leads to the statement.
         Error.captureStackTrace(error as Error);
         throw error;
@@ -173,25 +191,43 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   };
 
+  const direct = queries(pool);
+  const shares = createShopShares(poolSize);
+
   return {
-    ...queries(pool),
+    ...direct,
     caches,
     get now() {
       return clock();
     },
-    async transaction(work, { isolation = 'read committed' } = {}) {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await attempt(work, isolation);
-        } catch (error) {
-          if (tries === 10 || !isTransient(error)) throw error;
-          await sleep(Math.random() * 5 * 2 ** Math.min(tries, 6));
-        }
-      }
-    },
+    transaction: (work, { isolation = 'read committed' } = {}) => retried(() => attempt(work, isolation)),
+    ofShop: (shopId) => ({
+      caches,
+      get now() {
+        return clock();
+      },
+      many: (query) => shares.run(shopId, 'statement', () => direct.many(query)),
+      one: (query) => shares.run(shopId, 'statement', () => direct.one(query)),
+      run: (query) => shares.run(shopId, 'statement', () => direct.run(query)),
+      transaction: (work, { isolation = 'read committed' } = {}) =>
+        retried(() => shares.run(shopId, 'transaction', () => attempt(work, isolation))),
+    }),
+    shares,
     pool,
     close: () => pool.end(),
   };
+}
+
+/** Tries again when PostgreSQL asks for it, a little later each time. */
+async function retried<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (tries === 10 || !isTransient(error)) throw error;
+      await sleep(Math.random() * 5 * 2 ** Math.min(tries, 6));
+    }
+  }
 }
 
 /** Serialisation failure and deadlock: PostgreSQL asks for another try. */

@@ -71,6 +71,31 @@ describe('migrate', () => {
     expect((await db.pool.query('select * from migration')).rows).toEqual(before);
   });
 
+  test('that needs a table which somebody reads for long waits for it, and lets requests pass meanwhile', async () => {
+    const openNext = await givenDatabase();
+    const db = openNext();
+    const last = files.findIndex((file) => file.startsWith('0011'));
+    await migrate(db, () => {}, { before: files[last]! });
+    const others = openNext();
+    const reader = await others.pool.connect();
+    await reader.query('begin');
+    await reader.query('select from shop');
+    const migrating = migrate(db, () => {});
+    const waiting = async () =>
+      (
+        await others.pool.query(`
+          select from pg_stat_activity
+          where datname = current_database() and query like 'alter table shop%' and wait_event_type = 'Lock'`)
+      ).rows.length;
+    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+    // It would wait behind the migration, which waits for a transaction that ends only after it.
+    await others.pool.query('select from shop');
+    await reader.query('commit');
+    reader.release();
+    await migrating;
+    expect(await applied(db)).toEqual(files);
+  });
+
   test('that fails half way leaves nothing of its file behind', async () => {
     const db = (await givenDatabase())();
     // The first file wants to create this one, late in its text.

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import type { Database } from './database.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isTransient, type Database } from './database.ts';
+import { isLockTimeout } from './failure.ts';
 import { distributeNewTables, isDistributed } from './distribute.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 
-interface Migration {
+export interface Migration {
   name: string;
   checksum: string;
   statements: string[];
@@ -30,7 +32,7 @@ export async function migrate(
   await createMigrationTable(db);
   for (const migration of await readMigrations()) {
     if (before !== undefined && migration.name >= before) return;
-    if (await applyMigration(db, migration)) log(`migration ${migration.name} applied`);
+    if (await applyPatiently(db, migration)) log(`migration ${migration.name} applied`);
   }
 }
 
@@ -57,12 +59,33 @@ async function createMigrationTable(db: Database): Promise<void> {
   }
 }
 
+/** Milliseconds that a migration waits for a table, and how often it is tried in all: some five minutes. */
+const LOCK_TIMEOUT = 1_000;
+const MOST_TRIES = 150;
+
+/**
+ * The previous version may still serve. A statement that waits for a table keeps everybody else from it, so it does not
+ * wait for long; a deadlock with requests is nobody's fault. In both cases nothing has happened yet.
+ */
+async function applyPatiently(db: Database, migration: Migration): Promise<boolean> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await applyMigration(db, migration);
+    } catch (error) {
+      if (tries === MOST_TRIES || !(isTransient(error) || isLockTimeout(error))) throw error;
+      await sleep(LOCK_TIMEOUT * Math.random());
+    }
+  }
+}
+
 async function applyMigration(db: Database, migration: Migration): Promise<boolean> {
   const client = await db.pool.connect();
   try {
     await client.query('begin');
     await client.query('set local statement_timeout = 0');
     await client.query('lock table migration in access exclusive mode');
+    // After that lock, because another process that migrates may take as long as it needs.
+    await client.query(`set local lock_timeout = ${LOCK_TIMEOUT}`);
     const { rows } = await client.query<{ checksum: string }>(
       'select checksum from migration where name = $1',
       [migration.name],
@@ -97,7 +120,8 @@ async function applyMigration(db: Database, migration: Migration): Promise<boole
   }
 }
 
-async function readMigrations(): Promise<Migration[]> {
+/** All that there are, in their order. */
+export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).toSorted();
   return Promise.all(
     names.map(async (name) => {

@@ -72,6 +72,13 @@ export const unavailable = () =>
     'retry-after': '2',
   });
 
+/** `cause` is for the log; who asked for an image hears nothing of how it is stored. */
+export const mediaUnavailable = (cause: unknown) =>
+  Object.assign(
+    new HttpError(503, 'The store of images can not be reached, try again soon', { 'retry-after': '2' }),
+    { cause },
+  );
+
 export const busy = () =>
   new HttpError(503, 'Others are changing the same data, or it took too long; try again soon', {
     'retry-after': '2',

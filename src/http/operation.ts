@@ -190,6 +190,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
     await checkCart({ shopId, params: { cartId }, cartToken: cartTokenOf(request) });
   };
 
+  const shopDatabaseOf = (request: FastifyRequest) =>
+    db.ofShop((request.params as { shopId: string }).shopId);
+
   const callOf = (request: FastifyRequest, idNames: readonly string[]) => {
     const params = request.params as Record<string, string>;
     for (const name of idNames) {
@@ -291,8 +294,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
       const idNames = idNamesOf(operation.params);
       register(operation, false, async (request, reply) => {
         const { call, headers } = callOf(request, idNames);
-        const answer = await handler(Object.assign(call, { db }));
-        if (operation.isReadAudited) await recordEntry(db, entryOf(request, call, db.now));
+        const shopDb = db.ofShop(call.shopId);
+        const answer = await handler(Object.assign(call, { db: shopDb }));
+        if (operation.isReadAudited) await recordEntry(shopDb, entryOf(request, call, db.now));
         reply.headers(headers);
         if (answer instanceof RawJson) {
           if (operation.method === 'GET') reply.header('etag', `"${answer.etag}"`);
@@ -326,11 +330,19 @@ export function operations(app: FastifyInstance, deps: Deps) {
       register(operation, true, async (request, reply) => {
         reply.code(status);
         const key = keyOf(request, operation);
+        const shopDb = shopDatabaseOf(request);
         const preparing = async () =>
-          prepare?.({ ...callOf(request, idNames).call, db, isKeyed: key !== undefined });
+          prepare?.({ ...callOf(request, idNames).call, db: shopDb, isKeyed: key !== undefined });
         const preparation = await (operation.accepts === 'multipart'
           ? withUpload(request, partOf(operation.body), config, preparing)
           : preparing());
+        const discard = async () => {
+          try {
+            await preparation?.discard();
+          } catch (error) {
+            request.log.warn({ err: error, requestId: request.id }, 'what was prepared could not be removed');
+          }
+        };
         let effects: (() => void | Promise<void>)[] = [];
         const work = async (tx: Transaction): Promise<Answer> => {
           const { call, headers } = callOf(request, idNames);
@@ -347,7 +359,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
           if (isAudited) await recordEntry(tx, entryOf(request, call, tx.now, createdIds));
           return { status, headers, body: textOf(answer, operation, reply) };
         };
-        const { answer, replayed } = await db
+        const { answer, replayed } = await shopDb
           .transaction(async (tx) => {
             // A transaction that is tried again begins from nothing.
             effects = [];
@@ -357,10 +369,10 @@ export function operations(app: FastifyInstance, deps: Deps) {
           })
           .catch(async (error: unknown) => {
             // Of a commit that was not answered nobody knows whether it happened.
-            if (!isDatabaseAway(error)) await preparation?.discard();
+            if (!isDatabaseAway(error)) await discard();
             throw error;
           });
-        if (replayed) await preparation?.discard();
+        if (replayed) await discard();
         for (const effect of effects) {
           try {
             await effect();
@@ -395,7 +407,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
         const { answer, replayed } = await withFailureLimit(request, operation, async () =>
           key === undefined
             ? { answer: await work(undefined), replayed: false }
-            : db.transaction((tx) => onceOnly(tx, keyedRequest(request, key), () => work(tx))),
+            : shopDatabaseOf(request).transaction((tx) =>
+                onceOnly(tx, keyedRequest(request, key), () => work(tx)),
+              ),
         );
         return send(reply, answer, replayed);
       });

@@ -12,8 +12,14 @@ export function createLog(level: LevelWithSilent, destination: DestinationStream
 function errorForLog(error: unknown) {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message, stack } = error;
-  const { code } = error as { code?: unknown };
-  return { name, message, stack, ...(code === undefined ? {} : { code }) };
+  const { code, cause } = error as { code?: unknown; cause?: unknown };
+  return {
+    name,
+    message,
+    stack,
+    ...(code === undefined ? {} : { code }),
+    ...(cause instanceof Error ? { cause: `${cause.name}: ${cause.message}` } : {}),
+  };
 }
 
 /**

@@ -42,7 +42,7 @@ export function registerMetrics(
     collect() {
       this.set({ state: 'open' }, db.pool.totalCount);
       this.set({ state: 'idle' }, db.pool.idleCount);
-      this.set({ state: 'waiting' }, db.pool.waitingCount);
+      this.set({ state: 'waiting' }, db.pool.waitingCount + db.shares.waiting);
     },
   });
   registry.registerMetric(connections);

@@ -43,8 +43,9 @@ export async function openVisit(
   deps: PageDeps,
   { mayBeStale = false }: VisitOptions = {},
 ): Promise<Visit> {
-  const { db, carts, placeOrder, config, sessions } = deps;
+  const { carts, placeOrder, config, sessions } = deps;
   const { shopId } = request.params as { shopId: string };
+  const db = deps.db.ofShop(shopId);
   delete request.visit;
   if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
   const settings = (mayBeStale && cachedSettings(db, shopId)) || (await findSettings(db, shopId));

@@ -1,7 +1,7 @@
 import type { CartStore } from '../carts/cart-store.ts';
 import type { OrderPlacing } from '../carts/order-placing.ts';
 import type { Config } from '../config.ts';
-import type { Database } from '../db/database.ts';
+import type { ShopDatabase } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';
 import type { PageName } from '../shops/legal/schema.ts';
 import type { Settings } from '../shops/settings/settings.ts';
@@ -10,7 +10,7 @@ import type { Session } from './session.ts';
 
 /** A request for a page of a shop, with what every page needs to know. */
 export interface Visit {
-  db: Database;
+  db: ShopDatabase;
   carts: CartStore;
   placeOrder: OrderPlacing;
   config: Config;

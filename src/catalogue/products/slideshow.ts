@@ -9,7 +9,7 @@ import type { Upload } from '../../http/upload.ts';
 import { CLASSIFIERS, imageUrl, type ImageSizes } from '../../platform/media/images.ts';
 import { addMedia, bytesOf, refuseFullMedia, takeMedia } from '../../platform/media/quota.ts';
 import { ImageInfo } from '../../platform/media/schema.ts';
-import { removeFolders } from '../../platform/media/storage.ts';
+import type { MediaStorage } from '../../platform/media/storage.ts';
 import { storeImage, type StoredImage } from '../../platform/media/store-image.ts';
 import { touchProducts } from './queries.ts';
 
@@ -42,7 +42,7 @@ const Sequence = Type.Array(Type.String(name), {
 const shared = { tag: 'products', labels: ['Base', 'Now'] } as const;
 const nameTaken = () => badRequest('The product has an image of this name; delete it first');
 
-export function slideshow(api: Operations): void {
+export function slideshow(api: Operations, media: MediaStorage): void {
   const { config } = api;
 
   api.read(
@@ -84,8 +84,8 @@ export function slideshow(api: Operations): void {
           await refuseEarly(db, shopId, params.productId, image.name);
           await refuseFullMedia(db, config, shopId);
         }
-        const prepared = await storeImage(config, shopId, image.path, image.name);
-        return { prepared, discard: () => removeFolders(config, shopId, [prepared.imageKey]) };
+        const prepared = await storeImage(media, shopId, image.path, image.name);
+        return { prepared, discard: () => media.removeFolders(shopId, [prepared.imageKey]) };
       },
     },
     async ({ tx, shopId, params, body: { image }, origin, prepared }) => {
@@ -117,7 +117,7 @@ export function slideshow(api: Operations): void {
       await updateMainImage(tx, shopId, params.productId);
       await touchProducts(tx, shopId, [params.productId]);
       await addMedia(tx, shopId, -bytesOf([deleted]));
-      afterCommit(() => removeFolders(config, shopId, [deleted.imageKey]));
+      afterCommit(() => media.removeFolders(shopId, [deleted.imageKey]));
     },
   );
 

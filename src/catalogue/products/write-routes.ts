@@ -7,7 +7,7 @@ import type { Operations } from '../../http/operation.ts';
 import { CurrencyParameter, Id, LocaleParameter } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
 import { addMedia, bytesOf } from '../../platform/media/quota.ts';
-import { removeFolders } from '../../platform/media/storage.ts';
+import type { MediaStorage } from '../../platform/media/storage.ts';
 import { takeNumber } from '../../shops/shop/queries.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { factsOf } from './facts.ts';
@@ -71,7 +71,7 @@ const NewProduct = Type.Object(
 );
 
 /** The operations that change products. */
-export function productWrites(api: Operations): void {
+export function productWrites(api: Operations, media: MediaStorage): void {
   api.write(
     {
       ...shared,
@@ -167,7 +167,7 @@ export function productWrites(api: Operations): void {
       }
       await addMedia(tx, shopId, -bytesOf(images));
       const imageKeys = images.map(({ imageKey }) => imageKey);
-      afterCommit(() => removeFolders(api.config, shopId, imageKeys));
+      afterCommit(() => media.removeFolders(shopId, imageKeys));
     },
   );
 }

@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts';
 import type { Database, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
+import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { addMedia, bytesOf } from '../../platform/media/quota.ts';
 import type { ProductFacts } from '../../catalogue/products/facts.ts';
 import { readCatalogue, type DemoProduct } from './demo-data.ts';
@@ -14,7 +15,7 @@ import { dataSheetFile, drawFiles, type DemoFiles } from './draw-files.ts';
  */
 export async function addDemoFiles(db: Database, config: Config, shopId: string): Promise<void> {
   const { products } = await readCatalogue();
-  const files = await drawFiles(config, shopId, products);
+  const files = await drawFiles(openMediaStorage(config), shopId, products);
   await db.transaction(async (tx) => {
     await updateProducts(tx, shopId, products, files);
     await insertImages(tx, shopId, files);

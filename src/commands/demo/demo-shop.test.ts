@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { totalsOf } from '../../../test/carts.ts';
 import { startDemo } from '../../../test/demo.ts';
 import { startService, type Answer, type Service } from '../../../test/service.ts';
+import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { mediaCleanup } from '../../platform/media/sweep.ts';
 import { STATES } from '../../orders/schema.ts';
 import { settingsFormat } from '../../settings-format.ts';
@@ -837,7 +838,10 @@ describe('files', () => {
     const before = await slides('TE-100');
     service.setClock(new Date(Date.now() + 7_200_000));
     expect(
-      await mediaCleanup(service.config, pino({ level: 'silent' })).run(service.db, 1_000),
+      await mediaCleanup(openMediaStorage(service.config), {
+        config: service.config,
+        log: pino({ level: 'silent' }),
+      }).run(service.db, 1_000),
     ).toBeGreaterThan(0);
     service.setClock(now);
     const { logoUrl } = await read('');

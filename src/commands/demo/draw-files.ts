@@ -1,10 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import type { Config } from '../../config.ts';
 import { newId } from '../../kernel/ids.ts';
 import { CLASSES, CLASSIFIERS, type Classifier, type ImageFile } from '../../platform/media/images.ts';
 import { imageName } from '../../platform/media/image-name.ts';
-import { mediaPath, OTHER_FILES, writeFiles } from '../../platform/media/storage.ts';
+import { OTHER_FILES, type MediaStorage } from '../../platform/media/storage.ts';
 import { fitted, loadSharp, type StoredImage } from '../../platform/media/store-image.ts';
 import { dataSheet } from './data-sheet.ts';
 import { findPictures, readPicture, type DemoProduct } from './demo-data.ts';
@@ -30,12 +27,12 @@ export interface DemoFiles {
  * reducing pictures.
  */
 export async function drawFiles(
-  config: Config,
+  media: MediaStorage,
   shopId: string,
   products: readonly DemoProduct[],
 ): Promise<DemoFiles> {
   const pictures = await findPictures();
-  const draw = (picture: string) => drawImage(config, shopId, picture);
+  const draw = (picture: string) => drawImage(media, shopId, picture);
   const [images, coffee, others] = await Promise.all([
     Promise.all(
       products.map(async ({ number }) => {
@@ -46,7 +43,8 @@ export async function drawFiles(
     draw('coffee'),
     otherFiles(products),
   ]);
-  await writeOthers(config, shopId, others);
+  // What is there is overwritten: a folder that outlived its database has the same files under the same names.
+  await media.write(shopId, OTHER_FILES, others);
   const address = (file: string) => `/media/${shopId}/${OTHER_FILES}/${file}`;
   const addresses = (isMeant: (product: DemoProduct) => unknown, file: (number: string) => string) =>
     new Map(products.filter(isMeant).map(({ number }) => [number, address(file(number))]));
@@ -65,7 +63,7 @@ export async function drawFiles(
 export const dataSheetFile = (number: string) => `${number}-data-sheet.pdf`;
 const energyLabel = (number: string) => `${number}-energy-label`;
 
-async function drawImage(config: Config, shopId: string, picture: string): Promise<DrawnImage> {
+async function drawImage(media: MediaStorage, shopId: string, picture: string): Promise<DrawnImage> {
   const name = `${picture}.png`;
   const drawing = await readPicture(picture);
   const { fileOf } = imageName(name);
@@ -78,7 +76,7 @@ async function drawImage(config: Config, shopId: string, picture: string): Promi
     files.push({ classifier, ...size, bytes, file: fileOf(CLASSES[classifier].suffix) });
   }
   const imageKey = newId(new Date());
-  await writeFiles(config, shopId, imageKey, files);
+  await media.write(shopId, imageKey, files);
   const sizes = Object.fromEntries(
     files.map(({ classifier, file, width, height, bytes }) => [
       classifier,
@@ -115,17 +113,4 @@ async function otherFiles(products: readonly DemoProduct[]): Promise<{ file: str
     .filter(({ hasDataSheet }) => hasDataSheet)
     .map(({ number, details }) => ({ file: dataSheetFile(number), bytes: dataSheet(number, details!) }));
   return [...drawn, ...sheets];
-}
-
-/** Overwrites what is there: a folder that outlived its database has the same files under the same names. */
-async function writeOthers(
-  config: Config,
-  shopId: string,
-  files: readonly { file: string; bytes: Buffer }[],
-): Promise<void> {
-  for (const { file, bytes } of files) {
-    const target = mediaPath(config, shopId, OTHER_FILES, file)!;
-    await mkdir(path.dirname(target), { recursive: true });
-    await writeFile(target, bytes, { flush: true });
-  }
 }

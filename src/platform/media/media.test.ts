@@ -5,11 +5,12 @@ import path from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenShop, givenToken } from '../../../test/builders.ts';
-import { startService, type Service } from '../../../test/service.ts';
+import { putFile, setAge, storedFolders } from '../../../test/media-files.ts';
+import { mediaServer, startService, type Service } from '../../../test/service.ts';
 import { givenPlainProduct, PNG, sendImage } from '../../../test/upload.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
-import { removeShopFolder } from './storage.ts';
+import { openMediaStorage } from './open-storage.ts';
 import { storeImage } from './store-image.ts';
 import { mediaCleanup } from './sweep.ts';
 
@@ -34,7 +35,7 @@ describe('an image is served', () => {
     service.app.inject({ method, url: address, headers });
 
   beforeAll(async () => {
-    const { imageKey, sizes } = await storeImage(service.config, 'Shop', PNG, 'dot.png');
+    const { imageKey, sizes } = await storeImage(openMediaStorage(service.config), 'Shop', PNG, 'dot.png');
     address = `/media/Shop/${imageKey}/${sizes.Large!.file}`;
     size = sizes.Large!.bytes;
   });
@@ -63,12 +64,9 @@ describe('an image is served', () => {
     ['jpeg', 'image/jpeg'],
     ['ico', 'image/x-icon'],
   ])('.%s is %s', async (extension, type) => {
-    const folder = path.join(media, 'Shop', newId(new Date()));
-    await mkdir(folder, { recursive: true });
-    await writeFile(path.join(folder, `x.${extension}`), '<script>');
-    const { statusCode, headers } = await service.app.inject(
-      `/media/Shop/${path.basename(folder)}/x.${extension}`,
-    );
+    const name = `Shop/${newId(new Date())}/x.${extension}`;
+    await putFile(service, name, '<script>');
+    const { statusCode, headers } = await service.app.inject(`/media/${name}`);
     expect([statusCode, headers['content-type']]).toEqual([200, type]);
   });
 
@@ -125,11 +123,13 @@ describe('an image is served', () => {
     await writeFile(secret, 'not for you');
     const key = address.split('/')[3]!;
     const linked = newId(new Date());
-    await mkdir(path.join(media, 'Shop', linked), { recursive: true });
-    await symlink(secret, path.join(media, 'Shop', linked, 'link.png'));
-    await writeFile(path.join(media, 'Shop', linked, 'page.html'), 'not for you');
-    await writeFile(path.join(media, 'Shop', linked, '.hidden.png'), 'not for you');
-    await mkdir(path.join(media, 'Shop', linked, 'folder.png'));
+    await putFile(service, `Shop/${linked}/page.html`, 'not for you');
+    await putFile(service, `Shop/${linked}/.hidden.png`, 'not for you');
+    // Only a folder can hold these.
+    if (!mediaServer.s3) {
+      await symlink(secret, path.join(media, 'Shop', linked, 'link.png'));
+      await mkdir(path.join(media, 'Shop', linked, 'folder.png'));
+    }
     for (const place of [
       `Shop/${key}/other.png`,
       `Other/${key}/dot.png`,
@@ -171,6 +171,26 @@ describe('an image is served', () => {
   });
 });
 
+test('the files of a shop are listed, and what is none of ours is left out', async () => {
+  const media = openMediaStorage(service.config);
+  const folder = newId(new Date());
+  await media.write('Listed', folder, [{ file: 'a.png', bytes: PNG }]);
+  await media.write('Listed', 'files', [
+    { file: 'logo.png', bytes: PNG },
+    { file: 'sheet.pdf', bytes: PNG },
+  ]);
+  await media.write('Listed2', folder, [{ file: 'a.png', bytes: PNG }]);
+  await putFile(service, `Listed/${folder}/page.html`, 'x');
+  await putFile(service, 'Listed/notes/a.png', 'x');
+  const names = [];
+  for await (const name of media.files('Listed')) names.push(Object.values(name).join('/'));
+  expect(names.toSorted()).toEqual([
+    `Listed/${folder}/a.png`,
+    'Listed/files/logo.png',
+    'Listed/files/sheet.pdf',
+  ]);
+});
+
 describe('the sweep', () => {
   const OLD = new Date(Date.now() - 2 * 3_600_000);
 
@@ -179,27 +199,25 @@ describe('the sweep', () => {
     shopId: string,
     { isOld = true, key = newId(new Date()) } = {},
   ): Promise<string> {
-    const folder = path.join(media, shopId, key);
-    await mkdir(folder, { recursive: true });
-    await writeFile(path.join(folder, 'x.png'), 'x');
-    if (isOld) await utimes(folder, OLD, OLD);
+    await putFile(service, `${shopId}/${key}/x.png`, 'x');
+    if (isOld) await setAge(service, `${shopId}/${key}`, OLD);
     return key;
   }
 
-  const folders = (shopId: string) => readdir(path.join(media, shopId));
+  const folders = (shopId: string) => storedFolders(service, shopId);
   /** All steps of one clean-up; returns how many there were. */
   async function sweep({ db, config }: Pick<Service, 'db' | 'config'> = service): Promise<number> {
-    const step = mediaCleanup(config, pino({ level: 'silent' }));
+    const step = mediaCleanup(openMediaStorage(config), { config, log: pino({ level: 'silent' }) });
     for (let steps = 1; ; steps++) if ((await step.run(db, 500)) < 500) return steps;
   }
 
-  beforeEach(() => removeShopFolder(service.config, 'Shop'));
+  beforeEach(() => openMediaStorage(service.config).removeShop('Shop'));
 
   test('removes folders that no row names and that are an hour old, and no others', async () => {
     const productId = await givenPlainProduct(service, 'Shop');
     await sendImage(service, `/Shop/products/${productId}/slideshow`, 'a.png', PNG, { token });
     const [named] = await folders('Shop');
-    await utimes(path.join(media, 'Shop', named!), OLD, OLD);
+    await setAge(service, `Shop/${named}`, OLD);
     const ofCategory = await givenFolder('Shop');
     await service.db.run(
       sql`update category set image_key = ${ofCategory}, image_sizes = '{}' where shop_id = 'Shop'`,
@@ -210,8 +228,8 @@ describe('the sweep', () => {
     await givenShop(service, 'Second');
     await givenFolder('Second', { key: named! });
     const unknown = await givenFolder('Unknown');
-    await mkdir(path.join(media, 'Shop/notes'), { recursive: true });
-    await utimes(path.join(media, 'Shop/notes'), OLD, OLD);
+    await putFile(service, 'Shop/notes/x.png', 'x');
+    await setAge(service, 'Shop/notes', OLD);
 
     await sweep();
     expect(new Set(await folders('Shop'))).toEqual(new Set([named, ofCategory, fresh, 'notes']));

@@ -1,20 +1,7 @@
-import { lstat } from 'node:fs/promises';
-import path from 'node:path';
-import { send } from '@fastify/send';
-import type { FastifyInstance } from 'fastify';
-import type { Config } from '../../config.ts';
-import { isMissing, mediaPath } from './storage.ts';
-
-const TYPES: Readonly<Record<string, string>> = {
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.gif': 'image/gif',
-  '.ico': 'image/x-icon',
-  '.pdf': 'application/pdf',
-};
-
-const YEAR = 365 * 24 * 3_600_000;
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { decide, etagOf } from './conditions.ts';
+import { CACHE_CONTROL, isMediaName, mediaType, type MediaStorage } from './storage.ts';
 
 /** Anybody may show an image on a page, and no browser may take it for anything else. */
 const HEADERS = {
@@ -23,50 +10,48 @@ const HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-const REFUSALS: Readonly<Record<number, string>> = {
-  412: 'The condition does not hold',
-  416: 'The image has no such bytes',
-};
-
 /** The files of images. A file never changes, so browsers and proxies may keep it as long as they like. */
-export function mediaRoutes(app: FastifyInstance, { config }: { config: Config }): void {
+export function mediaRoutes(app: FastifyInstance, { media }: { media: MediaStorage }): void {
   app.get<{ Params: { shopId: string; imageKey: string; file: string } }>(
     '/media/:shopId/:imageKey/:file',
     { schema: { hide: true } },
     async (request, reply) => {
       reply.headers(HEADERS);
       const { shopId, imageKey, file } = request.params;
-      const found = mediaPath(config, shopId, imageKey, file);
-      if (found === undefined || !(await isPlainFile(found))) {
-        return reply.code(404).type('text/plain').header('cache-control', 'no-cache').send('No such image');
-      }
-      const result = await send(request.raw, file, {
-        root: path.dirname(found),
-        contentType: false,
-        maxAge: YEAR,
-        immutable: true,
-      });
-      reply.code(result.statusCode);
+      const name = { shopId, folder: imageKey, file };
+      const found = isMediaName(name) ? await media.find(name) : undefined;
+      if (!found) return sendMissing(reply);
       // A browser does not open a document in a sandbox: it may keep it.
       if (file.endsWith('.pdf')) reply.header('content-disposition', 'attachment');
-      if (result.type === 'file') {
-        return reply.headers(result.headers).type(TYPES[path.extname(file)]!).send(result.stream);
+
+      const decision = decide(request.headers, found);
+      reply.code(decision.status);
+      if (decision.status === 412) return reply.type('text/plain').send('The condition does not hold');
+      if (decision.status === 416) {
+        reply.header('content-range', `bytes */${found.size}`);
+        return reply.type('text/plain').send('The image has no such bytes');
       }
-      const refusal = REFUSALS[result.statusCode];
-      if (refusal === undefined) throw new Error(`The image could not be sent: ${found}`);
-      const { 'Content-Range': range } = result.headers;
-      if (range !== undefined) reply.header('content-range', range);
-      return reply.type('text/plain').send(refusal);
+      const range = decision.status === 206 ? decision.range : undefined;
+      const isEmpty = request.method === 'HEAD' || decision.status === 304;
+      // Fastify calls a body that is undefined 0 bytes long.
+      const body = isEmpty ? Readable.from([]) : await media.read(name, range);
+      if (!body) return sendMissing(reply);
+
+      reply.headers({
+        'accept-ranges': 'bytes',
+        'cache-control': CACHE_CONTROL,
+        etag: etagOf(found),
+        'last-modified': found.modifiedAt.toUTCString(),
+      });
+      if (decision.status !== 304) {
+        reply.header('content-length', range ? range.end - range.start + 1 : found.size);
+      }
+      if (range) reply.header('content-range', `bytes ${range.start}-${range.end}/${found.size}`);
+      return reply.type(mediaType(file)).send(body);
     },
   );
 }
 
-/** What somebody linked into the folder is not served. */
-async function isPlainFile(place: string): Promise<boolean> {
-  try {
-    return (await lstat(place)).isFile();
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
+function sendMissing(reply: FastifyReply) {
+  return reply.code(404).type('text/plain').header('cache-control', 'no-cache').send('No such image');
 }

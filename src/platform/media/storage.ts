@@ -1,11 +1,53 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config } from '../../config.ts';
+import type { Readable } from 'node:stream';
 
 /**
- * Where the files of images lie: KONTOR_DATA/media/<shop>/<image key>/<file>. A path is made of these three alone,
- * and none of them is text that a client chose: the shop exists, the key is ours, the file's name is made safe.
+ * Where the files of images are: in a folder of this machine or in an S3-compatible store, as the configuration says
+ * (`openMediaStorage`). Both hold the same names: <shop>/<folder>/<file>. No part of a name is text that a client chose:
+ * the shop exists, the folder is the key of an image, the name of the file is made safe.
  */
+export interface MediaStorage {
+  /** undefined: there is no such file. */
+  find(name: MediaName): Promise<StoredFile | undefined>;
+  /** The whole file, or a part of it; undefined: it has been removed meanwhile. */
+  read(name: MediaName, range?: ByteRange): Promise<Readable | undefined>;
+  /** Every file is there as a whole or not at all, and survives a power cut once this returns. */
+  write(shopId: string, folder: string, files: readonly NewFile[]): Promise<void>;
+  /** Folders that are gone already do not matter. */
+  removeFolders(shopId: string, folders: readonly string[]): Promise<void>;
+  removeShop(shopId: string): Promise<void>;
+  /** All files of a shop, read page by page. */
+  files(shopId: string): AsyncGenerator<MediaName>;
+  /** The folders of images that nobody has written to since then, read page by page. */
+  foldersBefore(time: Date): AsyncGenerator<ImageFolder>;
+}
+
+export interface MediaName {
+  shopId: string;
+  folder: string;
+  file: string;
+}
+
+export interface StoredFile {
+  size: number;
+  modifiedAt: Date;
+}
+
+/** The first and the last byte. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+export interface NewFile {
+  file: string;
+  bytes: Uint8Array;
+}
+
+export interface ImageFolder {
+  shopId: string;
+  imageKey: string;
+}
 
 const SHOP = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const KEY = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/;
@@ -17,61 +59,33 @@ export const OTHER_FILES = 'files';
 export const isShopFolder = (name: string) => SHOP.test(name);
 export const isImageFolder = (name: string) => KEY.test(name);
 
-export function mediaFolder({ KONTOR_DATA }: Config): string {
-  return path.resolve(KONTOR_DATA, 'media');
+/** Whether it is a name that we could have written. */
+export function isMediaName({ shopId, folder, file }: MediaName): boolean {
+  return SHOP.test(shopId) && (KEY.test(folder) || folder === OTHER_FILES) && FILE.test(file);
 }
 
-/** undefined: nothing that we could have written. */
-export function mediaPath(
-  config: Config,
-  shopId: string,
-  imageKey: string,
-  file: string,
-): string | undefined {
-  const isFolder = KEY.test(imageKey) || imageKey === OTHER_FILES;
-  if (!SHOP.test(shopId) || !isFolder || !FILE.test(file)) return undefined;
-  return path.join(mediaFolder(config), shopId, imageKey, file);
+/** The names of new files; throws at the first that is not one of ours. */
+export function namesOf(shopId: string, folder: string, files: readonly NewFile[]): MediaName[] {
+  return files.map(({ file }) => {
+    const name = { shopId, folder, file };
+    if (!isMediaName(name)) throw new Error('An image has a place that is not one of ours');
+    return name;
+  });
 }
 
-/** On disk before it is in the database: what was answered with 201 survives a power cut. */
-export async function writeFiles(
-  config: Config,
-  shopId: string,
-  imageKey: string,
-  files: readonly { file: string; bytes: Uint8Array }[],
-): Promise<void> {
-  const targets = files.map(({ file, bytes }) => ({
-    target: mediaPath(config, shopId, imageKey, file),
-    bytes,
-  }));
-  await mkdir(path.join(mediaFolder(config), shopId, imageKey), { recursive: true });
-  await Promise.all(
-    targets.map(({ target, bytes }) => {
-      if (target === undefined) throw new Error('An image has a place that is not one of ours');
-      return writeFile(target, bytes, { flag: 'wx', flush: true });
-    }),
-  );
+const TYPES: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.gif': 'image/gif',
+  '.ico': 'image/x-icon',
+  '.pdf': 'application/pdf',
+};
+
+/** The media type of a file with such a name. */
+export function mediaType(file: string): string {
+  return TYPES[path.extname(file)]!;
 }
 
-/** The folders of images that no row names any more. Those that are gone already do not matter. */
-export async function removeFolders(
-  config: Config,
-  shopId: string,
-  imageKeys: readonly string[],
-): Promise<void> {
-  await Promise.all(
-    imageKeys.map((key) =>
-      rm(path.join(mediaFolder(config), shopId, key.toUpperCase()), { recursive: true, force: true }),
-    ),
-  );
-}
-
-/** After a shop was deleted. */
-export async function removeShopFolder(config: Config, shopId: string): Promise<void> {
-  await rm(path.join(mediaFolder(config), shopId), { recursive: true, force: true });
-}
-
-/** Somebody else removed it, or it never was. */
-export function isMissing(error: unknown): boolean {
-  return (error as { code?: unknown }).code === 'ENOENT';
-}
+/** A file never changes, so browsers and proxies may keep it as long as they like. */
+export const CACHE_CONTROL = 'public, max-age=31536000, immutable';

@@ -3,19 +3,21 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig, type Config } from '../../config.ts';
+import { openFolderStorage } from './folder-storage.ts';
 import { imageName } from './image-name.ts';
 import { CLASSIFIERS, imagesOf, type Classifier } from './images.ts';
+import type { MediaStorage } from './storage.ts';
 import { fitted, storeImage, type StoredImage } from './store-image.ts';
 
-let config: Config;
+let folder: string;
+let media: MediaStorage;
 
 beforeAll(async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), `kontor-test-${process.pid}-`));
-  config = readConfig({ KONTOR_DATA: folder });
+  folder = await mkdtemp(path.join(tmpdir(), `kontor-test-${process.pid}-`));
+  media = openFolderStorage(folder);
 });
 
-afterAll(() => rm(config.KONTOR_DATA, { recursive: true }));
+afterAll(() => rm(folder, { recursive: true }));
 
 /** A picture whose left half is red and whose right half is blue. */
 function picture(width: number, height: number, channels: 3 | 4 = 3) {
@@ -60,7 +62,7 @@ function gif(width: number, height: number, frames: number): Buffer {
 }
 
 function folderOf({ imageKey }: StoredImage): string {
-  return path.join(config.KONTOR_DATA, 'media/Shop', imageKey);
+  return path.join(folder, 'Shop', imageKey);
 }
 
 function fileOf(stored: StoredImage, classifier: Classifier): Promise<Buffer> {
@@ -82,10 +84,10 @@ async function measured(stored: StoredImage) {
 
 /** Nothing may be left of what was refused. */
 async function refusalOf(source: Buffer | string, name: string): Promise<string> {
-  const before = await readdir(path.join(config.KONTOR_DATA, 'media/Shop')).catch(() => []);
-  const error: unknown = await storeImage(config, 'Shop', source, name).catch((error: unknown) => error);
+  const before = await readdir(path.join(folder, 'Shop')).catch(() => []);
+  const error: unknown = await storeImage(media, 'Shop', source, name).catch((error: unknown) => error);
   expect(error).toMatchObject({ name: 'HttpError', status: 400 });
-  expect(await readdir(path.join(config.KONTOR_DATA, 'media/Shop')).catch(() => [])).toEqual(before);
+  expect(await readdir(path.join(folder, 'Shop')).catch(() => [])).toEqual(before);
   return (error as Error).message;
 }
 
@@ -107,7 +109,7 @@ describe('the sizes', () => {
 
   test('of a photo, in its own format', async () => {
     const stored = await storeImage(
-      config,
+      media,
       'Shop',
       await picture(1920, 1080).jpeg().toBuffer(),
       'Möwe am Meer.JPG',
@@ -126,7 +128,7 @@ describe('the sizes', () => {
 
   test('of a small image: its own pixels, never more', async () => {
     const original = await picture(60, 40, 4).png().toBuffer();
-    const stored = await storeImage(config, 'Shop', original, 'dot.png');
+    const stored = await storeImage(media, 'Shop', original, 'dot.png');
     expect(await measured(stored)).toEqual([
       'Thumbnail png 50x33 dot_xs.png',
       'Small png 60x40 dot_s.png',
@@ -141,36 +143,36 @@ describe('the sizes', () => {
   });
 
   test('an image of more than 4000 pixels a side is made smaller', async () => {
-    const stored = await storeImage(config, 'Shop', await picture(4500, 900).jpeg().toBuffer(), 'wide.jpeg');
+    const stored = await storeImage(media, 'Shop', await picture(4500, 900).jpeg().toBuffer(), 'wide.jpeg');
     expect((await measured(stored)).at(-1)).toBe('Large jpeg 4000x800 wide.jpeg');
   });
 
   test('from a file as from bytes', async () => {
-    const place = path.join(config.KONTOR_DATA, 'upload');
+    const place = path.join(folder, 'upload');
     await writeFile(place, await picture(300, 200).png().toBuffer());
-    const stored = await storeImage(config, 'Shop', place, 'from-file.png');
+    const stored = await storeImage(media, 'Shop', place, 'from-file.png');
     expect((await measured(stored)).at(-1)).toBe('Large png 300x200 from-file.png');
   });
 
   test('16 bits a colour, grey and CMYK can be shown everywhere afterwards', async () => {
     const deep = await picture(90, 60).toColourspace('rgb16').png().toBuffer();
-    expect(await measured(await storeImage(config, 'Shop', deep, 'deep.png'))).toHaveLength(7);
+    expect(await measured(await storeImage(media, 'Shop', deep, 'deep.png'))).toHaveLength(7);
     const grey = await picture(900, 600).greyscale().jpeg().toBuffer();
-    expect(await measured(await storeImage(config, 'Shop', grey, 'grey.jpg'))).toHaveLength(7);
+    expect(await measured(await storeImage(media, 'Shop', grey, 'grey.jpg'))).toHaveLength(7);
     const inks = await picture(900, 600).toColourspace('cmyk').jpeg().toBuffer();
     expect((await sharp(inks).metadata()).space).toBe('cmyk');
-    const stored = await storeImage(config, 'Shop', inks, 'inks.jpg');
+    const stored = await storeImage(media, 'Shop', inks, 'inks.jpg');
     expect((await sharp(await fileOf(stored, 'Large')).metadata()).space).toBe('srgb');
   });
 
   test('an animation goes on moving in its large size', async () => {
     const original = await animation(120, 90, 4);
-    const stored = await storeImage(config, 'Shop', original, 'wink.gif');
+    const stored = await storeImage(media, 'Shop', original, 'wink.gif');
     expect(await measured(stored)).toEqual(
       expect.arrayContaining(['Small gif 100x75 wink_s.gif', 'Large gif 120x90 wink.gif']),
     );
     expect(await fileOf(stored, 'Large')).toEqual(original);
-    const wide = await storeImage(config, 'Shop', await animation(4100, 4, 2), 'wide.gif');
+    const wide = await storeImage(media, 'Shop', await animation(4100, 4, 2), 'wide.gif');
     expect(wide.sizes.Large).toMatchObject({ width: 4000, height: 4 });
     expect((await sharp(await fileOf(wide, 'Large'), { animated: true }).metadata()).pages).toBe(2);
     expect((await sharp(await fileOf(stored, 'Small')).metadata()).pages).toBe(1);
@@ -187,7 +189,7 @@ test('a photo stands upright, and what its camera noted is gone', async () => {
     .withMetadata({ orientation: 6 })
     .toBuffer();
   expect(photo.includes('Somebody')).toBe(true);
-  const stored = await storeImage(config, 'Shop', photo, 'photo.jpg');
+  const stored = await storeImage(media, 'Shop', photo, 'photo.jpg');
   expect(await measured(stored)).toEqual(
     expect.arrayContaining(['Large jpeg 200x300 photo.jpg', 'Small jpeg 67x100 photo_s.jpg']),
   );
@@ -209,7 +211,7 @@ test('what is hidden behind the pixels is not kept', async () => {
     await picture(60, 40).png().toBuffer(),
     Buffer.from('<script>alert(1)</script>'),
   ]);
-  const stored = await storeImage(config, 'Shop', page, 'page.png');
+  const stored = await storeImage(media, 'Shop', page, 'page.png');
   for (const classifier of CLASSIFIERS) {
     expect((await fileOf(stored, classifier)).includes('script')).toBe(false);
   }
@@ -256,7 +258,7 @@ describe('an icon', () => {
       { size: 32, bytes: bitmap(32, 32) },
       { size: 256, bytes: await picture(256, 256, 4).png().toBuffer() },
     );
-    const stored = await storeImage(config, 'Shop', icon, 'shop.ico');
+    const stored = await storeImage(media, 'Shop', icon, 'shop.ico');
     expect(stored.sizes).toEqual({
       Thumbnail: null,
       Small: null,
@@ -343,7 +345,7 @@ describe('refused by its content:', () => {
     for (let at = 8; at < whole.length; at += 97) {
       const broken = Buffer.from(whole);
       broken[at]! ^= 0xff;
-      const stored = await storeImage(config, 'Shop', broken, 'broken.png').catch((error: unknown) => error);
+      const stored = await storeImage(media, 'Shop', broken, 'broken.png').catch((error: unknown) => error);
       if (!(stored instanceof Error)) continue;
       expect(stored).toMatchObject({ status: 400 });
     }
@@ -399,7 +401,7 @@ describe('the name', () => {
 
 test('images of a product: five sizes in their order, those that exist', async () => {
   const { imageKey, sizes } = await storeImage(
-    config,
+    media,
     'Shop',
     await picture(60, 40).png().toBuffer(),
     'a.png',

@@ -1,13 +1,12 @@
 import { open, readFile } from 'node:fs/promises';
 import type { Sharp, SharpOptions } from 'sharp';
-import type { Config } from '../../config.ts';
 import { badRequest, HttpError } from '../../http/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { iconEntries } from './icon.ts';
 import { imageName, type ImageKind } from './image-name.ts';
 import { CLASSES, CLASSIFIERS, type Classifier, type ImageFile, type ImageSizes } from './images.ts';
-import { removeFolders, writeFiles } from './storage.ts';
+import type { MediaStorage } from './storage.ts';
 
 export interface StoredImage {
   imageKey: string;
@@ -38,7 +37,7 @@ const SIGNATURES: Readonly<Record<ImageKind, readonly string[]>> = {
  * published. The files belong to nobody until a row names their key: the sweep removes them after an hour.
  */
 export async function storeImage(
-  config: Config,
+  media: MediaStorage,
   shopId: string,
   source: Buffer | string,
   name: string,
@@ -54,9 +53,10 @@ export async function storeImage(
     return picture ? [{ classifier, ...picture, file: fileOf(CLASSES[classifier].suffix) }] : [];
   });
   try {
-    await writeFiles(config, shopId, imageKey, files);
+    await media.write(shopId, imageKey, files);
   } catch (error) {
-    await removeFolders(config, shopId, [imageKey]);
+    // Where that fails too, the sweep removes them.
+    await media.removeFolders(shopId, [imageKey]).catch(() => {});
     throw error;
   }
   const sizes = Object.fromEntries(CLASSIFIERS.map((classifier) => [classifier, null])) as Record<

@@ -1,5 +1,4 @@
-import type { Dir, Dirent } from 'node:fs';
-import { lstat, opendir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../../config.ts';
@@ -7,15 +6,11 @@ import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { uploadFolder } from '../../http/upload.ts';
 import type { CleanupStep } from '../cleanup.ts';
-import { isImageFolder, isMissing, isShopFolder, mediaFolder, removeFolders } from './storage.ts';
+import { entriesOf, isOlder } from './folder-storage.ts';
+import type { ImageFolder, MediaStorage } from './storage.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-
-interface ImageFolder {
-  shopId: string;
-  imageKey: string;
-}
 
 /**
  * Removes what a process left behind that died between writing files and committing their row, or between
@@ -23,23 +18,29 @@ interface ImageFolder {
  * through all folders finds these files, so it comes once a day, and asks the database about many folders at once,
  * whichever shops they are of.
  */
-export function mediaCleanup(config: Config, log: FastifyBaseLogger): CleanupStep {
+export function mediaCleanup(
+  media: MediaStorage,
+  { config, log }: { config: Config; log: FastifyBaseLogger },
+): CleanupStep {
   /** Where the walk is: the steps of one clean-up follow each other. */
   let walk: AsyncGenerator<ImageFolder> | undefined;
   return {
     name: 'media',
     every: DAY,
     run: async (db, limit) => {
-      const before = db.now.getTime() - HOUR;
+      const before = new Date(db.now.getTime() - HOUR);
       if (!walk) {
         const removed = await removeUploads(config, before);
         if (removed > 0) log.info({ removed }, 'removed uploads that were not finished');
-        walk = oldFolders(config, before);
+        walk = media.foldersBefore(before);
       }
       try {
         const folders = await takeFrom(walk, limit);
         const unnamed = await findUnnamed(db, folders);
-        await Promise.all(unnamed.map(({ shopId, imageKey }) => removeFolders(config, shopId, [imageKey])));
+        for (const shopId of new Set(unnamed.map((folder) => folder.shopId))) {
+          const keys = unnamed.filter((folder) => folder.shopId === shopId).map(({ imageKey }) => imageKey);
+          await media.removeFolders(shopId, keys);
+        }
         if (unnamed.length > 0)
           log.info({ removed: unnamed.length }, 'removed files of images that nobody has');
         if (folders.length < limit) walk = undefined;
@@ -52,7 +53,7 @@ export function mediaCleanup(config: Config, log: FastifyBaseLogger): CleanupSte
   };
 }
 
-async function removeUploads(config: Config, before: number): Promise<number> {
+async function removeUploads(config: Config, before: Date): Promise<number> {
   const uploads = uploadFolder(config);
   let removed = 0;
   for await (const { name } of entriesOf(uploads)) {
@@ -61,18 +62,6 @@ async function removeUploads(config: Config, before: number): Promise<number> {
     removed++;
   }
   return removed;
-}
-
-async function* oldFolders(config: Config, before: number): AsyncGenerator<ImageFolder> {
-  for await (const { name: shopId } of entriesOf(mediaFolder(config))) {
-    if (!isShopFolder(shopId)) continue;
-    const folder = path.join(mediaFolder(config), shopId);
-    for await (const { name: imageKey } of entriesOf(folder)) {
-      if (isImageFolder(imageKey) && (await isOlder(path.join(folder, imageKey), before))) {
-        yield { shopId, imageKey };
-      }
-    }
-  }
 }
 
 async function takeFrom<Item>(items: AsyncGenerator<Item>, limit: number): Promise<Item[]> {
@@ -102,26 +91,4 @@ async function findUnnamed(db: Queries, folders: readonly ImageFolder[]): Promis
       and (
         select count(*) from category
         where category.shop_id = folder.shop_id and category.image_key = folder.image_key) = 0`);
-}
-
-/** Read bit by bit, because a shop may have a million images. Nothing, where the folder does not exist. */
-async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
-  let opened: Dir;
-  try {
-    opened = await opendir(folder);
-  } catch (error) {
-    if (isMissing(error)) return;
-    throw error;
-  }
-  yield* opened;
-}
-
-/** Another process may remove it meanwhile. */
-async function isOlder(place: string, before: number): Promise<boolean> {
-  try {
-    return (await lstat(place)).mtimeMs < before;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
 }

@@ -18,8 +18,9 @@ import {
   insertApp,
   insertCode,
   insertToken,
+  updateSealedSecret,
 } from './queries.ts';
-import { seal, unseal } from './sealing.ts';
+import { seal, unseal, unsealIfPossible } from './sealing.ts';
 
 /** What the command line does with apps and tokens. */
 
@@ -136,6 +137,11 @@ export async function authorise(
 ): Promise<string> {
   const app = await findApp(tx, shopId, nameOrClientId);
   if (!app) throw new AppProblem(`The shop ${shopId} has no app ${JSON.stringify(nameOrClientId)}.`);
+  if (app.secretHash && !app.secretSealed) {
+    throw new AppProblem(
+      `The secret of the app ${JSON.stringify(app.name)} was left out when the shop was restored. Delete the app, and create it again.`,
+    );
+  }
   if (!app.callbackUrl || !app.secretSealed) {
     throw new AppProblem(
       `The app ${JSON.stringify(app.name)} is private: it is not installed, it just has tokens.`,
@@ -158,6 +164,32 @@ export async function authorise(
   address.searchParams.set('api_url', apiUrl);
   address.searchParams.set('access_token_url', accessTokenUrl);
   return address.href;
+}
+
+export interface SealingKeys {
+  /** Of this installation. */
+  own: Buffer;
+  /** Of the installation that the shop comes from, where it is known. */
+  former?: Buffer | undefined;
+}
+
+/**
+ * Seals the secrets of a restored shop with the key of this installation. Those that neither key opens are removed;
+ * returns the names of their apps. Tokens that these apps have stay valid.
+ */
+export async function resealSecrets(
+  tx: Transaction,
+  shopId: string,
+  { own, former }: SealingKeys,
+): Promise<string[]> {
+  const lost: string[] = [];
+  for (const { appId, name, secretSealed } of await findApps(tx, shopId)) {
+    if (!secretSealed || unsealIfPossible(own, secretSealed) !== undefined) continue;
+    const secret = former && unsealIfPossible(former, secretSealed);
+    await updateSealedSecret(tx, shopId, appId, secret === undefined ? null : seal(own, secret));
+    if (secret === undefined) lost.push(name);
+  }
+  return lost;
 }
 
 /** With this an app can tell that a code comes from the service: the contract fixes what is signed. */

@@ -55,6 +55,17 @@ export function insertApp(tx: Transaction, shopId: string, app: Omit<AppRow, 'cr
       ${app.secretSealed}, ${tx.now})`);
 }
 
+/** null: nobody can read it any more. */
+export function updateSealedSecret(
+  tx: Transaction,
+  shopId: string,
+  appId: string,
+  secretSealed: Buffer | null,
+) {
+  return tx.run(sql`
+    update app set secret_sealed = ${secretSealed} where shop_id = ${shopId} and app_id = ${appId}`);
+}
+
 /** Its tokens, codes and script tags go with it, by their foreign keys. */
 export function deleteAppById(tx: Transaction, shopId: string, appId: string) {
   return tx.run(sql`delete from app where shop_id = ${shopId} and app_id = ${appId}`);

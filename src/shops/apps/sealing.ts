@@ -41,6 +41,16 @@ export function unseal(key: Buffer, sealed: Buffer): string {
   }
 }
 
+/** undefined: it was sealed with another key. */
+export function unsealIfPossible(key: Buffer, sealed: Buffer): string | undefined {
+  try {
+    return unseal(key, sealed);
+  } catch (error) {
+    if (error instanceof SealProblem) return undefined;
+    throw error;
+  }
+}
+
 /** A key of its own per purpose, so that no other use of the installation's key touches the seals. */
 function sealingKey(key: Buffer): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', 'kontor app secrets', 32));
@@ -56,6 +66,13 @@ export async function installationKey(
   if (config.KONTOR_SECRET === undefined) return storedKey(config.KONTOR_DATA);
   // All processes must come to the same key with nothing but the secret, so the salt is fixed.
   return promisify<string, string, number, Buffer>(scrypt)(config.KONTOR_SECRET, 'kontor installation', 32);
+}
+
+/** The key of another installation, from a copy of its secret.key or from a file that holds its KONTOR_SECRET. */
+export async function keyFromFile(file: string): Promise<Buffer> {
+  const text = await readFile(file, 'utf8');
+  if (KEY_TEXT.test(text)) return Buffer.from(text.trim(), 'hex');
+  return installationKey({ KONTOR_SECRET: text.trim(), KONTOR_DATA: '' });
 }
 
 const KEY_TEXT = /^[0-9a-f]{64}\n$/;

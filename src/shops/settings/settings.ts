@@ -46,7 +46,8 @@ export interface TypeAttribute {
   values: { value: string; name: Localised }[];
 }
 
-const settingsCache: CacheKind<Settings> = { name: 'settings', limit: { entries: 2_000 } };
+/** Ten thousand shops with few settings, or a thousand with many. */
+const settingsCache: CacheKind<Settings> = { name: 'settings', limit: { megabytes: 48 } };
 
 /** The cached settings, if there are any; whoever uses them compares their version with the database's. */
 export function cachedSettings({ caches }: Queries, shopId: string): Settings | undefined {
@@ -73,7 +74,7 @@ export async function findSettings(db: Queries, shopId: string): Promise<Setting
   if (cached?.version === row.version) return cached;
 
   const settings = await selectSettings(db, shopId);
-  if (settings) db.caches.of(settingsCache).set(shopId, settings);
+  if (settings) db.caches.of(settingsCache).set(shopId, settings, JSON.stringify(settings).length);
   return settings;
 }
 

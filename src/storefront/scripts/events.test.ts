@@ -28,7 +28,7 @@ afterAll(() => service.close());
 
 const visitWith = async (session: Session) =>
   ({
-    db: service.db,
+    db: service.db.ofShop(shop.shopId),
     shopId: shop.shopId,
     settings: await shopSettings(service.db, shop.shopId),
     locale: 'en_GB',

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import type { Transaction } from '../../db/database.ts';
+import { readMigrations, type Migration } from '../../db/migrate.ts';
+import { sql, Sql } from '../../db/sql.ts';
+import { findShopTables, quoted } from './tables.ts';
+
+/**
+ * Rows of an older schema are brought up to date by the migrations themselves, as in an installation that is updated: a
+ * schema beside the real one gets the tables as they were then, the rows go into these, the later migrations run, and
+ * what they have made of the rows moves into the real tables. All of it is in the transaction of the restore, so that
+ * nobody else ever sees it.
+ */
+export async function openOlderSchema(
+  tx: Transaction,
+  lastMigration: string,
+): Promise<{ moveRows: () => Promise<void> }> {
+  const current = await tx.one<{ name: string }>(sql`select current_schema() as name`);
+  const [real, older] = [quoted(current!.name), quoted(`restore_${randomBytes(6).toString('hex')}`)];
+  const migrations = await readMigrations();
+  await execute(tx, `create schema ${older}`);
+  // Tables are found in the first of these, the functions of extensions in the second.
+  await execute(tx, `set local search_path = ${older}, ${real}`);
+  const isEarlier = ({ name }: Migration) => name <= lastMigration;
+  await apply(tx, migrations.filter(isEarlier));
+
+  return {
+    async moveRows() {
+      await apply(
+        tx,
+        migrations.filter((migration) => !isEarlier(migration)),
+      );
+      await execute(tx, `set local search_path = ${real}`);
+      for (const { name, columns } of await findShopTables(tx)) {
+        const names = ['shop_id', ...columns.map((column) => quoted(column.name))].join(', ');
+        const table = quoted(name);
+        await execute(tx, `insert into ${table} (${names}) select ${names} from ${older}.${table}`);
+      }
+      await execute(tx, `drop schema ${older} cascade`);
+    },
+  };
+}
+
+async function apply(tx: Transaction, migrations: readonly Migration[]): Promise<void> {
+  for (const { statements } of migrations) {
+    for (const statement of statements) await execute(tx, statement);
+  }
+}
+
+async function execute(tx: Transaction, statement: string): Promise<void> {
+  await tx.run(new Sql([statement], []));
+}

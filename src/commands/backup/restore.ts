@@ -1,0 +1,186 @@
+import { randomInt } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { Config } from '../../config.ts';
+import type { Database, Transaction } from '../../db/database.ts';
+import { violatedConstraint } from '../../db/failure.ts';
+import { readMigrations } from '../../db/migrate.ts';
+import { Sql } from '../../db/sql.ts';
+import { openMediaStorage } from '../../platform/media/open-storage.ts';
+import type { MediaStorage } from '../../platform/media/storage.ts';
+import { resealSecrets, type SealingKeys } from '../../shops/apps/apps.ts';
+import { CommandProblem, recordCommand } from '../command.ts';
+import { setTextFormats } from './backup.ts';
+import { readChunks } from './file.ts';
+import type { CheckedBackup } from './manifest.ts';
+import { openOlderSchema } from './older-schema.ts';
+import { findShopTables, quoted, type Column } from './tables.ts';
+
+export interface RestoreOptions {
+  /** The id of the restored shop; absent: the one it had. */
+  as?: string | undefined;
+  keys: SealingKeys;
+  /** Rows and files, and how many bytes of the backup they were. */
+  onProgress?: (entries: number, bytes: number) => void;
+}
+
+export interface Restored {
+  shopId: string;
+  files: number;
+  /** Names of the apps whose secrets no key opens. */
+  appsWithoutSecret: string[];
+}
+
+/**
+ * What a copy under another id does not get: tokens, because whoever may call the one shop was not asked about the
+ * other, and domains, because a host belongs to one shop.
+ */
+const OF_ONE_SHOP_ONLY: readonly string[] = ['token', 'shop_domain'];
+
+/**
+ * Restores a shop from a backup, in one transaction. The first row inserted is the shop's own, so that nobody else can
+ * restore or create a shop of this id meanwhile; media files follow the rows, and are removed when anything fails.
+ */
+export async function restoreShop(
+  db: Database,
+  config: Config,
+  backup: CheckedBackup,
+  options: RestoreOptions,
+): Promise<Restored> {
+  const shopId = options.as ?? backup.manifest.shopId;
+  try {
+    return await db.transaction((tx) => insertShop(tx, config, backup, shopId, options));
+  } catch (error) {
+    throw explained(error, shopId);
+  }
+}
+
+async function insertShop(
+  tx: Transaction,
+  config: Config,
+  backup: CheckedBackup,
+  shopId: string,
+  { keys, onProgress = () => {} }: RestoreOptions,
+): Promise<Restored> {
+  const { manifest, path } = backup;
+  await setTextFormats(tx);
+  const isOlder = await isOfOlderSchema(backup);
+  const older = isOlder ? await openOlderSchema(tx, manifest.schema) : undefined;
+  const isCopy = shopId !== manifest.shopId;
+  const columns = new Map((await findShopTables(tx)).map((table) => [table.name, table.columns]));
+  const inserts = new Map(
+    manifest.tables.map((table) => [table.name, insertRows(table, columns.get(table.name)!)]),
+  );
+  // Caches of a running service may hold versions of an earlier shop with the same ids, or of the shop this is a copy of.
+  const versionOffset = randomInt(2 ** 40);
+  const storage = openMediaStorage(config);
+  let files = 0;
+  let hasBegunFiles = false;
+  try {
+    for await (const { head, content, bytes } of readChunks(path)) {
+      if (head.part === 'rows') {
+        const isLeftOut = isCopy && OF_ONE_SHOP_ONLY.includes(head.table);
+        if (!isLeftOut) {
+          const lines = (await decompress(content)).toString();
+          const rows = isCopy ? withNewPaths(lines, manifest.shopId, shopId) : lines;
+          await tx.run(inserts.get(head.table)!(shopId, rows, versionOffset));
+        }
+        onProgress(head.rows, bytes);
+      } else if (head.part === 'media') {
+        if (!hasBegunFiles) await refuseForeignFiles(storage, shopId);
+        hasBegunFiles = true;
+        await storage.write(shopId, head.folder, [{ file: head.file, bytes: content }]);
+        files++;
+        onProgress(1, bytes);
+      }
+    }
+    await older?.moveRows();
+    const appsWithoutSecret = await resealSecrets(tx, shopId, keys);
+    await recordCommand(tx, shopId, 'shop restore');
+    return { shopId, files, appsWithoutSecret };
+  } catch (error) {
+    if (hasBegunFiles) await storage.removeShop(shopId);
+    throw error;
+  }
+}
+
+/** false: of the schema that this installation has. A newer one is refused. */
+async function isOfOlderSchema({ path, manifest }: CheckedBackup): Promise<boolean> {
+  const known = (await readMigrations()).map(({ name }) => name);
+  if (!known.includes(manifest.schema)) {
+    throw new CommandProblem(
+      `${path} was made by Kontor ${manifest.kontor} with the schema ${manifest.schema}, which this version does not have. Update Kontor, then restore it.`,
+    );
+  }
+  return manifest.schema !== known.at(-1);
+}
+
+const decompress = promisify(gunzip);
+
+/** Numbers that move with every change of a row: what is cached is compared with them. */
+const VERSIONS: readonly string[] = ['version', 'settings_version'];
+
+type InsertRows = (shopId: string, lines: string, versionOffset: number) => Sql;
+
+/** Inserts rows from the texts of their columns; a column that the backup does not have gets its default. */
+function insertRows(
+  { name, columns: given }: { name: string; columns: readonly string[] },
+  columns: readonly Column[],
+): InsertRows {
+  const types = new Map(columns.map((column) => [column.name, column.type]));
+  const values = given.map((column, place) => {
+    const value = `(entry ->> ${place})::${types.get(column)!}`;
+    return VERSIONS.includes(column) ? `${value} + added.versions` : value;
+  });
+  const strings = [
+    `insert into ${quoted(name)} (${['shop_id', ...given.map(quoted)].join(', ')}) select `,
+    `::text, ${values.join(', ')} from (select `,
+    '::bigint as versions) as added, jsonb_array_elements(',
+    '::jsonb) as rows (entry)',
+  ];
+  return (shopId, lines, versionOffset) =>
+    new Sql(strings, [shopId, versionOffset, `[${lines.trimEnd().replaceAll('\n', ',')}]`]);
+}
+
+/**
+ * In texts of a copy, paths below the old id become paths below the new one: those of media files, and links in the
+ * shop's own texts. A whole address (https://...) leads where the merchant meant it to lead, and stays.
+ */
+function withNewPaths(lines: string, from: string, to: string): string {
+  const paths = new RegExp(String.raw`(?<=["'(]/(?:media|shop|rs/shops)/)${from}(?=[/?#"')\\])`, 'g');
+  return lines.replaceAll(paths, to);
+}
+
+/** A restore that fails removes all files of the shop, so there must be none before. */
+async function refuseForeignFiles(storage: MediaStorage, shopId: string): Promise<void> {
+  for await (const { folder } of storage.files(shopId)) {
+    throw new CommandProblem(
+      `There are media files of a shop ${shopId}, which this database does not have (${shopId}/${folder}). Move them away, or restore under another id: --as ID`,
+    );
+  }
+}
+
+function explained(error: unknown, shopId: string): unknown {
+  const constraint = violatedConstraint(error);
+  if (constraint === 'shop_pkey') return shopExists(shopId, error);
+  if (constraint === 'shop_id_form') {
+    return new CommandProblem(
+      `${JSON.stringify(shopId)} cannot be the id of a shop: use 1 to 63 letters, digits, - or _.`,
+      { cause: error },
+    );
+  }
+  if (constraint === 'shop_domain_pkey') {
+    return new CommandProblem(
+      `Another shop has a domain of ${shopId}. Take it out of the settings of that shop (npx kontor shop apply), or restore under another id, without domains: --as ID`,
+      { cause: error },
+    );
+  }
+  return error;
+}
+
+export function shopExists(shopId: string, cause?: unknown): CommandProblem {
+  return new CommandProblem(
+    `There is a shop ${shopId} already. Delete it first (npx kontor shop delete ${shopId}), or restore under another id: --as ID`,
+    { cause },
+  );
+}

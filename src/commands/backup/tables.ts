@@ -1,0 +1,109 @@
+import pg from 'pg';
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+
+/**
+ * Tables with rows of a shop that a backup leaves out, and why. All others are in it: they are read from the database's
+ * own catalogue, so that a new table can't be forgotten.
+ */
+export const LEFT_OUT: Readonly<Record<string, string>> = {
+  authorisation_code: 'A code that installs an app is valid for ten minutes.',
+  idempotent_answer:
+    'First answers are kept for a day, for clients that repeat a request to this installation.',
+  job: 'Waiting emails are sent by the installation that queued them, and nobody gets one twice.',
+  mail_day: 'Emails per recipient are counted for two days, under a hash that holds the id of the shop.',
+};
+
+export interface Column {
+  name: string;
+  type: string;
+}
+
+/** A table with rows of a shop. */
+export interface ShopTable {
+  name: string;
+  /** Those that are stored: without generated ones, and without shop_id, which is the same in all rows. */
+  columns: Column[];
+  /** The primary key, without shop_id. */
+  key: string[];
+  foreignKeys: ForeignKey[];
+}
+
+interface ForeignKey {
+  table: string;
+  /** Without shop_id, which is in every foreign key; `target` are the columns that they refer to. */
+  columns: string[];
+  target: string[];
+}
+
+/** In the order in which their rows can be inserted. */
+export async function findShopTables(db: Queries): Promise<ShopTable[]> {
+  const tables = await db.many<ShopTable>(sql`
+    select shop_table.relname as name,
+      (
+        select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod)) order by attnum)
+        from pg_attribute
+        where attrelid = shop_table.oid and attnum > 0 and not attisdropped and attgenerated = ''
+          and attname <> 'shop_id'
+      ) as columns,
+      (
+        select coalesce(json_agg(attname order by place) filter (where attname <> 'shop_id'), '[]')
+        from pg_index cross join unnest(indkey) with ordinality as part (number, place)
+        join pg_attribute on attrelid = indrelid and attnum = part.number
+        where indrelid = shop_table.oid and indisprimary
+      ) as key,
+      (
+        select coalesce(json_agg(json_build_object(
+          'table', target.relname,
+          'columns', (
+            select coalesce(json_agg(attname order by place) filter (where attname <> 'shop_id'), '[]')
+            from unnest(conkey) with ordinality as part (number, place)
+            join pg_attribute on attrelid = conrelid and attnum = part.number
+          ),
+          'target', (
+            select coalesce(json_agg(attname order by place) filter (where attname <> 'shop_id'), '[]')
+            from unnest(confkey) with ordinality as part (number, place)
+            join pg_attribute on attrelid = confrelid and attnum = part.number
+          )
+        ) order by conname), '[]')
+        from pg_constraint join pg_class target on target.oid = confrelid
+        where conrelid = shop_table.oid and contype = 'f'
+      ) as "foreignKeys"
+    from pg_class shop_table join pg_namespace on pg_namespace.oid = shop_table.relnamespace
+    where nspname = current_schema() and relkind in ('r', 'p') and shop_table.relname <> all (${Object.keys(LEFT_OUT)})
+      and exists (
+        select from pg_attribute
+        where attrelid = shop_table.oid and attname = 'shop_id' and not attisdropped)
+    order by shop_table.relname`);
+  return insertionOrder(tables);
+}
+
+/** Tables behind those that their foreign keys refer to. The shop itself is the first. */
+export function insertionOrder(tables: readonly ShopTable[]): ShopTable[] {
+  const ordered: ShopTable[] = [];
+  let left = tables.toSorted((one, other) => Number(other.name === 'shop') - Number(one.name === 'shop'));
+  while (left.length > 0) {
+    const missing = new Set(left.map(({ name }) => name));
+    const ready = left.filter(({ name, foreignKeys }) =>
+      foreignKeys.every(({ table }) => table === name || !missing.has(table)),
+    );
+    if (ready.length === 0) throw new Error(`These tables refer to each other: ${[...missing].join(', ')}`);
+    ordered.push(...ready);
+    left = left.filter((table) => !ready.includes(table));
+  }
+  return ordered;
+}
+
+/** Which column of a table refers to another row of the same table, and to which column; undefined: none does. */
+export function parentOf({ name, foreignKeys }: ShopTable): { column: string; target: string } | undefined {
+  const own = foreignKeys.filter(({ table }) => table === name);
+  if (own.length === 0) return undefined;
+  const [{ columns, target }] = own as [ForeignKey];
+  if (own.length > 1 || columns.length !== 1) {
+    throw new Error(`Rows of ${name} refer to each other in a way that a backup can't put into an order`);
+  }
+  return { column: columns[0]!, target: target[0]! };
+}
+
+/** The name of a table or a column in a statement. */
+export const quoted = (name: string): string => pg.escapeIdentifier(name);

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { openDatabase } from '../src/db/database.ts';
+import { migrate } from '../src/db/migrate.ts';
+import type { Request } from './reads.ts';
+
+/** An installation that an earlier version has made, as a file of test/upgrade/ holds it. */
+export interface Recording {
+  now: string;
+  lastMigration: string;
+  /** The rows of every table, and where its sequences stand. */
+  tables: Record<string, object[]>;
+  sequences: Record<string, number>;
+  /** What was asked in this order, and what came back. */
+  answers: { request: Request; status: number; text: string }[];
+}
+
+/** A database with the schema of that version and these rows. */
+export async function loadRecording({ tables, sequences, lastMigration }: Recording) {
+  const database = `upgrade_${randomBytes(6).toString('hex')}`;
+  const connection = { ...inject('connection'), database };
+  await asAdmin(`create database ${database} template template0`);
+  const db = openDatabase({ connection });
+  // A name that stands right behind the last migration of that version.
+  await migrate(db, () => {}, { before: `${lastMigration}~` });
+  await db.close();
+  const client = new pg.Client(connection);
+  await client.connect();
+  // The rows come in no particular order, so foreign keys are not checked on the way.
+  await client.query('set session_replication_role = replica');
+  for (const [table, rows] of Object.entries(tables)) {
+    if (rows.length === 0 || table === 'migration') continue;
+    const columns = Object.keys(rows[0]!)
+      .map((name) => `"${name}"`)
+      .join();
+    await client.query(
+      `insert into ${table} (${columns}) overriding system value
+       select ${columns} from json_populate_recordset(null::${table}, $1)`,
+      [JSON.stringify(rows)],
+    );
+  }
+  for (const [name, value] of Object.entries(sequences)) {
+    await client.query('select setval($1, $2)', [name, value]);
+  }
+  await client.end();
+  return { database, drop: () => asAdmin(`drop database ${database} with (force)`) };
+}
+
+async function asAdmin(text: string): Promise<void> {
+  const admin = new pg.Client({ ...inject('connection'), database: 'postgres' });
+  await admin.connect();
+  await admin.query(text);
+  await admin.end();
+}
