@@ -4,6 +4,7 @@ import type { Database } from '../src/db/database.ts';
 import { addDemoFiles } from '../src/commands/demo/add-files.ts';
 import { createDemoShops, insertDemoShop } from '../src/commands/demo/demo-shop.ts';
 import { givenToken } from './builders.ts';
+import { CITUS_URL } from './cluster.ts';
 import type { Shop } from './operations.ts';
 import { IS_POOLED } from './pgbouncer.ts';
 import { startService, type Answer, type Service } from './service.ts';
@@ -41,12 +42,14 @@ export async function givenOtherShop(service: Service): Promise<Shop> {
  * token was last used. So are days without orders, which the service tidies up by itself.
  */
 export async function fingerprint({ db }: Service): Promise<Fingerprint> {
+  if (CITUS_URL !== undefined) return clusterFingerprint(db);
   const { all } = await statementsOf(db);
   return printsOf(db, { name: 'fingerprint', text: all });
 }
 
 /** The same of what belongs to one shop. */
 export async function shopFingerprint({ db }: Service, shopId: string): Promise<Fingerprint> {
+  if (CITUS_URL !== undefined) return clusterFingerprint(db, shopId);
   const { ofShop } = await statementsOf(db);
   return printsOf(db, { name: 'shop_fingerprint', text: ofShop, values: [shopId] });
 }
@@ -75,10 +78,10 @@ function statementsOf(db: Database): Promise<{ all: string; ofShop: string }> {
   const known = statements.get(db);
   if (known) return known;
   const made = tablesOf(db).then((tables) => ({
-    all: prints(tables, (name) => (name === 'order_day' ? 'where orders <> 0' : '')),
+    all: prints(tables, (name) => (name === 'order_day' ? 'orders <> 0' : 'true')),
     ofShop: prints(
       tables.filter(({ isOfShop }) => isOfShop),
-      (name) => `where shop_id = $1 ${name === 'order_day' ? 'and orders <> 0' : ''}`,
+      (name) => `shop_id = $1 ${name === 'order_day' ? 'and orders <> 0' : ''}`,
     ),
   }));
   statements.set(db, made);
@@ -96,17 +99,73 @@ async function tablesOf(db: Database): Promise<Table[]> {
 }
 
 function prints(tables: readonly Table[], where: (name: string) => string): string {
-  return tables
-    .map(({ name }) => {
-      // It is written when it is used, so here what it says counts.
-      const row =
-        name === 'token'
-          ? "(to_jsonb(entry) - 'last_used_at')::text"
-          : "entry.ctid::text || ' ' || entry.xmin::text";
-      return `select '${name}' as name, count(*) || ' rows ' || coalesce(sum(hashtextextended(${row}, 0)), 0) as print
-        from ${name} as entry ${where(name)}`;
-    })
-    .join(' union all ');
+  return tables.map(({ name }) => print(name, name, where(name))).join(' union all ');
+}
+
+/** The fingerprint of a table, or of one of its shards. */
+function print(table: string, shard: string, where: string): string {
+  // It is written when it is used, so here what it says counts.
+  const row =
+    table === 'token'
+      ? "(to_jsonb(entry) - 'last_used_at')::text"
+      : "entry.ctid::text || ' ' || entry.xmin::text";
+  return `select '${shard}' as name, count(*) || ' rows ' || coalesce(sum(hashtextextended(${row}, 0)), 0) as print
+    from ${shard} as entry where ${where}`;
+}
+
+/**
+ * The same on a cluster, where one statement over all tables would be hundreds: each worker is asked for its shards at
+ * once. The few tables of the coordinator hold nothing that a request writes, but for its count.
+ */
+async function clusterFingerprint(db: Database, shopId?: string): Promise<Fingerprint> {
+  const where = (table: string) =>
+    [
+      ...(table === 'order_day' ? ['orders <> 0'] : []),
+      ...(shopId === undefined ? [] : [`shop_id = '${shopId}'`]),
+    ].join(' and ') || 'true';
+  const shards = await shardsOf(db);
+  const ports = [...new Set(shards.map(({ port }) => port))];
+  const commands = ports.map((port) => {
+    const selects = shards
+      .filter((shard) => shard.port === port && (shopId === undefined || shard.isOfShop))
+      .map(({ table, shard }) => print(table, shard, where(table)));
+    return `select json_object_agg(name, print order by name) from (${selects.join(' union all ')}) as prints`;
+  });
+  const { rows } = await db.pool.query<{ port: number; success: boolean; result: string }>(
+    'select node_port as port, success, result from master_run_on_worker($1, $2, $3, true) order by 1',
+    [ports.map((port) => shards.find((shard) => shard.port === port)!.host), ports, commands],
+  );
+  expect(rows.filter(({ success }) => !success)).toEqual([]);
+  return Object.fromEntries(
+    rows.flatMap(({ port, result }) =>
+      Object.entries(JSON.parse(result) as Fingerprint).map(([name, text]) => [`${name} on ${port}`, text]),
+    ),
+  );
+}
+
+interface Shard {
+  table: string;
+  shard: string;
+  isOfShop: boolean;
+  host: string;
+  port: number;
+}
+
+const shards = new WeakMap<Database, Promise<Shard[]>>();
+
+function shardsOf(db: Database): Promise<Shard[]> {
+  let found = shards.get(db);
+  if (!found) {
+    found = db.pool
+      .query<Shard>(
+        `select table_name::text as table, shard_name as shard, citus_table_type = 'distributed' as "isOfShop",
+           nodename as host, nodeport as port
+         from citus_shards order by shard_name`,
+      )
+      .then(({ rows }) => rows);
+    shards.set(db, found);
+  }
+  return found;
 }
 
 /** What old clients understand, and this service uses. */

@@ -107,9 +107,11 @@ const MAX_LIFETIME_SECONDS = 3_600;
  * 0.3 ms. A plan ages when its tables grow: `refreshStatistics` replaces it. Citus chooses for itself: to find the shard
  * of a join it must know the shop when it plans, and it keeps the plans of simple statements.
  */
-const CHOOSE_PLAN_MODE = `
-  select set_config('plan_cache_mode', case
-    when exists (select from pg_extension where extname = 'citus') then 'auto' else 'force_generic_plan' end, false)`;
+const PREPARE_CONNECTION = `
+  select set_config('plan_cache_mode', case when found then 'auto' else 'force_generic_plan' end, false),
+    -- \`set local lock_timeout\` of a transaction must reach the node that has the locks.
+    case when found then set_config('citus.propagate_set_commands', 'local', false) end
+  from (select exists (select from pg_extension where extname = 'citus') as found) as citus`;
 
 export function openDatabase(options: DatabaseOptions): Database {
   const clock = options.clock ?? (() => new Date());
@@ -134,7 +136,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('connect', (client) => {
     client.on('error', () => {});
     // Not waited for: it travels with the first statement of the connection, which reports what is wrong with it.
-    if (!pooler) client.query(CHOOSE_PLAN_MODE).catch(() => {});
+    if (!pooler) client.query(PREPARE_CONNECTION).catch(() => {});
   });
 
   const caches = new Caches();

@@ -12,9 +12,6 @@ import {
   SKIP_LOCKED,
 } from './place-queries.ts';
 
-/** Milliseconds for which a batch waits for a row that not all of its orders need. */
-const LOCK_TIMEOUT = 200;
-
 /**
  * The orders of a shop wait for each other anyway, because they count with the same counter and on the same day. Those
  * that come at the same time are placed in one transaction, so that they wait for one commit and not for one each.
@@ -40,7 +37,7 @@ async function placeBatch(
   requests: readonly OrderRequest[],
 ): Promise<(Placing | typeof BUSY)[]> {
   try {
-    return await db.transaction((tx) => placeOrders(tx, shopId, requests, { lockTimeout: LOCK_TIMEOUT }));
+    return await db.transaction((tx) => placeOrders(tx, shopId, requests, { waits: 'briefly' }));
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
   }

@@ -13,9 +13,14 @@ import { netRevenue } from './revenue.ts';
  * a list that it does not know, and might read all that the shop has; the array says how few they are.
  */
 
-/** Milliseconds until a statement of this transaction gives up waiting for a lock; 0: as long as it may run. */
-export function setLockTimeout(tx: Transaction, milliseconds: number) {
-  return tx.run(sql`select set_config('lock_timeout', ${String(milliseconds)}, true)`);
+/** The statements of this transaction that follow give up when a lock is held by somebody else for longer. */
+export function limitLockWaits(tx: Transaction) {
+  return tx.run(sql`set local lock_timeout = '200ms'`);
+}
+
+/** They wait as long as a statement may run. */
+export function unlimitLockWaits(tx: Transaction) {
+  return tx.run(sql`set local lock_timeout = 0`);
 }
 
 /** What a statement does about a row that somebody else has locked. */

@@ -14,14 +14,15 @@ import {
   findVersions,
   insertCustomers,
   insertOrders,
+  limitLockWaits,
   lockCampaigns,
   lockCarts,
   lockCoupons,
   lockOrderCounter,
   lockStock,
   redeemCoupons,
-  setLockTimeout,
   takeStock,
+  unlimitLockWaits,
   type Buyer,
   type NewCustomer,
   type NumberedCustomer,
@@ -52,16 +53,16 @@ export async function placeOrder(
  * customers and the sums of the day are written by one transaction at a time. Whoever cancels or edits an order takes
  * products, coupon and sums in the same order, and never the counter.
  *
- * `lockTimeout`: milliseconds after which a cart, product or coupon that is locked by somebody else fails the
- * transaction; 0: it is waited for. The counter is always waited for.
+ * `waits`: for a cart, product or coupon that somebody else has locked. A batch waits briefly, because not all of its
+ * orders need the row, and then the transaction fails. The counter is always waited for.
  */
 export async function placeOrders(
   tx: Transaction,
   shopId: string,
   requests: readonly OrderRequest[],
-  { lockTimeout = 0 }: { lockTimeout?: number } = {},
+  { waits = 'long' }: { waits?: 'briefly' | 'long' } = {},
 ): Promise<Placing[]> {
-  const { state, buyers, lastNumber } = await lockAndLoad(tx, shopId, requests, lockTimeout);
+  const { state, buyers, lastNumber } = await lockAndLoad(tx, shopId, requests, waits === 'briefly');
   const verdicts = decideOrders(
     requests.map(({ order, options: { expected } }) => ({
       order,
@@ -106,7 +107,7 @@ async function lockAndLoad(
   tx: Transaction,
   shopId: string,
   requests: readonly OrderRequest[],
-  lockTimeout: number,
+  waitsBriefly: boolean,
 ): Promise<Loaded> {
   const { cartIds, productIds, codeKeys } = rowsToLock(requests);
   const orders = requests.map(({ order }) => order);
@@ -114,12 +115,12 @@ async function lockAndLoad(
     ({ options }) => options.expected?.products.map(({ productId }) => productId) ?? [],
   );
   const [, carts, products, coupons, campaigns, , lastNumber, buyers, versions] = await Promise.all([
-    lockTimeout > 0 && setLockTimeout(tx, lockTimeout),
+    waitsBriefly && limitLockWaits(tx),
     lockCarts(tx, shopId, cartIds),
     lockStock(tx, shopId, productIds),
     lockCoupons(tx, shopId, codeKeys),
     lockCampaigns(tx, shopId, codeKeys),
-    lockTimeout > 0 && setLockTimeout(tx, 0),
+    waitsBriefly && unlimitLockWaits(tx),
     lockOrderCounter(tx, shopId),
     findBuyers(tx, shopId, orders),
     findVersions(tx, shopId, [...new Set(expectedIds)]),
