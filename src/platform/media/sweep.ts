@@ -79,16 +79,23 @@ async function takeFrom<Item>(items: AsyncGenerator<Item>, limit: number): Promi
  * database, whose images must not go.
  */
 async function findUnnamed(db: Queries, folders: readonly ImageFolder[]): Promise<ImageFolder[]> {
-  // Subqueries that count are answered from an index, folder by folder; joins could read whole tables.
+  const keys = new Map<string, string[]>();
+  for (const { shopId, imageKey } of folders) keys.set(shopId, [...(keys.get(shopId) ?? []), imageKey]);
+  const unnamed: ImageFolder[] = [];
+  for (const [shopId, imageKeys] of keys) unnamed.push(...(await findUnnamedOf(db, shopId, imageKeys)));
+  return unnamed;
+}
+
+/** Subqueries that count are answered from an index, folder by folder; joins could read whole tables. */
+function findUnnamedOf(db: Queries, shopId: string, imageKeys: readonly string[]) {
   return db.many<ImageFolder>(sql`
-    select folder.shop_id as "shopId", upper(folder.image_key::text) as "imageKey"
-    from unnest(${folders.map(({ shopId }) => shopId)}::text[], ${folders.map(({ imageKey }) => imageKey)}::uuid[])
-      as folder (shop_id, image_key)
-    where (select count(*) from shop where shop.shop_id = folder.shop_id) = 1
+    select shop.shop_id as "shopId", upper(folder.image_key::text) as "imageKey"
+    from shop cross join unnest(${imageKeys}::uuid[]) as folder (image_key)
+    where shop.shop_id = ${shopId}
       and (
         select count(*) from product_image image
-        where image.shop_id = folder.shop_id and image.image_key = folder.image_key) = 0
+        where image.shop_id = ${shopId} and image.image_key = folder.image_key) = 0
       and (
         select count(*) from category
-        where category.shop_id = folder.shop_id and category.image_key = folder.image_key) = 0`);
+        where category.shop_id = ${shopId} and category.image_key = folder.image_key) = 0`);
 }
