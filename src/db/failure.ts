@@ -71,7 +71,7 @@ const AWAY = new Set([
 export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof DatabaseBusy) return true;
   const { code, message } = error as PostgresError;
-  if (code === 'XX000') return /^could not commit transaction for shard/.test(String(message));
+  if (code === 'XX000') return String(message).startsWith('could not commit transaction for shard');
   if (typeof code === 'string') return AWAY.has(code) || /^(08...|57P0.|53300|3D000)$/.test(code);
   return /timeout expired|Connection terminated|not queryable|pool after calling end/.test(String(message));
 }
