@@ -79,13 +79,13 @@ let products = 0;
 export async function givenProduct({ service, shopId }: Shop, product: NewProduct = {}): Promise<string> {
   const { number = `P-${++products}`, price = 1000, stock, taxClass, facts } = product;
   const productId = newId(service.db.now);
+  const found = await service.db.one<{ id: string }>(sql`
+    select tax_class_id as id from tax_class where shop_id = ${shopId} and key = ${taxClass ?? ''}`);
   await service.db.run(sql`
     insert into product (shop_id, product_id, product_number, kind, created_at, version, visible, stock, prices,
       tax_class_id, facts)
     values (${shopId}, ${productId}, ${number}, 'regular', ${service.db.now}, 1, true, ${stock ?? null},
-      ${{ EUR: price }}, (
-        select tax_class_id from tax_class where shop_id = ${shopId} and key = ${taxClass ?? null}
-      ), ${{ name: { en_GB: number }, ...facts }})`);
+      ${{ EUR: price }}, ${found?.id ?? null}, ${{ name: { en_GB: number }, ...facts }})`);
   return productId;
 }
 
