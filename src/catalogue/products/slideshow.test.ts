@@ -8,6 +8,7 @@ import { expectRefusal, fingerprint } from '../../../test/demo.ts';
 import { storedFiles } from '../../../test/media-files.ts';
 import { startService, type Answer, type CallOptions, type Service } from '../../../test/service.ts';
 import { formOf, givenPlainProduct, PNG, sendImage } from '../../../test/upload.ts';
+import type { ShopDatabase } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { UPLOAD_LIMIT } from '../../http/upload.ts';
 
@@ -607,20 +608,24 @@ test('what shoppers do not see has no slideshow for them', async () => {
 test('a transaction that is tried again keeps the files, one that fails does not', async () => {
   const before = await files();
   const { db } = service;
-  const original = db.transaction.bind(db);
+  const original = db.ofShop;
   const tries: number[] = [];
   // PostgreSQL asks for another try; nothing else can make it do so at a moment of our choice.
-  db.transaction = (work, options) =>
-    original(async (tx) => {
+  const transaction: ShopDatabase['transaction'] = (work, options) =>
+    db.transaction(async (tx) => {
       tries.push(tries.length);
       const result = await work(tx);
       if (tries.length === 1) throw Object.assign(new Error('try again'), { code: '40001' });
       return result;
     }, options);
+  db.ofShop = (shopId) => ({ ...original(shopId), transaction });
   const answer = await upload('a.png');
-  db.transaction = () => Promise.reject(new Error('lost'));
+  db.ofShop = (shopId) => ({
+    ...original(shopId),
+    transaction: () => Promise.reject(new Error('lost')),
+  });
   const failed = await upload('b.png');
-  db.transaction = original;
+  db.ofShop = original;
   expect([answer.status, failed.status, tries.length]).toEqual([201, 500, 2]);
   expect(await sequence()).toEqual(['a.png']);
   expect(await files()).toHaveLength(before.length + 7);
