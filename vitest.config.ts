@@ -12,8 +12,8 @@ export default defineConfig({
     // Every file has its own database and its own service, so the files of a worker can share the modules. Loading
     // and warming up the whole application for each file took as long as the tests themselves.
     isolate: false,
-    // One more than there are cores, because a worker often waits for PostgreSQL or for a process it has started.
-    maxWorkers: availableParallelism() + 1,
+    // One less than there are cores is usual, but a worker often waits for PostgreSQL or for a process it has started.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     unstubEnvs: true,
   },
 });

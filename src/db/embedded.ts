@@ -196,14 +196,31 @@ async function leaveServer(cluster: Cluster, name: string, client: Client): Prom
   await client.end();
 }
 
+/**
+ * Whether nobody else uses the server or waits for it. Of two commands that leave at the same moment, one gets the lock of
+ * those present, and then waits for the connection of the other one to end.
+ */
 async function isLast(client: Client, name: string): Promise<boolean> {
-  if (!(await lockIsFree(client, OWNER))) return false;
   await client.query('select pg_advisory_unlock_shared($1, $2)', [LOCKS, PRESENT]);
+  // A command that is still present asks the same when it leaves.
   if (!(await lockIsFree(client, PRESENT))) return false;
-  // Also a service that waits for us, or a person with psql, keeps the server.
-  const { rows } = await client.query(
-    `select 1 from pg_stat_activity where backend_type = 'client backend' and application_name <> $1`,
+  for (let patience = 40; patience > 0; patience--) {
+    const others = await othersOf(client, name);
+    if (others.length === 0) return true;
+    // Also a service that waits for us, or a person with psql, keeps the server. An owner without a name has just gone.
+    if (!others.every((other) => other === '' || other.startsWith('kontor command'))) return false;
+    await sleep(25);
+  }
+  return false;
+}
+
+/** Who owns the server, if it is somebody else, and who is connected to it. */
+async function othersOf(client: Client, name: string): Promise<string[]> {
+  const owner = await ownOrHolder(client);
+  const { rows } = await client.query<{ other: string }>(
+    `select application_name as other from pg_stat_activity
+      where backend_type = 'client backend' and application_name <> $1`,
     [name],
   );
-  return rows.length === 0;
+  return [...(owner === 'me' ? [] : [owner]), ...rows.map(({ other }) => other)];
 }
