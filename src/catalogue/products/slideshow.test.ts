@@ -608,7 +608,7 @@ test('what shoppers do not see has no slideshow for them', async () => {
 test('a transaction that is tried again keeps the files, one that fails does not', async () => {
   const before = await files();
   const { db } = service;
-  const original = db.ofShop;
+  const original = db.ofShop.bind(db);
   const tries: number[] = [];
   // PostgreSQL asks for another try; nothing else can make it do so at a moment of our choice.
   const transaction: ShopDatabase['transaction'] = (work, options) =>
