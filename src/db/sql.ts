@@ -13,15 +13,19 @@
 export class Sql {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
+  readonly isNamed: boolean;
 
-  constructor(strings: readonly string[], values: readonly unknown[]) {
+  constructor(strings: readonly string[], values: readonly unknown[], isNamed = true) {
     this.strings = strings;
     this.values = values;
+    this.isNamed = isNamed;
   }
 }
 
 export interface Statement {
-  /** undefined: too many texts have names already; PostgreSQL parses and plans this one for each call. */
+  /**
+   * undefined: too many texts have names already, or this one is used once. PostgreSQL parses and plans it for each call.
+   */
   name: string | undefined;
   text: string;
   values: unknown[];
@@ -61,11 +65,19 @@ export function sql(strings: TemplateStringsArray, ...values: unknown[]): Sql {
   return values.some(isFragment) ? spliced(strings, values) : new Sql(strings, values);
 }
 
+/**
+ * A statement whose text is made of names from the database's own catalogue, as commands need it now and then. It gets no
+ * name, because the number of such texts is not a constant of the program.
+ */
+export function catalogueSql(strings: readonly string[], values: readonly unknown[] = []): Sql {
+  return new Sql(strings, values, false);
+}
+
 export function toStatement(query: Sql): Statement {
   let site = bySite.get(query.strings);
   if (!site) {
     const text = query.strings.reduce((left, right, index) => `${left}$${index}${right}`);
-    site = { name: names.of(text), text };
+    site = { name: query.isNamed ? names.of(text) : undefined, text };
     bySite.set(query.strings, site);
   }
   return { name: site.name, text: site.text, values: query.values as unknown[] };

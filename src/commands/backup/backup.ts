@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Config } from '../../config.ts';
 import type { Database, Queries, Transaction } from '../../db/database.ts';
-import { sql, Sql } from '../../db/sql.ts';
+import { catalogueSql, sql, type Sql } from '../../db/sql.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { noSuchShop, recordCommand } from '../command.ts';
 import { encodeChunks, type Chunk } from './file.ts';
@@ -138,7 +138,7 @@ async function packageVersion(): Promise<string> {
 
 async function countRows(db: Queries, shopId: string, table: string): Promise<number> {
   const text = `select count(*) as count from ${quoted(table)} where shop_id = `;
-  return (await db.one<{ count: number }>(new Sql([text, ''], [shopId])))!.count;
+  return (await db.one<{ count: number }>(catalogueSql([text, ''], [shopId])))!.count;
 }
 
 /** What a batch of rows should come to, as text. */
@@ -147,7 +147,7 @@ const BATCH_BYTES = 1_048_576;
 /** How many rows are fetched at once: few where they are large. */
 const FETCHES = [1, 8, 64, 512].map((rows) => ({
   rows,
-  statement: new Sql([`fetch ${rows} from backup_rows`], []),
+  statement: catalogueSql([`fetch ${rows} from backup_rows`]),
 }));
 
 const compress = promisify(gzip);
@@ -190,10 +190,10 @@ function declareRows(shopId: string, table: ShopTable): Sql {
   const parent = parentOf(table);
   if (!parent) {
     const select = `${begin} select ${line} from ${name} as entry where entry.shop_id = `;
-    return new Sql([select, ` order by ${key}`], [shopId]);
+    return catalogueSql([select, ` order by ${key}`], [shopId]);
   }
   const [own, above] = [quoted(parent.target), quoted(parent.column)];
-  return new Sql(
+  return catalogueSql(
     [
       `${begin} with recursive tree as (
         select ${own} as id, 0 as depth from ${name} where ${above} is null and shop_id = `,

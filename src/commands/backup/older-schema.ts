@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from '../../db/database.ts';
 import { readMigrations, type Migration } from '../../db/migrate.ts';
-import { sql, Sql } from '../../db/sql.ts';
+import { catalogueSql, sql } from '../../db/sql.ts';
 import { findShopTables, quoted } from './tables.ts';
 
 /**
@@ -47,5 +47,5 @@ async function apply(tx: Transaction, migrations: readonly Migration[]): Promise
 }
 
 async function execute(tx: Transaction, statement: string): Promise<void> {
-  await tx.run(new Sql([statement], []));
+  await tx.run(catalogueSql([statement]));
 }

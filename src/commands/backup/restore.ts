@@ -5,7 +5,7 @@ import type { Config } from '../../config.ts';
 import type { Database, Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { readMigrations } from '../../db/migrate.ts';
-import { Sql } from '../../db/sql.ts';
+import { catalogueSql, type Sql } from '../../db/sql.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import { resealSecrets, type SealingKeys } from '../../shops/apps/apps.ts';
@@ -150,7 +150,7 @@ function insertRows(
     '::jsonb) as rows (entry)',
   ];
   return (shopId, lines, versionOffset) =>
-    new Sql(strings, [shopId, versionOffset, `[${lines.trimEnd().replaceAll('\n', ',')}]`]);
+    catalogueSql(strings, [shopId, versionOffset, `[${lines.trimEnd().replaceAll('\n', ',')}]`]);
 }
 
 /**
