@@ -45,11 +45,12 @@ export async function openVisit(
 ): Promise<Visit> {
   const { carts, placeOrder, config, sessions } = deps;
   const { shopId } = request.params as { shopId: string };
-  const db = deps.db.ofShop(shopId);
   delete request.visit;
   if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
-  const settings = (mayBeStale && cachedSettings(db, shopId)) || (await findSettings(db, shopId));
+  // Without a share of the connections: a shop that somebody has made up must not count as one that is busy.
+  const settings = (mayBeStale && cachedSettings(deps.db, shopId)) || (await findSettings(deps.db, shopId));
   if (!settings) throw notFound();
+  const db = deps.db.ofShop(shopId);
   const addresses = visitAddresses(request, settings, deps);
   const cookie = request.cookies[sessionCookie({ shopId, ...addresses }).name];
   const session = sessions.read(shopId, cookie, db.now);
