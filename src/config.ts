@@ -75,6 +75,12 @@ export const Environment = Type.Object({
     default: 36000,
     description: 'Calls per hour and client address without a token, 0 = none.',
   }),
+  EVENT_DAYS: Type.Integer({
+    minimum: 1,
+    maximum: 400,
+    default: 30,
+    description: 'Days for which the event log of a shop can be read.',
+  }),
   MEDIA_URL: Type.Optional(
     Type.String({
       pattern:

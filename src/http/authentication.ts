@@ -12,7 +12,7 @@ import {
   unauthorised,
 } from './errors.ts';
 import { addressCaller, type Allowance, type RateLimiter } from './rate-limit.ts';
-import { ANONYMOUS_SCOPES, needsCartToken, scopesOf, type Access } from './scopes.ts';
+import { ANONYMOUS_SCOPES, needsCartToken, needsToken, scopesOf, type Access } from './scopes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,12 +25,15 @@ const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,256}) *$/i;
 const SHOP_PATH = /^\/(?:rs|manage)\/shops\/([^/?#]+)/;
 
-/** What a route can respond with; absent and wildcard Accept headers accept both. */
-export type Produces = 'json' | 'csv';
+/** What a route can respond with; absent and wildcard Accept headers accept all. An event stream can be JSON as well. */
+export type Produces = 'json' | 'csv' | 'event stream';
+
+const JSON_PRODUCED = ['application/vnd.epages.v1+json', 'application/json', 'application/*', '*/*'];
 
 const PRODUCED: Record<Produces, readonly string[]> = {
-  json: ['application/vnd.epages.v1+json', 'application/json', 'application/*', '*/*'],
+  json: JSON_PRODUCED,
   csv: ['text/csv', 'application/vnd.epages.v1+csv', '*/*'],
+  'event stream': [...JSON_PRODUCED, 'text/event-stream'],
 };
 
 /**
@@ -118,7 +121,7 @@ export function createAuthentication(deps: {
     const needsCart = needsCartToken(access);
 
     const checkScopes = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
-      if (scopes.length === 0) return;
+      if (!needsToken(access)) return;
       if (caller.app) {
         for (const scope of scopes) if (!hasScope(caller, scope)) throw missingScope(scope);
         return;
@@ -176,7 +179,15 @@ export function createAuthentication(deps: {
     throw notFound();
   };
 
-  return { hookFor, rejectUnknownRoute };
+  /** The caller as it is now, for a response that goes on for long: its token may have been revoked meanwhile. */
+  const currentCaller = async (request: FastifyRequest): Promise<Caller | undefined> => {
+    const { shopId } = request.params as { shopId: string };
+    const token = acceptedToken(request, bearerOf(request));
+    const { caller } = callers.cached(shopId, token) ?? (await callers.load(shopId, token));
+    return caller;
+  };
+
+  return { hookFor, rejectUnknownRoute, currentCaller };
 }
 
 export type Authentication = ReturnType<typeof createAuthentication>;
