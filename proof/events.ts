@@ -203,11 +203,11 @@ async function mustTellTheTruth(
     log.flatMap(({ eventType, resourceId }) => (eventType === type ? [resourceId] : []));
   mustEqual(
     'orders with an event',
-    idsOf('ORDER_CREATE').toSorted(),
+    idsOf('ORDER_CREATE').map(String).toSorted(),
     rows.map(({ orderId }) => orderId).toSorted(),
   );
   const changed = rows.flatMap(({ orderId, changes }) => times(changes, () => orderId));
-  mustEqual('changes with an event', idsOf('ORDER_UPDATE').toSorted(), changed.toSorted());
+  mustEqual('changes with an event', idsOf('ORDER_UPDATE').map(String).toSorted(), changed.toSorted());
   must(rows.length >= written.orders, `${rows.length} orders of ${written.orders} that were acknowledged`);
   must(
     changed.length >= written.changes,
