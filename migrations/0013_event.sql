@@ -3,7 +3,8 @@
 
 -- The counter `event` is the position of a shop's last event. Its row is locked until the commit, so that positions,
 -- and the times beside them, follow commits: who has seen a position has seen all those before it.
-alter table counter add column at timestamptz;
+-- Milliseconds since 1970, because Citus allows no arithmetic with timestamps where the counter is moved.
+alter table counter add column at bigint;
 
 create table event (
   shop_id text not null,

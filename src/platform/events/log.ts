@@ -51,7 +51,7 @@ export function stampAtCommit(tx: Transaction, shopId: string, statement: () => 
 
 /** The time of the transaction's commit, as SQL, for `stampAtCommit`. */
 export function timeOfCommit(shopId: string): Sql {
-  return sql`(select at from counter where shop_id = ${shopId} and name = 'event')`;
+  return sql`(select to_timestamp(at / 1000.0) from counter where shop_id = ${shopId} and name = 'event')`;
 }
 
 /**
@@ -60,9 +60,9 @@ export function timeOfCommit(shopId: string): Sql {
  */
 export async function takeTimeOfCommit(tx: Transaction, shopId: string): Promise<Date> {
   const state = pending(tx, shopId);
-  const { at } = (await advance(tx, shopId, { count: 0, hasTime: state.hasTime }))!;
+  const row = await advance(tx, shopId, { count: 0, hasTime: state.hasTime });
   state.hasTime = true;
-  return at;
+  return new Date(row!.at);
 }
 
 function pending(tx: Transaction, shopId: string): Pending {
@@ -87,17 +87,16 @@ async function write(tx: Transaction, { shopId, events, stamps, hasTime }: Pendi
   ]);
 }
 
-/** A clock that is this wrong is not followed. */
-const FOLLOWED = '1 minute';
+/** Milliseconds: a clock that is more wrong is not followed. */
+const FOLLOWED = 60_000;
 
 /** Locks the counter, and moves it. A shop has none before its first event. */
 function advance(tx: Transaction, shopId: string, { count, hasTime }: { count: number; hasTime: boolean }) {
-  return tx.one<{ at: Date }>(sql`
-    insert into counter (shop_id, name, value, at) values (${shopId}, 'event', ${count}, ${tx.now})
+  return tx.one<{ at: number }>(sql`
+    insert into counter (shop_id, name, value, at) values (${shopId}, 'event', ${count}, ${tx.now.getTime()})
     on conflict (shop_id, name) do update set value = counter.value + excluded.value,
       at = case when ${hasTime} then counter.at
-        when counter.at >= excluded.at and counter.at < excluded.at + ${FOLLOWED}::interval
-          then counter.at + interval '1 millisecond'
+        when counter.at >= excluded.at and counter.at < excluded.at + ${FOLLOWED} then counter.at + 1
         else excluded.at end
     returning at`);
 }
@@ -113,7 +112,7 @@ function insertEvents(tx: Transaction, shopId: string, events: readonly NewEvent
   }));
   return tx.run(sql`
     insert into event (shop_id, position, at, type, resource_id, app_id, data)
-    select counter.shop_id, counter.value - said."offset", counter.at, said.type, said."resourceId", said."appId",
+    select counter.shop_id, counter.value - said."offset", to_timestamp(counter.at / 1000.0), said.type, said."resourceId", said."appId",
       said.data
     from counter
     cross join jsonb_to_recordset(${JSON.stringify(rows)}) as said ("offset" bigint, type text, "resourceId" uuid,
