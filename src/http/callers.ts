@@ -8,6 +8,7 @@ import type { Scope } from './scopes.ts';
 
 export interface CallingApp {
   appId: string;
+  name: string;
   tokenHash: string;
   scopes: ReadonlySet<string>;
   rateKey: string;
@@ -81,7 +82,7 @@ export function createCallerDirectory(db: Database) {
     const tokenHash = token === undefined ? NO_TOKEN : secretHash(token);
     const before = invalidations;
     const row = await selectCaller(db, shopId, tokenHash);
-    const app = row?.appId ? toApp(shopId, tokenHash.toString('hex'), row as TokenRow) : undefined;
+    const app = row?.app ? toApp(shopId, row.app, tokenHash.toString('hex')) : undefined;
     const caller: Caller | undefined = row && { app, publicCatalogue: row.publicCatalogue };
     // A row that was read before an invalidation may be the one that was changed.
     if (before === invalidations) store(shopId, token, caller);
@@ -115,29 +116,22 @@ export function createCallerDirectory(db: Database) {
 
 export type CallerDirectory = ReturnType<typeof createCallerDirectory>;
 
-interface TokenRow {
-  appId: string;
-  scopes: string[];
-  expiresAt: Date | null;
-  networks: string[] | null;
-}
-
 function toApp(
   shopId: string,
+  { scopes, expiresAt, networks, ...app }: AppRow,
   tokenHash: string,
-  { appId, scopes, expiresAt, networks }: TokenRow,
 ): CallingApp {
   return {
-    appId,
+    ...app,
     tokenHash,
     scopes: new Set(scopes),
     rateKey: tokenCaller(shopId, tokenHash),
-    expiresAt,
+    expiresAt: expiresAt === null ? null : new Date(expiresAt),
     networks: networks && networkList(networks),
   };
 }
 
-/** Networks in CIDR notation, as `checkNetwork` has accepted them. */
+/** Networks in CIDR notation, as they were checked when the token was made. */
 function networkList(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
@@ -157,11 +151,22 @@ function keyOf(shopId: string, token: string | undefined): string {
   return token === undefined ? shopId : `${shopId}/${token}`;
 }
 
+interface AppRow {
+  appId: string;
+  name: string;
+  scopes: string[];
+  /** As JSON has it. */
+  expiresAt: string | null;
+  networks: string[] | null;
+}
+
 function selectCaller(db: Database, shopId: string, tokenHash: Buffer) {
-  return db.one<{ publicCatalogue: boolean; appId: string | null } & Omit<TokenRow, 'appId'>>(sql`
-    select shop.public_catalogue as "publicCatalogue", token.app_id as "appId", token.scopes,
-      token.expires_at as "expiresAt", token.networks
+  return db.one<{ publicCatalogue: boolean; app: AppRow | null }>(sql`
+    select shop.public_catalogue as "publicCatalogue", case when app.app_id is not null then json_build_object(
+      'appId', app.app_id, 'name', app.name, 'scopes', token.scopes, 'expiresAt', token.expires_at,
+      'networks', token.networks) end as app
     from shop
-    left join token on token.shop_id = shop.shop_id and token.token_hash = ${tokenHash}
+    left join token on token.shop_id = ${shopId} and token.token_hash = ${tokenHash}
+    left join app on app.shop_id = ${shopId} and app.app_id = token.app_id
     where shop.shop_id = ${shopId}`);
 }

@@ -500,6 +500,7 @@ function entryOf(
     entryId: newId(at),
     at,
     appId: caller.app?.appId ?? null,
+    appName: caller.app?.name ?? null,
     method: request.method,
     route: request.routeOptions.url!,
     object: { ...ids, ...(parent !== undefined && { parent }), ...created },
