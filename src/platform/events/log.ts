@@ -32,13 +32,20 @@ const pendingOf = new WeakMap<Transaction, Pending>();
  * Positions follow commits: the last statements of the transaction lock the shop's counter, take the next positions from
  * it and insert the events, and the lock ends with the commit. So the transaction that gets a later position commits
  * later, and no reader sees a position before all earlier ones. A transaction that is rolled back gives its positions
- * back, so there are no gaps. The counter is the last lock that a transaction takes, and two of them cannot deadlock.
+ * back, so there are no gaps.
+ *
+ * Two transactions cannot deadlock, because the counter is the last lock that each of them takes. What is locked behind
+ * it, is locked behind it by everybody: the counter of customers, the sums of days and the counters of documents, by
+ * those who place or change orders and those who create customers; they call `takeTimeOfCommit` before. The row of the
+ * shop comes before the counter, because every insert refers to it and whoever changes settings locks it first.
  *
  * The time of an event follows commits in the same way. It is the transaction's own, or a millisecond more than the
  * last one where that is not later: clocks of processes differ a little, and transactions wait for each other.
  */
 export function recordEvents(tx: Transaction, shopId: string, events: readonly NewEvent[]): void {
-  if (events.length > 0) pending(tx, shopId).events.push(...events);
+  if (events.length === 0) return;
+  const state = pending(tx, shopId);
+  for (const event of events) state.events.push(event);
 }
 
 /**
@@ -60,7 +67,7 @@ export function timeOfCommit(shopId: string): Sql {
  */
 export async function takeTimeOfCommit(tx: Transaction, shopId: string): Promise<Date> {
   const state = pending(tx, shopId);
-  const { at } = (await advance(tx, shopId, { count: 0, hasTime: state.hasTime }))!;
+  const at = await advance(tx, shopId, { count: 0, hasTime: state.hasTime });
   state.hasTime = true;
   return at;
 }
@@ -90,17 +97,32 @@ async function write(tx: Transaction, { shopId, events, stamps, hasTime }: Pendi
 /** A clock that is this wrong is not followed. */
 const FOLLOWED = '1 minute';
 
-/** Locks the counter, and moves it. A shop has none before its first event. */
-function advance(tx: Transaction, shopId: string, { count, hasTime }: { count: number; hasTime: boolean }) {
-  return tx.one<{ at: Date }>(sql`
-    insert into counter (shop_id, name, value, at) values (${shopId}, 'event', ${count}, ${tx.now})
-    on conflict (shop_id, name) do update set value = counter.value + excluded.value,
-      at = case when ${hasTime} then counter.at
-        when counter.at >= excluded.at and counter.at < excluded.at + ${FOLLOWED}::interval
-          then counter.at + interval '1 millisecond'
-        else excluded.at end
-    returning at`);
+/**
+ * Locks the shop and then the counter, and moves the counter. A shop has none before its first event. The lock of the
+ * shop is the one that an insert takes for its foreign key: taken behind the counter, it would wait for somebody who
+ * changes the settings and waits for the counter.
+ */
+async function advance(
+  tx: Transaction,
+  shopId: string,
+  { count, hasTime }: { count: number; hasTime: boolean },
+): Promise<Date> {
+  const [, row] = await Promise.all([
+    tx.run(sql`select from shop where shop_id = ${shopId} for key share`),
+    tx.one<{ at: Date }>(sql`
+      insert into counter (shop_id, name, value, at) values (${shopId}, 'event', ${count}, ${tx.now})
+      on conflict (shop_id, name) do update set value = counter.value + excluded.value,
+        at = case when ${hasTime} then counter.at
+          when counter.at >= excluded.at and counter.at < excluded.at + ${FOLLOWED}::interval
+            then counter.at + interval '1 millisecond'
+          else excluded.at end
+      returning at`),
+  ]);
+  return row!.at;
 }
+
+/** The most events of one statement. A category that is deleted may have changed a hundred thousand products. */
+const MOST_INSERTED = 10_000;
 
 /** The counter is joined, because it has the positions, and because so Citus knows that all belongs to one shard. */
 function insertEvents(tx: Transaction, shopId: string, events: readonly NewEvent[]) {
@@ -111,6 +133,14 @@ function insertEvents(tx: Transaction, shopId: string, events: readonly NewEvent
     appId: appId === undefined ? tx.appId : appId,
     data: data ?? {},
   }));
+  const inserts = [];
+  for (let start = 0; start < rows.length; start += MOST_INSERTED) {
+    inserts.push(insertRows(tx, shopId, rows.slice(start, start + MOST_INSERTED)));
+  }
+  return Promise.all(inserts);
+}
+
+function insertRows(tx: Transaction, shopId: string, rows: readonly object[]) {
   return tx.run(sql`
     insert into event (shop_id, position, at, type, resource_id, app_id, data)
     select counter.shop_id, counter.value - said."offset", counter.at, said.type, said."resourceId", said."appId",
