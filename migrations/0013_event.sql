@@ -23,6 +23,8 @@ create table event (
   constraint event_data check (pg_column_size(data) <= 8192)
 );
 
+insert into counter (shop_id, name, value) select shop_id, 'event', 0 from shop;
+
 alter table event add constraint event_shop foreign key (shop_id) references shop (shop_id) on delete cascade;
 
 -- The clean-up finds old events of all shops by it.

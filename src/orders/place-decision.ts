@@ -7,6 +7,8 @@ export interface PlacingState {
   cartVersions: ReadonlyMap<string, number>;
   /** As decimal texts, by the id of the product. A product whose stock is not counted is missing. */
   stock: ReadonlyMap<string, string>;
+  /** The levels that merchants want to hear of, by the id of the product; one without a level is missing. */
+  minStocks: ReadonlyMap<string, number>;
   coupons: readonly { codeKey: string; campaignId: string; used: number }[];
   /** A limit of null: any number of uses. */
   campaigns: readonly {

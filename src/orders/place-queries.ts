@@ -39,8 +39,8 @@ export function lockCarts(tx: Transaction, shopId: string, cartIds: readonly str
 
 /** Locks the products whose stock is counted. */
 export function lockStock(tx: Transaction, shopId: string, productIds: readonly string[], ifLocked = WAIT) {
-  return tx.many<{ productId: string; stock: string }>(sql`
-    select upper(product_id::text) as "productId", stock from product
+  return tx.many<{ productId: string; stock: string; minStock: string | null }>(sql`
+    select upper(product_id::text) as "productId", stock, min_stock as "minStock" from product
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and stock is not null
     order by product_id for no key update ${ifLocked}`);
 }
@@ -93,20 +93,46 @@ export async function lockCampaigns(
 export interface Counters {
   order: number;
   customer: number;
+  /** The position of the last event. */
+  event: number;
+  /** In milliseconds since 1970; null: there was none. */
+  lastEventAt: number | null;
 }
 
-/** Locks the counters of orders and customers; a shop that was deleted has none, and no carts either. */
+/**
+ * Locks the counters of customers, events and orders, in this order; see `platform/events/log.ts`. A shop that was
+ * deleted has none, and no carts either.
+ */
 export async function lockCounters(tx: Transaction, shopId: string): Promise<Counters> {
-  const rows = await tx.many<{ name: keyof Counters; value: number }>(sql`
-    select name, value from counter where shop_id = ${shopId} and name in ('order', 'customer')
-    order by name desc for no key update`);
-  return { order: 0, customer: 0, ...Object.fromEntries(rows.map(({ name, value }) => [name, value])) };
+  const rows = await tx.many<{ name: string; value: number; at: number | null }>(sql`
+    select name, value, at from counter where shop_id = ${shopId} and name in ('customer', 'event', 'order')
+    order by name for no key update`);
+  const [customer, event, order] = ['customer', 'event', 'order'].map((name) =>
+    rows.find((row) => row.name === name),
+  );
+  if (order && !event) {
+    // The shop was made by a process of the version before, which knows no events.
+    await tx.run(sql`
+      insert into counter (shop_id, name, value) values (${shopId}, 'event', 0) on conflict (shop_id, name) do nothing`);
+    return lockCounters(tx, shopId);
+  }
+  return {
+    order: order?.value ?? 0,
+    customer: customer?.value ?? 0,
+    event: event?.value ?? 0,
+    lastEventAt: event?.at ?? null,
+  };
 }
 
-export function setCounters(tx: Transaction, shopId: string, { order, customer }: Counters) {
+export function setCounters(
+  tx: Transaction,
+  shopId: string,
+  { order, customer, event, lastEventAt }: Counters,
+) {
   return tx.run(sql`
-    update counter set value = case when name = 'order' then ${order}::bigint else ${customer}::bigint end
-    where shop_id = ${shopId} and name in ('order', 'customer')`);
+    update counter set at = case name when 'event' then ${lastEventAt}::bigint end,
+      value = case name when 'order' then ${order}::bigint when 'event' then ${event} else ${customer} end
+    where shop_id = ${shopId} and name in ('customer', 'event', 'order')`);
 }
 
 export interface Buyer {
@@ -146,11 +172,14 @@ export function findBuyers(
     ) found on named.customer_id is null`);
 }
 
-/** The versions of the settings and of these products at this moment; a shop that was deleted has none. */
-export async function findVersions(tx: Transaction, shopId: string, productIds: readonly string[]) {
+/**
+ * The versions of the settings and of these products at this moment; a shop that was deleted has none. It locks the row
+ * of the shop as an insert does, because nobody may lock it behind the counter of events.
+ */
+export async function lockVersions(tx: Transaction, shopId: string, productIds: readonly string[]) {
   const row = await tx.one<{ settingsVersion: number; productVersions: string[] }>(sql`
     select settings_version as "settingsVersion", ${productVersions(shopId, productIds)} as "productVersions"
-    from shop where shop_id = ${shopId}`);
+    from shop where shop_id = ${shopId} for key share`);
   return row ?? { settingsVersion: 0, productVersions: [] };
 }
 
@@ -160,6 +189,7 @@ export async function takeStock(
   shopId: string,
   orders: readonly NewOrder[],
   lockedIds: readonly string[],
+  at: Date,
 ) {
   const ordered = millionthsOrdered(orders);
   const productIds = lockedIds.filter((productId) => ordered.has(productId));
@@ -168,7 +198,7 @@ export async function takeStock(
   return tx.many<{ productId: string; stock: string }>(sql`
     update product
     set stock = stock - (${quantities}::numeric[])[array_position(${productIds}::uuid[], product_id)] / 1000000,
-      stock_changed_at = ${tx.now}
+      stock_changed_at = ${at}
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
     returning upper(product_id::text) as "productId", stock`);
 }

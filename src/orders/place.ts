@@ -1,16 +1,17 @@
 import { productVersion } from '../catalogue/products/cart-product-cache.ts';
 import type { Transaction } from '../db/database.ts';
 import { recordEntries } from '../http/audit-entry.ts';
+import { insertEventsAt, timeAfter } from '../platform/events/log.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
 import { addPlacedOrders, insertOrderLines } from './day-sums.ts';
 import type { NewOrder, OrderRequest, Placing, PlacingOptions } from './new-order.ts';
 import { decideOrders, type PlacingState } from './place-decision.ts';
+import { placedEvents } from './placed-events.ts';
 import {
   countRedemptions,
   deleteCarts,
   findBuyers,
   findTakenNumbers,
-  findVersions,
   insertCustomers,
   insertOrders,
   limitLockWaits,
@@ -19,6 +20,7 @@ import {
   lockCounters,
   lockCoupons,
   lockStock,
+  lockVersions,
   redeemCoupons,
   setCounters,
   takeStock,
@@ -49,10 +51,13 @@ export async function placeOrder(
  * between them the numbers of new customers are read, if there are any.
  *
  * Two transactions that place orders cannot deadlock, because each takes its locks in the same order: carts, products,
- * coupons, campaigns, each in the order of their keys, then the counters of orders and customers, which all orders of
- * the shop wait for and which are therefore the last. Whoever holds them has all that orders compete for: customers and
- * the sums of the day are written by one transaction at a time. Whoever cancels or edits an order takes products, coupon
- * and sums in the same order, and never the counters.
+ * coupons, campaigns, each in the order of their keys, then the counters of customers, events and orders, which all
+ * orders of the shop wait for and which are therefore the last. Whoever holds them has all that orders compete for:
+ * customers and the sums of the day are written by one transaction at a time. Whoever cancels or edits an order takes
+ * products, coupon, the counter of events and sums in the same order.
+ *
+ * Orders are dated while the counters are held, so that their dates follow the commits: who asks for the orders after the
+ * last one that was seen misses none.
  *
  * `waits`: for a cart, product or coupon that somebody else has locked. A batch waits briefly, because not all of its
  * orders need the row, and then the transaction fails. The counters are always waited for.
@@ -82,7 +87,7 @@ export async function placeOrders(
   });
 }
 
-const NOT_PLACED = { orderNumber: null, customerId: null, customerNumber: null, left: [] };
+const NOT_PLACED = { orderNumber: null, createdAt: null, customerId: null, customerNumber: null, left: [] };
 
 interface Loaded {
   state: PlacingState;
@@ -114,21 +119,26 @@ async function lockAndLoad(
   const expectedIds = requests.flatMap(
     ({ options }) => options.expected?.products.map(({ productId }) => productId) ?? [],
   );
-  const [, carts, products, coupons, campaigns, , counters, buyers, versions] = await Promise.all([
+  const [, carts, products, coupons, campaigns, , versions, counters, buyers] = await Promise.all([
     waitsBriefly && limitLockWaits(tx),
     lockCarts(tx, shopId, cartIds),
     lockStock(tx, shopId, productIds),
     lockCoupons(tx, shopId, codeKeys),
     lockCampaigns(tx, shopId, codeKeys),
     waitsBriefly && unlimitLockWaits(tx),
+    lockVersions(tx, shopId, [...new Set(expectedIds)]),
     lockCounters(tx, shopId),
     findBuyers(tx, shopId, orders),
-    findVersions(tx, shopId, [...new Set(expectedIds)]),
   ]);
   return {
     state: {
       cartVersions: new Map(carts.map(({ cartId, version }) => [cartId, version])),
       stock: new Map(products.map(({ productId, stock }) => [productId, stock])),
+      minStocks: new Map(
+        products.flatMap(({ productId, minStock }) =>
+          minStock === null ? [] : [[productId, Number(minStock)]],
+        ),
+      ),
       coupons,
       campaigns,
       settingsVersion: versions.settingsVersion,
@@ -148,11 +158,12 @@ async function save(
 ): Promise<Map<string, Placing>> {
   if (requests.length === 0) return new Map();
   const customers = await numberCustomers(tx, shopId, newCustomers(requests, buyers), counters.customer);
+  const createdAt = timeAfter(counters.lastEventAt, tx.now);
   const placed = requests.map(({ order, options }, index) => {
     const { emailKey, customerId } = buyers.get(order.orderId)!;
     const orderNumber = `${order.numberPrefix}${counters.order + 1 + index}`;
     const buyerId = customerId ?? customers.get(emailKey)!.customerId;
-    return { order: { ...order, orderNumber, buyerId }, options };
+    return { order: { ...order, createdAt, orderNumber, buyerId }, options };
   });
   const orders = placed.map(({ order }) => order);
   const codeKeys = orders.flatMap(({ couponCodeKey }) => couponCodeKey ?? []);
@@ -160,6 +171,8 @@ async function save(
 
   const campaignIds = codeKeys.map((codeKey) => campaignOf.get(codeKey)!);
   const cartIds = orders.map(({ cartId }) => cartId);
+  const newCustomerIds = new Set([...customers.values()].map(({ customerId }) => customerId));
+  const events = placedEvents(orders, newCustomerIds, state);
   const entries = requests.flatMap(({ options }) => options.entry ?? []);
   const emails = placed.map(({ order: { orderNumber }, options: { mailId, mail } }) => ({
     id: mailId,
@@ -168,13 +181,15 @@ async function save(
 
   // Sent at once and done one after the other, so that the customers are there before their orders.
   const [left] = await Promise.all([
-    takeStock(tx, shopId, orders, [...state.stock.keys()]),
+    takeStock(tx, shopId, orders, [...state.stock.keys()], createdAt),
     insertCustomers(tx, shopId, [...customers.values()]),
     redeemCoupons(tx, shopId, codeKeys),
     countRedemptions(tx, shopId, campaignIds),
     setCounters(tx, shopId, {
       order: counters.order + orders.length,
       customer: [...customers.values()].at(-1)?.number ?? counters.customer,
+      event: counters.event + events.length,
+      lastEventAt: createdAt.getTime(),
     }),
     insertOrders(tx, shopId, orders),
     insertOrderLines(tx, shopId, orders),
@@ -182,6 +197,7 @@ async function save(
     deleteCarts(tx, shopId, cartIds),
     recordEntries(tx, shopId, entries),
     queueJobs(tx, shopId, 'mail', emails),
+    insertEventsAt(tx, shopId, { position: counters.event, at: createdAt }, events),
   ]);
 
   return new Map(
@@ -190,6 +206,7 @@ async function save(
       const productIds = new Set(content.lines.map(({ productId }) => productId));
       const placing: Placing = {
         orderNumber,
+        createdAt,
         customerId: buyerId,
         customerNumber: customerNumber ?? String(customers.get(emailKey)!.number),
         isCurrent: true,
