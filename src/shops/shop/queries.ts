@@ -11,6 +11,8 @@ const COUNTERS = {
   customer: 1000,
   product: 1000,
   order: 1000,
+  /** The position of the last event; see platform/events/log.ts. */
+  event: 0,
   Invoice: 1000,
   CreditNote: 1000,
   category: 1,
