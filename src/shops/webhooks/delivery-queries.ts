@@ -29,6 +29,7 @@ const hasWork = (db: Queries) => sql`
     select from app join token on token.shop_id = app.shop_id and token.app_id = app.app_id
     where app.shop_id = webhook.shop_id and app.app_id = webhook.app_id
       and (app.deliveries_paused_until is null or app.deliveries_paused_until <= ${db.now})
+      and (token.expires_at is null or token.expires_at > ${db.now})
       and coalesce(${JSON.stringify(SCOPES)}::jsonb ->> webhook.event_type = any (token.scopes), true)))`;
 
 /** The webhooks of a shop that have something to deliver, those that are most behind first. */
