@@ -130,8 +130,8 @@ export function setCounters(
   { order, customer, event, lastEventAt }: Counters,
 ) {
   return tx.run(sql`
-    update counter set at = case name when 'event' then ${lastEventAt}::bigint end,
-      value = case name when 'order' then ${order}::bigint when 'event' then ${event} else ${customer} end
+    update counter set at = case when name = 'event' then ${lastEventAt}::bigint end,
+      value = case when name = 'order' then ${order}::bigint when name = 'event' then ${event} else ${customer} end
     where shop_id = ${shopId} and name in ('customer', 'event', 'order')`);
 }
 
