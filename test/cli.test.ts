@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { runCommand } from '../src/commands/run.ts';
 import { SCOPES } from '../src/http/scopes.ts';
+import { newStartedFolder } from './first-start.ts';
 import {
   cleanUp,
   kontor,
@@ -339,7 +340,7 @@ describe('while the service runs', () => {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
   beforeAll(async () => {
-    data = await newFolder();
+    data = await newStartedFolder();
     service = await startKontor({ KONTOR_DATA: data });
   });
 
