@@ -44,6 +44,8 @@ import { legal } from './shops/legal/routes.ts';
 import { locales } from './shops/locales/routes.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
 import { mediaRoutes } from './platform/media/routes.ts';
+import { events } from './platform/events/routes.ts';
+import { createEventWaiting } from './platform/events/waiting.ts';
 import { newsletters } from './people/newsletters/routes.ts';
 import { registerOpenapi } from './openapi.ts';
 import { registerHealth } from './platform/health.ts';
@@ -147,7 +149,13 @@ export async function buildApp({
   const limiter = rateLimiter(db, (error) => log.warn({ err: error }, 'rate limits could not be shared'));
   const isRefusedDemoToken = demoTokenCheck(config);
   const warnOfProxy = proxyWarning();
-  const authentication = createAuthentication({ config, callers, limiter, isRefusedDemoToken });
+  const authentication = createAuthentication({
+    config,
+    callers,
+    limiter,
+    isRefusedDemoToken,
+    now: () => db.now,
+  });
 
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
     httpPart === 'body' ? compileBody(schema) : compileParameters(schema),
@@ -188,6 +196,7 @@ export async function buildApp({
   const media = openMediaStorage(config);
   const cartStore = createCartStore(db, cartStoreOptions);
   const placeOrder = createOrderPlacing(db, cartStore, cartStoreOptions);
+  const eventWaiting = createEventWaiting(db, log);
   const api = operations(app, {
     config,
     db,
@@ -238,6 +247,7 @@ export async function buildApp({
   availabilityNotifications(api);
   watchedProducts(api);
   audit(api);
+  events(api, eventWaiting);
   apps(api);
   api.finish();
   await docsRoutes(app);
@@ -245,6 +255,8 @@ export async function buildApp({
   startPageRoutes(app, { db, config, hosts, isMigrated });
   await storefrontRoutes(app, { db, carts: cartStore, placeOrder, config, limiter, hosts, isMigrated });
 
+  // Readers who wait would keep the service from ending.
+  app.addHook('preClose', async () => eventWaiting.close());
   app.addHook('onClose', async () => {
     await hosts.close();
     limiter.close();

@@ -5,6 +5,7 @@ import type { Config } from './config.ts';
 import { answerCleanup } from './http/idempotency.ts';
 import { windowCleanup } from './http/rate-limit.ts';
 import { emailCountCleanup } from './platform/email/daily-limit.ts';
+import { eventCleanup } from './platform/events/queries.ts';
 import { pgBossCleanup } from './platform/jobs/pg-boss.ts';
 import { failedJobCleanup } from './platform/jobs/queries.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
@@ -27,6 +28,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     wishlistCleanup,
     emailCountCleanup,
     failedJobCleanup,
+    eventCleanup(config.EVENT_DAYS),
     mediaCleanup(openMediaStorage(config), { config, log }),
   ];
 }

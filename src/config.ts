@@ -81,6 +81,13 @@ export const Environment = {
       default: 36000,
       description: 'Calls per hour and client address without a token, 0 = none.',
     },
+    EVENT_DAYS: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 400,
+      default: 30,
+      description: 'Days for which the event log of a shop can be read.',
+    },
     MEDIA_URL: {
       type: 'string',
       pattern:

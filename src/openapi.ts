@@ -3,7 +3,14 @@ import { readFileSync } from 'node:fs';
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { ErrorBody } from './http/schemas.ts';
-import { ANONYMOUS_SCOPES, needsCartToken, scopesOf, type Access, type Scope } from './http/scopes.ts';
+import {
+  ANONYMOUS_SCOPES,
+  needsCartToken,
+  needsToken,
+  scopesOf,
+  type Access,
+  type Scope,
+} from './http/scopes.ts';
 import {
   withNamedParts,
   type DocumentedOperation,
@@ -90,7 +97,7 @@ function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, 
 function describedOperation(operation: DocumentedOperation, facts: Facts): DocumentedOperation {
   const { operationId, tags, parameters = [], requestBody, responses } = operation;
   const scopes = scopesOf(facts.access);
-  const needsScope = scopes.length > 0;
+  const needsScope = needsToken(facts.access);
   const needsCart = needsCartToken(facts.access);
   const own = parameters.filter((parameter) => 'name' in parameter).map(tidyParameter);
   const taken = [
@@ -141,7 +148,9 @@ function tidyParameter({ name, in: place, required, description, schema, ...rest
 function accessText({ access, labels }: Facts): string {
   const scopes = scopesOf(access);
   const needs = [
-    `Scope: ${scopesText(scopes)}.`,
+    access === 'any token'
+      ? 'Needs a token; its scopes decide what is shown.'
+      : `Scope: ${scopesText(scopes)}.`,
     ...(isAnonymous(scopes)
       ? ['Without a token it shows what shoppers see, unless the shop has turned that off.']
       : []),
@@ -153,7 +162,7 @@ function accessText({ access, labels }: Facts): string {
 
 function securityOf(access: Access): Record<string, string[]>[] {
   const scopes = scopesOf(access);
-  if (scopes.length === 0) return [];
+  if (!needsToken(access)) return [];
   return isAnonymous(scopes) ? [{ token: [] }, {}] : [{ token: [] }];
 }
 
@@ -263,6 +272,7 @@ const TAGS: Readonly<Record<string, string>> = {
   newsletters: 'Newsletter campaigns and their subscribers.',
   'script-tags': 'Scripts that an app adds to the pages of the storefront.',
   audit: 'Who has changed what, and when.',
+  events: 'What happened in the shop, in its order, to read on from where one was.',
   token: 'How an app that a merchant installs gets its access token.',
 };
 

@@ -499,22 +499,28 @@ describe('while the service runs', () => {
   test('tokens are shown once, listed without being told, and revoked', async () => {
     const all = await givenShop('Cocoa');
     const few = ['--scopes', 'orders_read, customers_read', '--app', 'Till'];
-    const created = await run('token', 'create', 'Cocoa', ...few);
+    const limits = ['--expires', '2099-01-31', '--networks', '203.0.113.0/24,10.0.0.0/8'];
+    const created = await run('token', 'create', 'Cocoa', ...few, ...limits);
     expect(created).toEqual(done(expect.stringMatching(SECRET) as string));
     const token = created.stdout.trimEnd();
 
     const { stdout } = await run('token', 'list', 'Cocoa');
     expect(stdout).not.toContain(token);
-    expect(stdout).toMatch(/^TOKEN +APP +CREATED +LAST USE +SCOPES\n/);
-    expect(stdout).toMatch(/^[0-9a-f]{12} +private app +\S+Z +never +all$/m);
-    const [, id] = /^([0-9a-f]{12}) +Till +\S+Z +never +orders_read,customers_read$/m.exec(stdout)!;
+    expect(stdout).toMatch(/^TOKEN +APP +CREATED +LAST USE +ENDS +NETWORKS +SCOPES\n/);
+    expect(stdout).toMatch(/^[0-9a-f]{12} +private app +\S+Z +never +never +any +all$/m);
+    const [, id] =
+      /^([0-9a-f]{12}) +Till +\S+Z +never +2099-01-31T00:00:00.000Z +203.0.113.0\/24,10.0.0.0\/8 +orders_read,customers_read$/m.exec(
+        stdout,
+      )!;
 
     expect(await run('token', 'revoke', 'Cocoa', id!)).toEqual(done('Revoked.\n'));
     expect(await run('token', 'revoke', 'Cocoa', token)).toEqual(
       refused('Cocoa has no such token. See: npx kontor token list Cocoa'),
     );
     expect(await run('token', 'revoke', 'Cocoa', all)).toEqual(done('Revoked.\n'));
-    expect(await run('token', 'list', 'Cocoa')).toEqual(done('TOKEN  APP  CREATED  LAST USE  SCOPES\n'));
+    expect(await run('token', 'list', 'Cocoa')).toEqual(
+      done('TOKEN  APP  CREATED  LAST USE  ENDS  NETWORKS  SCOPES\n'),
+    );
   });
 
   test('made-up products, which a second run does not make again', async () => {

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Caches, readOnly, type ReadableCaches } from './cache.ts';
@@ -20,10 +21,20 @@ export interface Queries {
 
 export interface Transaction extends Queries {
   readonly inTransaction: true;
+  /** The app that asked for it; null: a shopper, a command or the service itself. */
+  readonly appId: string | null;
+  /**
+   * Registers statements that run when all others have run. They are sent together with the commit, so they must not
+   * depend on each other's results: a lock that they take is held for a moment only.
+   */
+  beforeCommit(statements: () => Promise<unknown>): void;
+  /** Tells other parts of this process when it was committed; of a rollback nobody hears. */
+  notifyAfterCommit(notice: string, shopId: string): void;
 }
 
 export interface TransactionOptions {
   isolation?: 'read committed' | 'repeatable read' | 'serializable';
+  appId?: string | null | undefined;
 }
 
 /** The database as the requests of one shop use it. */
@@ -46,6 +57,8 @@ export interface Database extends ShopDatabase {
   ofShop(shopId: string): ShopDatabase;
   readonly shares: ShopShares;
   readonly caches: Caches;
+  /** What transactions of this process have announced with `notifyAfterCommit`: the listeners get the shop's id. */
+  readonly notices: EventEmitter;
   readonly pool: pg.Pool;
   close(): Promise<void>;
 }
@@ -197,10 +210,17 @@ export function openDatabase(options: DatabaseOptions): Database {
       }
     : queries(pool);
 
-  const attempt = async <Result>(work: (tx: Transaction) => Promise<Result>, isolation: string) => {
+  const notices = new EventEmitter().setMaxListeners(0);
+
+  const attempt = async <Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    { isolation = 'read committed', appId = null }: TransactionOptions = {},
+  ) => {
     if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
     const client = await pool.connect();
     let broken: Error | undefined;
+    const last: (() => Promise<unknown>)[] = [];
+    const announced = new Map<string, Set<string>>();
     try {
       // Not waited for, so that it travels with the first statements of the work.
       const begun = client.query(begin(isolation));
@@ -210,9 +230,17 @@ export function openDatabase(options: DatabaseOptions): Database {
         caches: cachesInTransaction,
         now: clock(),
         inTransaction: true,
+        appId,
+        beforeCommit: (statements) => void last.push(statements),
+        notifyAfterCommit: (notice, shopId) => {
+          const shops = announced.get(notice) ?? new Set();
+          announced.set(notice, shops.add(shopId));
+        },
       });
       await begun;
-      await client.query('commit');
+      // After a statement that failed, the commit is a rollback, and the failure is thrown.
+      await Promise.all([...last.map((statements) => statements()), client.query('commit')]);
+      for (const [notice, shops] of announced) for (const shopId of shops) notices.emit(notice, shopId);
       return result;
     } catch (error) {
       await client.query('rollback').catch((failure: Error) => (broken = failure));
@@ -230,7 +258,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     get now() {
       return clock();
     },
-    transaction: (work, { isolation = 'read committed' } = {}) => retried(() => attempt(work, isolation)),
+    transaction: (work, transactionOptions) => retried(() => attempt(work, transactionOptions)),
     ofShop: (shopId) => ({
       caches,
       get now() {
@@ -239,10 +267,11 @@ export function openDatabase(options: DatabaseOptions): Database {
       many: (query) => shares.run(shopId, 'statement', () => direct.many(query)),
       one: (query) => shares.run(shopId, 'statement', () => direct.one(query)),
       run: (query) => shares.run(shopId, 'statement', () => direct.run(query)),
-      transaction: (work, { isolation = 'read committed' } = {}) =>
-        retried(() => shares.run(shopId, 'transaction', () => attempt(work, isolation))),
+      transaction: (work, transactionOptions) =>
+        retried(() => shares.run(shopId, 'transaction', () => attempt(work, transactionOptions))),
     }),
     shares,
+    notices,
     pool,
     close: () => pool.end(),
   };

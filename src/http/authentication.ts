@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import { hasScope, type Caller, type CallerDirectory } from './callers.ts';
+import { hasScope, tokenProblem, type Caller, type CallerDirectory } from './callers.ts';
 import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
 import {
@@ -12,7 +12,7 @@ import {
   unauthorised,
 } from './errors.ts';
 import { addressCaller, type Allowance, type RateLimiter } from './rate-limit.ts';
-import { ANONYMOUS_SCOPES, needsCartToken, scopesOf, type Access } from './scopes.ts';
+import { ANONYMOUS_SCOPES, needsCartToken, needsToken, scopesOf, type Access } from './scopes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,12 +25,15 @@ const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 const BEARER = /^Bearer +([A-Za-z0-9._~+/=-]{1,256}) *$/i;
 const SHOP_PATH = /^\/(?:rs|manage)\/shops\/([^/?#]+)/;
 
-/** What a route can respond with; absent and wildcard Accept headers accept both. */
-export type Produces = 'json' | 'csv';
+/** What a route can respond with; absent and wildcard Accept headers accept all. An event stream can be JSON as well. */
+export type Produces = 'json' | 'csv' | 'event stream';
+
+const JSON_PRODUCED = ['application/vnd.epages.v1+json', 'application/json', 'application/*', '*/*'];
 
 const PRODUCED: Record<Produces, readonly string[]> = {
-  json: ['application/vnd.epages.v1+json', 'application/json', 'application/*', '*/*'],
+  json: JSON_PRODUCED,
   csv: ['text/csv', 'application/vnd.epages.v1+csv', '*/*'],
+  'event stream': [...JSON_PRODUCED, 'text/event-stream'],
 };
 
 /**
@@ -43,8 +46,9 @@ export function createAuthentication(deps: {
   callers: CallerDirectory;
   limiter: RateLimiter;
   isRefusedDemoToken: DemoTokenCheck;
+  now: () => Date;
 }) {
-  const { config, callers, limiter, isRefusedDemoToken } = deps;
+  const { config, callers, limiter, isRefusedDemoToken, now } = deps;
 
   const limitOf = (caller: Caller | undefined) =>
     caller?.app ? config.RATE_LIMIT : config.RATE_LIMIT_ANONYMOUS;
@@ -117,8 +121,9 @@ export function createAuthentication(deps: {
     const isAnonymous = scopes.length > 0 && scopes.every((scope) => ANONYMOUS_SCOPES.has(scope));
     const needsCart = needsCartToken(access);
 
-    const checkScopes = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
-      if (scopes.length === 0) return;
+    const checkScopes = (request: FastifyRequest, token: string | undefined, problem: string | undefined) => {
+      const { caller } = request;
+      if (!needsToken(access)) return;
       if (caller.app) {
         for (const scope of scopes) if (!hasScope(caller, scope)) throw missingScope(scope);
         return;
@@ -127,15 +132,16 @@ export function createAuthentication(deps: {
         throw unauthorised(
           token === undefined
             ? 'The Authorization header is not a bearer token'
-            : 'The token is unknown in this shop',
+            : (problem ?? 'The token is unknown in this shop'),
         );
       }
       if (!(caller.publicCatalogue && isAnonymous)) throw unauthorised('A token is needed');
     };
 
     const admit = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
-      request.caller = caller;
-      checkScopes(request, caller, token);
+      const problem = caller.app && tokenProblem(caller.app, request.ip, now());
+      request.caller = problem === undefined ? caller : { ...caller, app: undefined };
+      checkScopes(request, token, problem);
       // Whether it is the right token is checked when the cart is loaded.
       if (needsCart && !request.headers[CART_TOKEN_HEADER]) throw wrongCartToken();
       checkAccept(request.headers.accept, produces);
@@ -176,7 +182,16 @@ export function createAuthentication(deps: {
     throw notFound();
   };
 
-  return { hookFor, rejectUnknownRoute };
+  /** The caller as it is now, for a response that goes on for long; undefined: its token is not valid any more. */
+  const currentCaller = async (request: FastifyRequest): Promise<Caller | undefined> => {
+    const { shopId } = request.params as { shopId: string };
+    const token = acceptedToken(request, bearerOf(request));
+    const { caller } = callers.cached(shopId, token) ?? (await callers.load(shopId, token));
+    const isValid = caller?.app && tokenProblem(caller.app, request.ip, now()) === undefined;
+    return isValid ? caller : undefined;
+  };
+
+  return { hookFor, rejectUnknownRoute, currentCaller };
 }
 
 export type Authentication = ReturnType<typeof createAuthentication>;

@@ -25,7 +25,7 @@ import { originOf, shopUrl } from './links.ts';
 import { addressCaller, limitFailures, type FailureLimit, type RateLimiter } from './rate-limit.ts';
 import { RawJson } from './raw-json.ts';
 import { ErrorBody, Id } from './schemas.ts';
-import { needsCartToken, scopesOf, type Access } from './scopes.ts';
+import { needsCartToken, needsToken, type Access } from './scopes.ts';
 import { registerUploadParser, withUpload } from './upload.ts';
 import { compileParameters } from './validation.ts';
 
@@ -100,6 +100,12 @@ export interface Call<Params, Query, Body> {
   query: Query;
   body: Body;
   caller: Caller;
+  /** The caller as it is now, for a response that goes on for long; undefined: its token is not valid any more. */
+  currentCaller: () => Promise<Caller | undefined>;
+  /** Whether the header Accept of a GET names an event stream. */
+  wantsEventStream: boolean;
+  /** The header Last-Event-ID of a client that goes on with an event stream. */
+  lastEventId: string | undefined;
   /** Absolute address of a path of this shop: link('/customers/1'). */
   link: (path: string) => string;
   /** Scheme and host, for addresses outside of the API. */
@@ -209,6 +215,10 @@ export function operations(app: FastifyInstance, deps: Deps) {
       query: request.query as never,
       body: request.body as never,
       caller: request.caller,
+      currentCaller: () => authentication.currentCaller(request),
+      // A HEAD would run through a stream that has no end.
+      wantsEventStream: request.method === 'GET' && request.headers.accept?.includes(EVENT_STREAM) === true,
+      lastEventId: request.headers['last-event-id'] as string | undefined,
       link: (path) => base + path,
       origin,
       cartToken: cartTokenOf(request),
@@ -303,7 +313,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
           return reply.type('application/json').send(answer.bytes);
         }
         if (answer instanceof Readable) {
-          return reply.type(operation.produces === 'csv' ? 'text/csv' : 'application/json').send(answer);
+          return reply.type(STREAM_TYPES[operation.produces ?? 'json']).send(answer);
         }
         return reply.type('application/json').send(textOf(answer, operation, reply));
       });
@@ -326,7 +336,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
     ): void {
       const idNames = idNamesOf(operation.params);
       const status = operation.status ?? 200;
-      const isAudited = scopesOf(operation.access).length > 0;
+      const isAudited = needsToken(operation.access);
       register(operation, true, async (request, reply) => {
         reply.code(status);
         const key = keyOf(request, operation);
@@ -366,7 +376,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
             return key === undefined
               ? { answer: await work(tx), replayed: false }
               : onceOnly(tx, keyedRequest(request, key), () => work(tx));
-          })
+          }, appOf(request))
           .catch(async (error: unknown) => {
             // Of a commit that was not answered nobody knows whether it happened.
             if (!isDatabaseAway(error)) await discard();
@@ -394,7 +404,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
     ): void {
       const idNames = idNamesOf(operation.params);
       const status = operation.status ?? 200;
-      const isAudited = scopesOf(operation.access).length > 0;
+      const isAudited = needsToken(operation.access);
       register(operation, true, async (request, reply) => {
         reply.code(status);
         const key = keyOf(request, operation);
@@ -407,8 +417,9 @@ export function operations(app: FastifyInstance, deps: Deps) {
         const { answer, replayed } = await withFailureLimit(request, operation, async () =>
           key === undefined
             ? { answer: await work(undefined), replayed: false }
-            : shopDatabaseOf(request).transaction((tx) =>
-                onceOnly(tx, keyedRequest(request, key), () => work(tx)),
+            : shopDatabaseOf(request).transaction(
+                (tx) => onceOnly(tx, keyedRequest(request, key), () => work(tx)),
+                appOf(request),
               ),
         );
         return send(reply, answer, replayed);
@@ -446,6 +457,14 @@ export function operations(app: FastifyInstance, deps: Deps) {
 
 export type Operations = ReturnType<typeof operations>;
 
+const EVENT_STREAM = 'text/event-stream';
+
+const STREAM_TYPES: Record<Produces, string> = {
+  json: 'application/json',
+  csv: 'text/csv',
+  'event stream': EVENT_STREAM,
+};
+
 const ShopId = Type.String({
   description: 'Short name of the shop, case as created.',
   default: 'DemoShop',
@@ -481,11 +500,15 @@ function entryOf(
     entryId: newId(at),
     at,
     appId: caller.app?.appId ?? null,
+    appName: caller.app?.name ?? null,
     method: request.method,
     route: request.routeOptions.url!,
     object: { ...ids, ...(parent !== undefined && { parent }), ...created },
   };
 }
+
+/** On whose behalf a transaction writes. */
+const appOf = ({ caller }: FastifyRequest) => ({ appId: caller.app?.appId });
 
 /** The part of a form that holds the file. */
 function partOf(body: TSchema | undefined): string {

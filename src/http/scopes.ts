@@ -30,10 +30,12 @@ export const ANONYMOUS_SCOPES: ReadonlySet<Scope> = new Set(['products_read', 'l
 /**
  * What a route demands of its caller. `public`: nothing. `cart token`: the header X-ePages-Cart-Token, which the
  * carts compare with the cart they have locked; some of them demand a scope as well. `allOf`: each of the scopes.
+ * `any token`: a token of the shop, and the handler decides by its scopes what it shows.
  */
 export type Access =
   | 'public'
   | 'cart token'
+  | 'any token'
   | Scope
   | { cartTokenAnd: Scope }
   | { allOf: readonly [Scope, Scope, ...Scope[]] };
@@ -42,9 +44,14 @@ export function needsCartToken(access: Access): boolean {
   return access === 'cart token' || (typeof access === 'object' && 'cartTokenAnd' in access);
 }
 
+/** Nobody without a token of the shop has access, unless all of the scopes are those of shoppers. */
+export function needsToken(access: Access): boolean {
+  return access === 'any token' || scopesOf(access).length > 0;
+}
+
 /** All of them are needed; none for what is public. */
 export function scopesOf(access: Access): readonly Scope[] {
-  if (access === 'public' || access === 'cart token') return [];
+  if (access === 'public' || access === 'cart token' || access === 'any token') return [];
   if (typeof access === 'string') return [access];
   return 'allOf' in access ? access.allOf : [access.cartTokenAnd];
 }

@@ -4,7 +4,7 @@ import { badRequest, notFound } from '../../http/errors.ts';
 import type { Operations } from '../../http/operation.ts';
 import { isId } from '../../kernel/ids.ts';
 import { refreshListing } from '../products/listing.ts';
-import { touchProducts } from '../products/queries.ts';
+import { touchProducts } from '../products/product-events.ts';
 import {
   deleteAssignments,
   findAssignable,
@@ -85,7 +85,7 @@ async function changeAssignments(
   const targets = [...new Set(assignable)];
   await lockProducts(tx, shopId, targets);
   const changed = await change(tx, shopId, categoryIds, targets);
-  await touchProducts(tx, shopId, changed);
+  await touchProducts(tx, shopId, changed, ['categories']);
   await refreshListing(tx, shopId, changed);
 }
 

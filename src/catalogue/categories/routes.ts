@@ -7,7 +7,7 @@ import type { Operations } from '../../http/operation.ts';
 import { Id, LocaleParameter } from '../../http/schemas.ts';
 import { isId, newId } from '../../kernel/ids.ts';
 import { refreshListing } from '../products/listing.ts';
-import { touchProducts } from '../products/queries.ts';
+import { touchProducts } from '../products/product-events.ts';
 import { IncludeInvisible } from '../products/render-options.ts';
 import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
@@ -210,7 +210,7 @@ export function categories(api: Operations): void {
         if (productIds.length === 0) break;
         await lockProducts(tx, shopId, productIds);
         await deleteAssignments(tx, shopId, tree, productIds);
-        await touchProducts(tx, shopId, productIds);
+        await touchProducts(tx, shopId, productIds, ['categories']);
         await refreshListing(tx, shopId, productIds);
         last = productIds.at(-1)!;
       }

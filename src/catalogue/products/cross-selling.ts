@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -9,6 +10,7 @@ import { paged } from '../../http/paging.ts';
 import { joinRawJson, type RawJson } from '../../http/raw-json.ts';
 import { CurrencyParameter, Id, Links, LocaleParameter, Paged } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
+import { recordEvents } from '../../platform/events/log.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { crossSellingTitle } from './cross-selling-title.ts';
 import { productJson } from './product-cache.ts';
@@ -83,8 +85,8 @@ export function crossSelling(api: Operations): void {
     },
     async (call) => {
       const { tx, shopId, params, body } = call;
-      await lockAssignments(tx, shopId, params.productId);
-      await replaceAssignments(tx, shopId, params.productId, body);
+      const assigned = await lockAssignments(tx, shopId, params.productId);
+      await replaceAssignments(tx, shopId, params.productId, { before: assigned, after: body });
       return answer(call, tx, await shopSettings(tx, shopId), {}, true);
     },
   );
@@ -104,14 +106,15 @@ export function crossSelling(api: Operations): void {
     async (call) => {
       const { tx, shopId, params, body } = call;
       const changes = patch(body);
-      const assigned = new Set(await lockAssignments(tx, shopId, params.productId));
+      const before = await lockAssignments(tx, shopId, params.productId);
+      const assigned = new Set(before);
       for (const { op, value } of changes) {
         const target = String(value).toUpperCase();
         if (op === 'remove') assigned.delete(target);
         else assigned.add(target);
       }
       if (assigned.size > MOST) throw badRequest(`At most ${MOST} products`);
-      await replaceAssignments(tx, shopId, params.productId, [...assigned]);
+      await replaceAssignments(tx, shopId, params.productId, { before, after: [...assigned] });
       return answer(call, tx, await shopSettings(tx, shopId), {}, true);
     },
   );
@@ -168,14 +171,23 @@ async function replaceAssignments(
   tx: Transaction,
   shopId: string,
   productId: string,
-  targetIds: readonly string[],
+  { before, after }: { before: readonly string[]; after: readonly string[] },
 ): Promise<void> {
-  const ids = targetIds.filter((id) => isId(id) && id.toUpperCase() !== productId);
+  const ids = after.filter((id) => isId(id) && id.toUpperCase() !== productId);
   await tx.run(sql`delete from cross_selling where shop_id = ${shopId} and product_id = ${productId}`);
-  await tx.run(sql`
+  const inserted = await tx.many<{ targetId: string; position: number }>(sql`
     insert into cross_selling (shop_id, product_id, target_id, position)
     select product.shop_id, ${productId}::uuid, product.product_id, min(place)
     from unnest(${ids}::uuid[]) with ordinality as requested (target_id, place)
     join product on product.shop_id = ${shopId} and product.product_id = requested.target_id
-    group by product.shop_id, product.product_id`);
+    group by product.shop_id, product.product_id
+    returning upper(target_id::text) as "targetId", position`);
+  const assigned = inserted
+    .toSorted((one, other) => one.position - other.position)
+    .map(({ targetId }) => targetId);
+  if (isDeepStrictEqual(assigned, before)) return;
+  // What is cached of the product does not show them, and it has no other time.
+  recordEvents(tx, shopId, [
+    { type: 'PRODUCT_UPDATE', resourceId: productId, data: { changed: ['crossselling'] } },
+  ]);
 }

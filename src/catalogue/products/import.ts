@@ -3,6 +3,7 @@ import { parse } from 'csv-parse';
 import type { Database, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
+import { recordEvents } from '../../platform/events/log.ts';
 import { moveSettingsVersion } from '../../shops/shop/queries.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { queueAvailabilityNotifications } from './availability-notifications.ts';
@@ -12,6 +13,12 @@ import { unescapeFormula } from './csv-cells.ts';
 import type { Prices } from './facts.ts';
 import { analyseCatalogue, refreshListing } from './listing.ts';
 import { recordPrices, type PriceChange } from './price-history.ts';
+import {
+  changedFields,
+  recordChangedProducts,
+  recordCreatedProducts,
+  recordStockEvents,
+} from './product-events.ts';
 import { storedColumns, type StoredProduct } from './queries.ts';
 import { isBackInStock } from './save-product.ts';
 
@@ -84,6 +91,16 @@ export async function importProducts(db: Database, options: ImportOptions): Prom
     }
   }
   report.problems.sort((left, right) => left.line - right.line);
+  const { created, changed, unchanged, problems } = report;
+  await db.transaction(async (tx) =>
+    recordEvents(tx, options.shopId, [
+      {
+        type: 'IMPORT_FINISHED',
+        resourceId: null,
+        data: { created, changed, unchanged, refused: problems.length },
+      },
+    ]),
+  );
   return report;
 }
 
@@ -387,22 +404,15 @@ async function save(
   const created = changes.filter(({ before }) => !before);
   const changed = changes.filter(({ before }) => before);
   const reductions = await recordPrices(tx, shopId, changed.map(priceChange));
-  await updateRows(
-    tx,
-    shopId,
-    changed.map(({ before, after }, index) => ({
-      ...storedRow(after, types, reductions[index]),
-      isStockChanged: before!.stock !== after.stock,
-      isMoreChanged: JSON.stringify({ ...before, stock: 0 }) !== JSON.stringify({ ...after, stock: 0 }),
-    })),
-  );
+  const changedRows = changed.map(({ after }, index) => storedRow(after, types, reductions[index]));
+  await updateRows(tx, shopId, changedRows);
   await insertRows(
     tx,
     shopId,
     created.map(({ after }) => storedRow(after, types, undefined)),
   );
   await recordPrices(tx, shopId, created.map(priceChange));
-  await updateMasters(tx, shopId, changes, masters);
+  const changedMasters = await updateMasters(tx, shopId, changes, masters);
   await refreshListing(
     tx,
     shopId,
@@ -415,6 +425,21 @@ async function save(
       shopId,
       back.map(({ after }) => after.productId),
     );
+  }
+  recordCreatedProducts(
+    tx,
+    shopId,
+    created.map(({ after }) => after.productId),
+  );
+  recordChangedProducts(tx, shopId, [
+    ...changedRows.map((row, index) => ({
+      productId: row.productId,
+      changed: changedFields(changed[index]!.before!, row),
+    })),
+    ...changedMasters,
+  ]);
+  for (const { before, after } of changed) {
+    recordStockEvents(tx, shopId, after, before!.stock, after.stock);
   }
 }
 
@@ -454,30 +479,24 @@ async function insertRows(tx: Transaction, shopId: string, rows: readonly Stored
       facts jsonb)`);
 }
 
-async function updateRows(
-  tx: Transaction,
-  shopId: string,
-  rows: readonly (StoredProduct & { isStockChanged: boolean; isMoreChanged: boolean })[],
-): Promise<void> {
+async function updateRows(tx: Transaction, shopId: string, rows: readonly StoredProduct[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.run(sql`
     update product
     set version = version + 1, stock = entry.stock, product_type_id = entry."productTypeId",
-      prices = entry.prices, facts = entry.facts,
-      attributes_changed_at = case when "isMoreChanged" then ${tx.now} else attributes_changed_at end,
-      stock_changed_at = case when "isStockChanged" then ${tx.now} else stock_changed_at end
+      prices = entry.prices, facts = entry.facts
     from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid, stock numeric,
-      "productTypeId" uuid, prices jsonb, facts jsonb, "isStockChanged" boolean, "isMoreChanged" boolean)
+      "productTypeId" uuid, prices jsonb, facts jsonb)
     where product.shop_id = ${shopId} and product.product_id = entry."productId"`);
 }
 
-/** A master shows the prices of its variations, and is not sold itself. */
+/** A master shows the prices of its variations, and is not sold itself. Returns what has changed of the masters. */
 async function updateMasters(
   tx: Transaction,
   shopId: string,
   changes: readonly Change[],
   masters: ReadonlyMap<string, StoredProduct>,
-): Promise<void> {
+) {
   const rows = [...masters.values()].flatMap(({ productId, facts }) => {
     const own = changes.filter(({ after }) => after.masterId === productId);
     const numbers = own.flatMap(({ before, after }) => (before ? [] : [after.productNumber]));
@@ -489,10 +508,16 @@ async function updateMasters(
         : variationAttributes;
     return [{ productId, facts: { ...facts, variationAttributes: dimensions } }];
   });
-  if (rows.length === 0) return;
+  if (rows.length === 0) return [];
   await tx.run(sql`
     update product
     set version = version + 1, kind = 'master', stock = null, min_stock = null, facts = entry.facts
     from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid, facts jsonb)
     where product.shop_id = ${shopId} and product.product_id = entry."productId"`);
+  const byId = new Map([...masters.values()].map((master) => [master.productId, master]));
+  return rows.map(({ productId, facts }) => {
+    const before = byId.get(productId)!;
+    const after: StoredProduct = { ...before, kind: 'master', stock: null, minStock: null, facts };
+    return { productId, changed: changedFields(before, after) };
+  });
 }

@@ -147,35 +147,22 @@ export function insertProduct(tx: Transaction, shopId: string, product: StoredPr
 }
 
 /** `product_number` refuses a number that is taken. */
-export function updateProduct(
-  tx: Transaction,
-  shopId: string,
-  product: StoredProduct,
-  changed: { attributes: boolean; stock: boolean },
-) {
+export function updateProduct(tx: Transaction, shopId: string, product: StoredProduct) {
   return tx.run(sql`
     update product
     set version = version + 1, product_number = ${product.productNumber}, kind = ${product.kind},
       selection = ${product.selection}, visible = ${product.visible}, stock = ${product.stock},
       min_stock = ${product.minStock}, tax_class_id = ${product.taxClassId},
       product_type_id = ${product.productTypeId}, prices = ${product.prices}, main_image = ${product.mainImage},
-      facts = ${product.facts},
-      attributes_changed_at = case when ${changed.attributes} then ${tx.now} else attributes_changed_at end,
-      stock_changed_at = case when ${changed.stock} then ${tx.now} else stock_changed_at end
+      facts = ${product.facts}
     where shop_id = ${shopId} and product_id = ${product.productId}`);
 }
 
 /** After a change that shows: what is cached of these products is out of date. */
-export function touchProducts(tx: Transaction, shopId: string, productIds: readonly string[]) {
+export function moveVersions(tx: Transaction, shopId: string, productIds: readonly string[]) {
   return tx.run(sql`
-    update product set version = version + 1, attributes_changed_at = ${tx.now}
+    update product set version = version + 1
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])`);
-}
-
-/** After a change of a variation that shows in its master: the master was not changed itself. */
-export function moveVersion(tx: Transaction, shopId: string, productId: string) {
-  return tx.run(sql`
-    update product set version = version + 1 where shop_id = ${shopId} and product_id = ${productId}`);
 }
 
 /** With its variations. */
@@ -183,9 +170,11 @@ export function deleteProduct(tx: Transaction, shopId: string, productId: string
   return tx.run(sql`delete from product where shop_id = ${shopId} and product_id = ${productId}`);
 }
 
-export function lockVariations(tx: Transaction, shopId: string, masterId: string) {
-  return tx.run(sql`
-    select from product where shop_id = ${shopId} and master_id = ${masterId} order by product_id for update`);
+export async function lockVariations(tx: Transaction, shopId: string, masterId: string): Promise<string[]> {
+  const rows = await tx.many<{ productId: string }>(sql`
+    select upper(product_id::text) as "productId" from product
+    where shop_id = ${shopId} and master_id = ${masterId} order by product_id for update`);
+  return rows.map(({ productId }) => productId);
 }
 
 /** The images of a product and of its variations. */

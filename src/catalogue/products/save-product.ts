@@ -3,11 +3,12 @@ import { sql } from '../../db/sql.ts';
 import { queueAvailabilityNotifications } from './availability-notifications.ts';
 import { refreshListing } from './listing.ts';
 import { recordPrices } from './price-history.ts';
-import { moveVersion, updateProduct, type StoredProduct } from './queries.ts';
+import { changedFields, changedParts, recordChangedProducts, recordStockEvents } from './product-events.ts';
+import { moveVersions, updateProduct, type StoredProduct } from './queries.ts';
 
 /**
  * Saves a product whose row is locked, with everything that follows from the change: versions, the history of its
- * prices, lists and search, emails to those who wait for stock. Nothing is written when nothing differs.
+ * prices, lists and search, events, emails to those who wait for stock. Nothing is written when nothing differs.
  */
 export async function saveProduct(
   tx: Transaction,
@@ -15,11 +16,8 @@ export async function saveProduct(
   before: StoredProduct,
   after: StoredProduct,
 ): Promise<void> {
-  const changed = {
-    attributes: !isSame({ ...before, stock: null }, { ...after, stock: null }),
-    stock: before.stock !== after.stock,
-  };
-  if (!changed.attributes && !changed.stock) return;
+  const changed = changedFields(before, after);
+  if (changed.length === 0) return;
   const [pricesBeforeReduction] = isSame(before.prices, after.prices)
     ? [after.facts.pricesBeforeReduction]
     : await recordPrices(tx, shopId, [
@@ -32,8 +30,10 @@ export async function saveProduct(
       ]);
   const { pricesBeforeReduction: _old, ...facts } = after.facts;
   const saved = { ...after, facts: pricesBeforeReduction ? { ...facts, pricesBeforeReduction } : facts };
-  await updateProduct(tx, shopId, saved, changed);
-  if (changed.attributes) await refreshLists(tx, shopId, before, after);
+  await updateProduct(tx, shopId, saved);
+  recordChangedProducts(tx, shopId, [{ productId: after.productId, changed }]);
+  recordStockEvents(tx, shopId, after, before.stock, after.stock);
+  if (changedParts(changed).attributes) await refreshLists(tx, shopId, before, after);
   if (isBackInStock(before.stock, after.stock))
     await queueAvailabilityNotifications(tx, shopId, [after.productId]);
 }
@@ -48,7 +48,8 @@ async function refreshLists(tx: Transaction, shopId: string, before: StoredProdu
     facts.reference,
   ];
   if (isSame(listed(before), listed(after))) return;
-  await moveVersion(tx, shopId, after.masterId);
+  // The master was not changed itself.
+  await moveVersions(tx, shopId, [after.masterId]);
   await refreshListing(tx, shopId, [after.masterId]);
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Type, type Static } from 'typebox';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
@@ -11,7 +12,7 @@ import { addMedia, bytesOf, refuseFullMedia, takeMedia } from '../../platform/me
 import { ImageInfo } from '../../platform/media/schema.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import { storeImage, type StoredImage } from '../../platform/media/store-image.ts';
-import { touchProducts } from './queries.ts';
+import { touchProducts } from './product-events.ts';
 
 const params = Type.Object({ productId: Id });
 const name = { description: 'Name of the uploaded file, case as sent.', examples: ['lamp.jpg'] };
@@ -91,8 +92,7 @@ export function slideshow(api: Operations, media: MediaStorage): void {
     async ({ tx, shopId, params, body: { image }, origin, prepared }) => {
       await lockProduct(tx, shopId, params.productId);
       await insertImage(tx, shopId, params.productId, image.name, prepared);
-      await updateMainImage(tx, shopId, params.productId);
-      await touchProducts(tx, shopId, [params.productId]);
+      await changeSlideshow(tx, shopId, params.productId);
       await takeMedia(tx, config, shopId, bytesOf([prepared]));
       return toImageInfo({ name: image.name, ...prepared }, origin, shopId);
     },
@@ -114,8 +114,7 @@ export function slideshow(api: Operations, media: MediaStorage): void {
       await lockProduct(tx, shopId, params.productId);
       const deleted = await deleteImage(tx, shopId, params.productId, params.imageName);
       if (!deleted) throw notFound();
-      await updateMainImage(tx, shopId, params.productId);
-      await touchProducts(tx, shopId, [params.productId]);
+      await changeSlideshow(tx, shopId, params.productId);
       await addMedia(tx, shopId, -bytesOf([deleted]));
       afterCommit(() => media.removeFolders(shopId, [deleted.imageKey]));
     },
@@ -154,9 +153,11 @@ export function slideshow(api: Operations, media: MediaStorage): void {
     async ({ tx, shopId, params, body }) => {
       await lockProduct(tx, shopId, params.productId);
       const product = await findImages(tx, shopId, params.productId);
-      checkSequence(body, new Set(product!.images.map((image) => image.name)));
+      const names = product!.images.map((image) => image.name);
+      checkSequence(body, new Set(names));
+      if (isDeepStrictEqual(body, names)) return body;
       await updateSequence(tx, shopId, params.productId, body);
-      await touchProducts(tx, shopId, [params.productId]);
+      await changeSlideshow(tx, shopId, params.productId);
       return body;
     },
   );
@@ -173,6 +174,13 @@ function checkSequence(names: readonly string[], open: Set<string>): void {
     if (!open.delete(name)) throw invalid('UNKNOWN_VALUE', String(index));
   }
   if (open.size > 0) throw invalid('MISSING', 'body');
+}
+
+/** Everything that follows from a change of the images. If the main image is none of them, the first one becomes it. */
+async function changeSlideshow(tx: Transaction, shopId: string, productId: string): Promise<void> {
+  const isMainChanged = (await updateMainImage(tx, shopId, productId)) > 0;
+  const changed = ['slideshow', ...(isMainChanged ? ['productImage'] : [])];
+  await touchProducts(tx, shopId, [productId], changed);
 }
 
 interface ImageRow extends StoredImage {
@@ -240,7 +248,6 @@ function deleteImage(tx: Transaction, shopId: string, productId: string, name: s
     returning image_key as "imageKey", sizes`);
 }
 
-/** If the main image is none of the images, the first one becomes it. */
 function updateMainImage(tx: Transaction, shopId: string, productId: string) {
   return tx.run(sql`
     update product set main_image = (

@@ -25,6 +25,7 @@ import {
 } from './combinations.ts';
 import { shownDimension } from './dimensions.ts';
 import { refreshListing } from './listing.ts';
+import { changedFields, recordChangedProducts, recordCreatedProducts } from './product-events.ts';
 import { findProducts, lockProduct, updateProduct, type StoredProduct } from './queries.ts';
 import { selectionOf, typeOf } from './render.ts';
 import { VariationIdentifier } from './schema.ts';
@@ -204,15 +205,24 @@ export function variations(api: Operations): void {
       }
       const completed = completedSelections(existing, body.variationAttributes, requested);
       await growType(tx, shopId, type, requested);
-      await updateProduct(tx, shopId, masterOf(product, type, dimensions), {
-        attributes: true,
-        stock: false,
-      });
-      await updateSelections(tx, shopId, completed);
+      const master = masterOf(product, type, dimensions);
+      await updateProduct(tx, shopId, master);
+      const changedIds = await updateSelections(tx, shopId, completed);
       const taken = new Set(completed.map(({ selection }) => selectionText(selection)));
       const missing = combinations(dimensions).filter((selection) => !taken.has(selectionText(selection)));
-      await insertVariations(tx, shopId, product, missing, body.visibleAfterCreation ?? false);
+      const createdIds = await insertVariations(
+        tx,
+        shopId,
+        product,
+        missing,
+        body.visibleAfterCreation ?? false,
+      );
       await refreshListing(tx, shopId, [product.productId]);
+      recordChangedProducts(tx, shopId, [
+        { productId: product.productId, changed: changedFields(product, master) },
+        ...changedIds.map((productId) => ({ productId, changed: ['productVariationSelection'] })),
+      ]);
+      recordCreatedProducts(tx, shopId, createdIds);
     },
   );
 }
@@ -344,27 +354,29 @@ function findSelections(tx: Transaction, shopId: string, masterId: string) {
     where shop_id = ${shopId} and master_id = ${masterId} order by product_id for update`);
 }
 
+/** Returns the ids of those that have changed. */
 async function updateSelections(
   tx: Transaction,
   shopId: string,
   selections: readonly (Existing & { isChanged: boolean })[],
-): Promise<void> {
+): Promise<string[]> {
   const changed = selections.filter(({ isChanged }) => isChanged);
-  if (changed.length === 0) return;
+  if (changed.length === 0) return [];
   await tx.run(sql`
-    update product set selection = entry.selection, version = version + 1, attributes_changed_at = ${tx.now}
+    update product set selection = entry.selection, version = version + 1
     from jsonb_to_recordset(${JSON.stringify(changed)}) as entry ("productId" uuid, selection jsonb)
     where product.shop_id = ${shopId} and product.product_id = entry."productId"`);
+  return changed.map(({ productId }) => productId);
 }
 
-/** They inherit everything; their numbers continue those of the master: CB-100-1, CB-100-2. */
+/** They inherit everything; their numbers continue those of the master: CB-100-1, CB-100-2. Returns their ids. */
 async function insertVariations(
   tx: Transaction,
   shopId: string,
   master: StoredProduct,
   selections: readonly Selection[],
   visible: boolean,
-): Promise<void> {
+): Promise<string[]> {
   // Ids of one moment have no order of their own; sorted, the variations keep that of the combinations.
   const ids = selections.map(() => newId(tx.now)).toSorted();
   let rest = selections.map((selection, index) => ({ productId: ids[index]!, selection }));
@@ -389,6 +401,7 @@ async function insertVariations(
     number += rest.length;
     rest = rest.filter(({ productId }) => !done.has(productId));
   }
+  return ids;
 }
 
 async function countVisible(db: Queries, shopId: string, masterId: string): Promise<number> {

@@ -6,6 +6,7 @@ import { writingCurrency, writingLocale } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
 import { CurrencyParameter, Id, LocaleParameter } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
+import { recordEvents } from '../../platform/events/log.ts';
 import { addMedia, bytesOf } from '../../platform/media/quota.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import { takeNumber } from '../../shops/shop/queries.ts';
@@ -14,6 +15,7 @@ import { factsOf } from './facts.ts';
 import { refreshListing, removeFromListing } from './listing.ts';
 import { PATHS, patchedProduct } from './patch.ts';
 import { recordPrices } from './price-history.ts';
+import { recordCreatedProducts } from './product-events.ts';
 import {
   deleteProduct,
   findImages,
@@ -21,7 +23,7 @@ import {
   insertProduct,
   lockProduct,
   lockVariations,
-  moveVersion,
+  moveVersions,
   type StoredProduct,
 } from './queries.ts';
 import { renderProduct, type RenderOptions } from './render.ts';
@@ -99,6 +101,7 @@ export function productWrites(api: Operations, media: MediaStorage): void {
         { productId: product.productId, before: null, after: product.prices, beforeReduction: undefined },
       ]);
       await refreshListing(tx, shopId, [product.productId]);
+      recordCreatedProducts(tx, shopId, [product.productId]);
       return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));
     },
   );
@@ -157,15 +160,20 @@ export function productWrites(api: Operations, media: MediaStorage): void {
       const product = await lockProduct(tx, shopId, params.productId);
       if (!product) throw notFound();
       // Nobody adds an image to a variation after they were counted.
-      await lockVariations(tx, shopId, product.productId);
+      const variationIds = await lockVariations(tx, shopId, product.productId);
       const images = await findImages(tx, shopId, product.productId);
       await removeFromListing(tx, shopId, [product.productId]);
       await deleteProduct(tx, shopId, product.productId);
       if (product.masterId !== null) {
-        await moveVersion(tx, shopId, product.masterId);
+        await moveVersions(tx, shopId, [product.masterId]);
         await refreshListing(tx, shopId, [product.masterId]);
       }
       await addMedia(tx, shopId, -bytesOf(images));
+      recordEvents(
+        tx,
+        shopId,
+        [...variationIds, product.productId].map((resourceId) => ({ type: 'PRODUCT_DELETE', resourceId })),
+      );
       const imageKeys = images.map(({ imageKey }) => imageKey);
       afterCommit(() => media.removeFolders(shopId, imageKeys));
     },

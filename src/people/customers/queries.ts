@@ -23,7 +23,7 @@ export function findCustomer(db: Queries, shopId: string, customerId: string) {
 
 export function lockCustomer(tx: Transaction, shopId: string, customerId: string) {
   return tx.one<CustomerRow>(sql`
-    select ${columns} from customer where shop_id = ${shopId} and customer_id = ${customerId} for update`);
+    select ${columns} from customer where shop_id = ${shopId} and customer_id = ${customerId} for no key update`);
 }
 
 export function findCustomers(db: Queries, shopId: string, limit: number, offset: number) {

@@ -1,0 +1,234 @@
+import { Readable } from 'node:stream';
+import { Type, type Static } from 'typebox';
+import type { Queries } from '../../db/database.ts';
+import { hasScope, type Caller } from '../../http/callers.ts';
+import { gone, HttpError, invalid, missingScope } from '../../http/errors.ts';
+import type { Operations } from '../../http/operation.ts';
+import { Id, Nullable, Timestamp } from '../../http/schemas.ts';
+import { readEvents, type EventPage, type EventRow } from './queries.ts';
+import { EVENT_TYPES, EVENT_TYPE_NAMES, isEventType, type EventResource, type EventType } from './types.ts';
+import type { EventWaiting } from './waiting.ts';
+
+const EventItem = Type.Object(
+  {
+    position: Type.Integer({ description: 'Its place in the log of the shop: 1, 2, 3 …', examples: [4711] }),
+    eventType: Type.String({ description: 'What happened.', examples: ['ORDER_CREATE'] }),
+    createdOn: { ...Timestamp, examples: ['2026-11-15T08:30:00.000Z'] },
+    resource: Type.String({ description: 'What it is about.', examples: ['order'] }),
+    resourceId: Nullable({ ...Id, description: 'Its id; null: the shop itself.' }),
+    entityUrl: Nullable(
+      Type.String({
+        description: 'Where it can be read; null: nowhere.',
+        examples: ['https://shop.example/rs/shops/DemoShop/orders/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E'],
+      }),
+    ),
+    appId: Nullable({
+      ...Id,
+      description: 'The app that caused it; null: a shopper, a command or the service itself.',
+    }),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'What changed.',
+      examples: [{ changed: ['price'] }],
+    }),
+  },
+  { title: 'event' },
+);
+
+const EventList = Type.Object(
+  {
+    items: Type.Array(EventItem, { description: 'The events behind the position, in their order.' }),
+    next: Type.Integer({ description: 'Send it as `after` to read on.', examples: [4711] }),
+  },
+  { title: 'events' },
+);
+
+const MOST_EVENTS = 1_000;
+const LONGEST_WAIT = 25;
+/** Milliseconds after which a stream without events says that it is still there. */
+const HEARTBEAT = 15_000;
+/** Milliseconds after which a stream ends: the client goes on from its last event, with a token that is still valid. */
+const STREAM_LASTS = 3_600_000;
+
+export function events(api: Operations, waiting: EventWaiting): void {
+  api.read(
+    {
+      under: 'manage',
+      method: 'GET',
+      path: '/events',
+      name: 'listEvents',
+      summary: 'List events',
+      description:
+        'What happened in the shop, in the order of the commits. Who goes on from the last `next` misses nothing and ' +
+        'sees nothing twice. `wait` answers when there is something new, or after so many seconds. With ' +
+        '`Accept: text/event-stream` the events come as server-sent events; a client that was cut off goes on with ' +
+        'Last-Event-ID. Events stay for 30 days, unless the service is configured otherwise; a position whose ' +
+        'successor is gone is answered with 410, which says the oldest there is.\n\n' +
+        'Without `types` all events come that the scopes of the token allow:\n\n' +
+        EVENT_TYPE_NAMES.map((type) => {
+          const { scope, summary } = EVENT_TYPES[type];
+          return `- \`${type}\` (${scope ?? 'any token'}): ${summary}`;
+        }).join('\n'),
+      tag: 'events',
+      labels: [],
+      access: 'any token',
+      produces: 'event stream',
+      query: Type.Object({
+        after: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description: 'Only events behind this position; absent: from the oldest there is.',
+            examples: [4711],
+          }),
+        ),
+        types: Type.Optional(
+          Type.String({
+            maxLength: 1_000,
+            description: 'Only these types, with commas between them.',
+            examples: ['ORDER_CREATE,ORDER_PAID'],
+          }),
+        ),
+        limit: Type.Integer({
+          minimum: 1,
+          maximum: MOST_EVENTS,
+          default: 100,
+          description: 'The most events of one answer.',
+        }),
+        wait: Type.Integer({
+          minimum: 0,
+          maximum: LONGEST_WAIT,
+          default: 0,
+          description: 'Seconds to wait when there is nothing new.',
+        }),
+      }),
+      answer: EventList,
+    },
+    async ({ db, shopId, query, caller, currentCaller, link, wantsEventStream, lastEventId, header }) => {
+      const types = typesFor(caller, query.types);
+      const after = wantsEventStream && lastEventId !== undefined ? positionOf(lastEventId) : query.after;
+      const first = await readFrom(db, shopId, { after, types, limit: query.limit });
+      const toItem = (event: EventRow) => toEvent(event, link);
+      if (!wantsEventStream && (first.events.length > 0 || query.wait === 0)) {
+        return { items: first.events.map(toItem), next: first.next };
+      }
+      if (!waiting.hasRoom(shopId)) {
+        throw new HttpError(429, 'Too many readers wait for events, try again in 5 s', {
+          'retry-after': '5',
+        });
+      }
+      /** Waits, and reads on; undefined: the token was revoked, or the service ends. */
+      const readOn = async (position: number, milliseconds: number) => {
+        await waiting.wait(shopId, position, milliseconds);
+        const current = await currentCaller();
+        if (!current || waiting.isClosed) return undefined;
+        const allowed = types.filter((type) => isAllowed(current, type));
+        return readEvents(db, shopId, { after: position, types: allowed, limit: query.limit });
+      };
+      if (wantsEventStream) {
+        // Kept alive, the connection would keep the service from ending.
+        header('connection', 'close');
+        return Readable.from(streamed(first, readOn, toItem));
+      }
+      const until = performance.now() + query.wait * 1000;
+      let page = first;
+      while (page.events.length === 0 && performance.now() < until) {
+        const later = await readOn(page.next, until - performance.now());
+        if (!later) break;
+        page = later;
+      }
+      if (waiting.isClosed) header('connection', 'close');
+      return { items: page.events.map(toItem), next: page.next };
+    },
+  );
+}
+
+function isAllowed(caller: Caller, type: EventType): boolean {
+  const { scope } = EVENT_TYPES[type];
+  return scope === null || hasScope(caller, scope);
+}
+
+/** The types that are asked for, or all that the caller may read. */
+function typesFor(caller: Caller, asked: string | undefined): EventType[] {
+  if (asked === undefined) return EVENT_TYPE_NAMES.filter((type) => isAllowed(caller, type));
+  const types = asked.split(',').map((type) => type.trim());
+  for (const type of types) {
+    if (!isEventType(type)) throw invalid('UNKNOWN_VALUE', 'types');
+    if (!isAllowed(caller, type)) throw missingScope(EVENT_TYPES[type].scope!);
+  }
+  return types as EventType[];
+}
+
+function positionOf(text: string): number {
+  const position = Number(text);
+  if (!Number.isSafeInteger(position) || position < 0) throw invalid('WRONG_FORMAT', 'Last-Event-ID');
+  return position;
+}
+
+/** Refuses a position whose successor was deleted, and one that there never was. */
+async function readFrom(
+  db: Queries,
+  shopId: string,
+  { after, types, limit }: { after: number | undefined; types: readonly EventType[]; limit: number },
+) {
+  let page = await readEvents(db, shopId, { after: after ?? 0, types, limit });
+  // Without a position the log begins with what is left of it.
+  if (after === undefined && page.oldest > 1) {
+    page = await readEvents(db, shopId, { after: page.oldest - 1, types, limit });
+  }
+  const position = after ?? page.oldest - 1;
+  if (position < page.oldest - 1) {
+    throw gone(`The events behind ${position} are gone, the oldest position is ${page.oldest}`);
+  }
+  if (position > page.last) throw invalid('OUT_OF_RANGE', 'after');
+  return page;
+}
+
+/** Server-sent events, as long as the client reads them. */
+async function* streamed(
+  first: EventPage,
+  readOn: (position: number, milliseconds: number) => Promise<EventPage | undefined>,
+  toItem: (event: EventRow) => Static<typeof EventItem>,
+): AsyncGenerator<string> {
+  const until = performance.now() + STREAM_LASTS;
+  let page: EventPage | undefined = first;
+  while (page && performance.now() < until) {
+    for (const event of page.events) {
+      yield `id: ${event.position}\nevent: ${event.type}\ndata: ${JSON.stringify(toItem(event))}\n\n`;
+    }
+    // A comment: it keeps proxies from closing the connection.
+    if (page.events.length === 0) yield ': waiting\n\n';
+    page = await readOn(page.next, page.next < page.last ? 0 : HEARTBEAT);
+  }
+}
+
+const PATHS: Readonly<Record<EventResource, string | null>> = {
+  order: '/orders/',
+  product: '/products/',
+  customer: '/customers/',
+  'coupon campaign': '/coupon-campaigns/',
+  cart: '/carts/',
+  app: null,
+  shop: '',
+};
+
+/** The address of what an event is about. */
+export function entityUrlOf(
+  { type, resourceId }: Pick<EventRow, 'type' | 'resourceId'>,
+  link: (path: string) => string,
+): string | null {
+  const path = PATHS[EVENT_TYPES[type].resource];
+  return path === null ? null : link(`${path}${path === '' ? '' : resourceId}`);
+}
+
+function toEvent(event: EventRow, link: (path: string) => string): Static<typeof EventItem> {
+  return {
+    position: event.position,
+    eventType: event.type,
+    createdOn: event.at.toISOString(),
+    resource: EVENT_TYPES[event.type].resource,
+    resourceId: event.resourceId,
+    entityUrl: entityUrlOf(event, link),
+    appId: event.appId,
+    data: event.data,
+  };
+}

@@ -1,0 +1,67 @@
+import type { Scope } from '../../http/scopes.ts';
+
+/** What an event is about. */
+export type EventResource = 'order' | 'product' | 'customer' | 'coupon campaign' | 'cart' | 'app' | 'shop';
+
+export interface EventTypeFacts {
+  resource: EventResource;
+  /** Who may read what the event is about may read the event; null: every app of the shop. */
+  scope: Scope | null;
+  summary: string;
+}
+
+/** The types of events. The first seven are those of the contract. */
+export const EVENT_TYPES = {
+  ORDER_CREATE: { resource: 'order', scope: 'orders_read', summary: 'An order was placed.' },
+  ORDER_UPDATE: { resource: 'order', scope: 'orders_read', summary: 'Something of an order was changed.' },
+  ORDER_DELETE: { resource: 'order', scope: 'orders_read', summary: 'An order was deleted.' },
+  PRODUCT_CREATE: { resource: 'product', scope: 'products_read', summary: 'A product was created.' },
+  PRODUCT_UPDATE: {
+    resource: 'product',
+    scope: 'products_read',
+    summary: 'Something of a product was changed.',
+  },
+  PRODUCT_DELETE: { resource: 'product', scope: 'products_read', summary: 'A product was deleted.' },
+  APP_UNINSTALL: { resource: 'app', scope: null, summary: 'An app was uninstalled.' },
+  ORDER_PAID: { resource: 'order', scope: 'orders_read', summary: 'An order was paid in full.' },
+  ORDER_SHIPPED: { resource: 'order', scope: 'orders_read', summary: 'An order, or a part of it, was sent.' },
+  ORDER_CANCELLED: { resource: 'order', scope: 'orders_read', summary: 'An order was cancelled.' },
+  ORDER_REFUNDED: { resource: 'order', scope: 'orders_read', summary: 'Money of an order was paid back.' },
+  DOCUMENT_ISSUED: {
+    resource: 'order',
+    scope: 'orders_read',
+    summary: 'An invoice or a credit note of an order was issued.',
+  },
+  STOCK_LOW: {
+    resource: 'product',
+    scope: 'products_read',
+    summary: 'The stock of a product fell to the level that the shop wants to hear of.',
+  },
+  STOCK_OUT: { resource: 'product', scope: 'products_read', summary: 'Nothing is left of a product.' },
+  CUSTOMER_CREATE: { resource: 'customer', scope: 'customers_read', summary: 'A customer was created.' },
+  CUSTOMER_ERASE: {
+    resource: 'customer',
+    scope: 'customers_read',
+    summary: 'The personal data of a customer was erased.',
+  },
+  CART_ABANDONED: {
+    resource: 'cart',
+    scope: 'carts_read',
+    summary: 'A cart with products in it was not touched for a while.',
+  },
+  COUPON_USED_UP: {
+    resource: 'coupon campaign',
+    scope: 'coupons_read',
+    summary: 'A coupon, or its campaign, cannot be redeemed again.',
+  },
+  IMPORT_FINISHED: { resource: 'shop', scope: 'products_read', summary: 'An import of products has ended.' },
+  SETTINGS_CHANGED: { resource: 'shop', scope: null, summary: 'The settings of the shop were changed.' },
+} as const satisfies Record<string, EventTypeFacts>;
+
+export type EventType = keyof typeof EVENT_TYPES;
+
+export const EVENT_TYPE_NAMES = Object.keys(EVENT_TYPES) as EventType[];
+
+export function isEventType(text: string): text is EventType {
+  return Object.hasOwn(EVENT_TYPES, text);
+}
