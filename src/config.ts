@@ -81,6 +81,12 @@ export const Environment = Type.Object({
     default: 30,
     description: 'Days for which the event log of a shop can be read.',
   }),
+  CART_ABANDONED_AFTER: Type.Integer({
+    minimum: 0,
+    maximum: 720,
+    default: 4,
+    description: 'Hours after which a cart that nobody touches is told of as abandoned, 0 = never.',
+  }),
   MEDIA_URL: Type.Optional(
     Type.String({
       pattern:

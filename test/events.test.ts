@@ -2,8 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { abandonedCarts } from '../src/carts/abandoned.ts';
 import { importProducts } from '../src/catalogue/products/import.ts';
+import { cleanupSteps } from '../src/cleanup-steps.ts';
 import { createDemoShops } from '../src/commands/demo/demo-shop.ts';
+import { readConfig } from '../src/config.ts';
 import { sql, type Sql } from '../src/db/sql.ts';
 import { releaseUnpaidOrders } from '../src/orders/release-unpaid.ts';
 import { deleteApp } from '../src/shops/apps/apps.ts';
@@ -13,6 +16,7 @@ import {
   changeSettings,
   DAY,
   done,
+  givenCart,
   givenFullCart,
   givenProduct,
   givenSmallShop,
@@ -414,7 +418,7 @@ describe('orders', () => {
   });
 });
 
-describe('customers, settings and apps', () => {
+describe('customers, settings, apps and carts', () => {
   test('customers are created and erased, and the log holds nothing of them', async () => {
     const billingAddress = { ...ADA, emailAddress: 'ada.of.events@mail.example' };
     let id = '';
@@ -479,6 +483,47 @@ describe('customers, settings and apps', () => {
     const uninstall = () => service.db.transaction((tx) => deleteApp(tx, shop.shopId, 'reports'));
     expect(await eventsOf(uninstall)).toEqual([['APP_UNINSTALL', app!.id, { name: 'reports' }]]);
     expect(await eventsOf(uninstall)).toEqual([]);
+  });
+
+  test('a cart that is left, once until it is changed again', async () => {
+    const product = await givenProduct(shop);
+    const [full, empty, ordered] = [
+      await givenCart(shop, { [product]: 2 }),
+      await givenCart(shop),
+      await givenFullCart(shop, { [product]: 1 }),
+    ];
+    await done(ordered, 'POST', '/order');
+    const HOUR = DAY / 24;
+    const after = (hours: number, step = abandonedCarts(4)) => {
+      service.setClock(new Date(NOW.getTime() + hours * HOUR));
+      return eventsOf(() => step.run(service.db, 100));
+    };
+    const before = await done(full, 'GET');
+    const versionOf = () =>
+      service.db.one(sql`
+        select version, changed_at from cart where shop_id = ${shop.shopId} and cart_id = ${full.id}`);
+    const version = await versionOf();
+
+    expect(await after(3.9)).toEqual([]);
+    expect(await after(4.1)).toEqual([['CART_ABANDONED', full.id, { lines: 1 }]]);
+    expect(await after(4.2)).toEqual([]);
+    expect([await done(full, 'GET'), await versionOf()]).toEqual([before, version]);
+
+    // Changed from the cached copy, which does not know of the mark, and by the transaction.
+    await done(full, 'PUT', `/line-items/${before.lineItemContainer.productLineItems[0].lineItemId}`, {
+      quantity: 3,
+    });
+    expect(await after(8.1)).toEqual([]);
+    expect(await after(8.3)).toEqual([['CART_ABANDONED', full.id, { lines: 1 }]]);
+    await done(empty, 'POST', '/line-items', { productId: product, quantity: 1 });
+    expect(await after(12.4)).toEqual([['CART_ABANDONED', empty.id, { lines: 1 }]]);
+  });
+
+  test('the configuration says after how many hours, or never', () => {
+    const names = (hours: string) =>
+      cleanupSteps(readConfig({ CART_ABANDONED_AFTER: hours }), service.app.log).map(({ name }) => name);
+    expect(names('1')).toContain('abandoned carts');
+    expect(names('0')).not.toContain('abandoned carts');
   });
 
   test('a demo shop begins with an empty log', async () => {
