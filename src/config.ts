@@ -88,6 +88,13 @@ export const Environment = {
       default: 30,
       description: 'Days for which the event log of a shop can be read.',
     },
+    CART_ABANDONED_AFTER: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 720,
+      default: 4,
+      description: 'Hours after which an untouched cart counts as abandoned, 0 = never.',
+    },
     MEDIA_URL: {
       type: 'string',
       pattern:

@@ -4,6 +4,7 @@ import type { Queries, Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import type { Scope } from '../../http/scopes.ts';
 import { isId, newId, newSecret, secretHash } from '../../kernel/ids.ts';
+import { recordEvents } from '../../platform/events/log.ts';
 import { moveSettingsVersion } from '../shop/queries.ts';
 import {
   deleteAppById,
@@ -154,7 +155,11 @@ export async function deleteApp(tx: Transaction, shopId: string, nameOrClientId:
   if (!app) return false;
   // The pages of the storefront load its scripts no longer.
   await moveSettingsVersion(tx, shopId);
-  return (await deleteAppById(tx, shopId, app.appId)) > 0;
+  if ((await deleteAppById(tx, shopId, app.appId)) === 0) return false;
+  recordEvents(tx, shopId, [
+    { type: 'APP_UNINSTALL', resourceId: app.appId.toUpperCase(), data: { name: app.name } },
+  ]);
+  return true;
 }
 
 /**
