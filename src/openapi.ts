@@ -273,6 +273,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'script-tags': 'Scripts that an app adds to the pages of the storefront.',
   audit: 'Who has changed what, and when.',
   events: 'What happened in the shop, in its order, to read on from where one was.',
+  webhooks: 'Addresses of an app that are called when something happens in the shop.',
   token: 'How an app that a merchant installs gets its access token.',
 };
 
