@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { auditCleanup } from './shops/audit-log/queries.ts';
+import { abandonedCarts } from './carts/abandoned.ts';
 import { cartCleanup } from './carts/queries.ts';
 import type { Config } from './config.ts';
 import { answerCleanup } from './http/idempotency.ts';
@@ -21,6 +22,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
   return [
     pgBossCleanup,
     unpaidOrderRelease,
+    ...(config.CART_ABANDONED_AFTER > 0 ? [abandonedCarts(config.CART_ABANDONED_AFTER)] : []),
     answerCleanup,
     windowCleanup,
     cartCleanup,

@@ -11,6 +11,8 @@ describe('the configuration', () => {
       DATABASE_NAMED_STATEMENTS: true,
       RATE_LIMIT: 6000,
       RATE_LIMIT_ANONYMOUS: 36000,
+      EVENT_DAYS: 30,
+      CART_ABANDONED_AFTER: 4,
       MEDIA_QUOTA_MB: 2048,
       LOG_LEVEL: 'info',
     });

@@ -2,9 +2,30 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { abandonedCarts } from '../src/carts/abandoned.ts';
 import { importProducts } from '../src/catalogue/products/import.ts';
+import { cleanupSteps } from '../src/cleanup-steps.ts';
+import { createDemoShops } from '../src/commands/demo/demo-shop.ts';
+import { readConfig } from '../src/config.ts';
 import { sql, type Sql } from '../src/db/sql.ts';
-import { givenSmallShop, NOW, type Shop } from './carts.ts';
+import { releaseUnpaidOrders } from '../src/orders/release-unpaid.ts';
+import { deleteApp } from '../src/shops/apps/apps.ts';
+import { givenToken } from './builders.ts';
+import {
+  ADA,
+  changeSettings,
+  DAY,
+  done,
+  givenCart,
+  givenFullCart,
+  givenProduct,
+  givenSmallShop,
+  ID,
+  NOW,
+  paymentId,
+  shippingId,
+  type Shop,
+} from './carts.ts';
 import { startService, type Answer, type Service } from './service.ts';
 import { PNG, sendImage } from './upload.ts';
 
@@ -239,6 +260,281 @@ describe('products', () => {
   });
 });
 
+/** An order of 2 x 10.00 and 3 x 5.00, with a delivery for 4.90. */
+async function givenOrder() {
+  const tea = await givenProduct(shop, { price: 1000, stock: 10 });
+  const book = await givenProduct(shop, { price: 500, stock: 10 });
+  const cart = await givenFullCart(shop, { [tea]: 2, [book]: 3 });
+  const { orderId: id, lineItemContainer } = await done(cart, 'POST', '/order');
+  const [teaLine, bookLine] = lineItemContainer.productLineItems.map(
+    ({ lineItemId }: { lineItemId: string }) => lineItemId,
+  ) as [string, string];
+  return { id: id as string, tea, book, teaLine, bookLine };
+}
+
+describe('orders', () => {
+  beforeEach(() =>
+    changeSettings(shop, {
+      shippingMethods: [
+        { key: 'parcel', name: 'Parcel', kind: 'flat', price: 4.9 },
+        { key: 'express', name: 'Express', kind: 'flat', price: 7 },
+      ],
+      paymentMethods: [
+        { key: 'advance', name: 'Advance', price: 0, releaseUnpaidAfterDays: 7 },
+        { key: 'cod', name: 'On delivery', price: 2.5 },
+      ],
+    }),
+  );
+
+  test('each change leaves its events, and a refusal none', async () => {
+    const { id, tea, teaLine, bookLine } = await givenOrder();
+    await service.db.run(sql`
+      update product set min_stock = 7 where shop_id = ${shop.shopId} and product_id = ${tea}`);
+    const at = `/manage/orders/${id}`;
+    const updated = (...changed: string[]): Said => ['ORDER_UPDATE', id, { changed }];
+    const money = (amount: number) => ({ amount, currency: 'EUR' });
+    const patch = (...changes: object[]) => call('PATCH', `/orders/${id}`, changes);
+    const shippingMethodId = await shippingId(shop, 'express');
+    const paymentMethodId = await paymentId(shop, 'cod');
+    const lineItem = (quantity: number) => call('PUT', `${at}/line-items/${teaLine}`, { quantity });
+    const lines = [
+      { lineItemId: teaLine, quantity: 3 },
+      { lineItemId: bookLine, quantity: 3 },
+    ];
+
+    const steps: [string, () => Promise<Answer>, Said[]][] = [
+      ['a line outside of edit mode', () => lineItem(3), []],
+      ['edit mode', () => call('POST', `${at}/edit`), [updated('editing')]],
+      ['edit mode again', () => call('POST', `${at}/edit`), []],
+      [
+        'one more, and the stock falls to its level',
+        () => lineItem(3),
+        [['STOCK_LOW', tea, { stocklevel: 7, minStocklevel: 7 }], updated('lineItems', 'grandTotal')],
+      ],
+      ['more than there is', () => lineItem(30), []],
+      [
+        'another delivery',
+        () => call('PUT', `${at}/shipping`, { shippingMethodId }),
+        [updated('shippingData', 'grandTotal')],
+      ],
+      [
+        'another payment',
+        () => call('PUT', `${at}/payment`, { paymentMethodId }),
+        [updated('paymentData', 'grandTotal')],
+      ],
+      ['the end of edit mode', () => call('DELETE', `${at}/edit`), [updated('editing')]],
+      [
+        'a part of the money',
+        () => call('POST', `${at}/payments`, { amount: 4.5 }),
+        [updated('payments', 'partiallyPaidOn', 'paidAmount')],
+      ],
+      ['too much money', () => call('POST', `${at}/payments`, { amount: 500 }), []],
+      [
+        'all of the money',
+        () => call('POST', `${at}/payments`, { amount: 50 }),
+        [updated('payments', 'paidOn', 'paidAmount'), ['ORDER_PAID', id, money(54.5)]],
+      ],
+      [
+        'a part of the goods',
+        () => call('POST', `${at}/shipments`, { lines: [lines[0]] }),
+        [updated('shipments', 'partiallyDispatchedOn'), ['ORDER_SHIPPED', id, { shipmentId: ID }]],
+      ],
+      [
+        'the rest of the goods',
+        () => call('POST', `${at}/shipments`, {}),
+        [updated('shipments', 'dispatchedOn'), ['ORDER_SHIPPED', id, { shipmentId: ID }]],
+      ],
+      ['an order that was sent cannot be cancelled', () => call('POST', `${at}/cancel`, {}), []],
+      [
+        'an invoice',
+        () => call('POST', `${at}/invoices`, {}),
+        [
+          updated('documents', 'invoicedOn'),
+          ['DOCUMENT_ISSUED', id, { documentId: ID, kind: 'Invoice', number: 1001 }],
+        ],
+      ],
+      [
+        'goods that come back, with their money',
+        () => call('POST', `${at}/returns`, { lines: [lines[1]], refund: 15 }),
+        [updated('returns', 'payments', 'returnedOn', 'refundedAmount'), ['ORDER_REFUNDED', id, money(15)]],
+      ],
+      [
+        'goods that come back',
+        () => call('POST', `${at}/returns`, { lines: [lines[0]] }),
+        [updated('returns')],
+      ],
+      [
+        'money that goes back',
+        () => call('POST', `${at}/refunds`, { amount: 1 }),
+        [updated('payments', 'refundedAmount'), ['ORDER_REFUNDED', id, money(1)]],
+      ],
+      ['more than was paid', () => call('POST', `${at}/refunds`, { amount: 50 }), []],
+      [
+        'a credit note',
+        () => call('POST', `${at}/credit-notes`, {}),
+        [updated('documents'), ['DOCUMENT_ISSUED', id, { documentId: ID, kind: 'CreditNote', number: 1001 }]],
+      ],
+      [
+        'a patch',
+        () => patch(add('/internalNote', 'nice'), add('/viewedOn', '2026-11-15T09:00:00Z')),
+        [updated('internalNote', 'viewedOn')],
+      ],
+      ['the same patch again', () => patch(add('/internalNote', 'nice')), []],
+      ['a patch that is refused', () => patch(add('/internalNote', 'bad'), add('/orderId', 'x')), []],
+    ];
+    for (const [name, work, expected] of steps) {
+      let status = 0;
+      const said = await eventsOf(async () => ({ status } = await work()));
+      expect([name, said]).toEqual([name, expected]);
+      if (expected.length > 0) expect(status).toBeLessThan(300);
+    }
+  });
+
+  test('cancelled by the merchant, and because nobody has paid', async () => {
+    const first = await givenOrder();
+    const changed = ['rejectedOn', 'cancelledOn'];
+    expect(
+      await eventsOf(() => well('POST', `/manage/orders/${first.id}/cancel`, { reason: 'Ada has moved' })),
+    ).toEqual([
+      ['ORDER_UPDATE', first.id, { changed }],
+      ['ORDER_CANCELLED', first.id, { reason: 'merchant' }],
+    ]);
+    const second = await givenOrder();
+    service.setClock(new Date(NOW.getTime() + 8 * DAY));
+    expect(await eventsOf(() => releaseUnpaidOrders(service.db, 10))).toEqual([
+      ['ORDER_UPDATE', second.id, { changed }],
+      ['ORDER_CANCELLED', second.id, { reason: 'unpaid' }],
+    ]);
+  });
+
+  test('paid by a patch', async () => {
+    const { id } = await givenOrder();
+    expect(
+      await eventsOf(() => well('PATCH', `/orders/${id}`, [add('/paidOn', '2026-11-15T09:00:00Z')])),
+    ).toEqual([
+      ['ORDER_UPDATE', id, { changed: ['paidOn'] }],
+      ['ORDER_PAID', id, { amount: 39.9, currency: 'EUR' }],
+    ]);
+  });
+});
+
+describe('customers, settings, apps and carts', () => {
+  test('customers are created and erased, and the log holds nothing of them', async () => {
+    const billingAddress = { ...ADA, emailAddress: 'ada.of.events@mail.example' };
+    let id = '';
+    expect(
+      await eventsOf(async () => ({ customerId: id } = await well('POST', '/customers', { billingAddress }))),
+    ).toEqual([['CUSTOMER_CREATE', id, {}]]);
+    expect(
+      await eventsOf(() => call('POST', '/customers', { customerNumber: '1001', billingAddress })),
+    ).toEqual([]);
+    const product = await givenProduct(shop, { stock: 5 });
+    const cart = await givenFullCart(shop, { [product]: 1 }, { address: billingAddress });
+    const { orderId } = await done(cart, 'POST', '/order');
+    await well('PATCH', `/orders/${orderId}`, [add('/customerComment', 'Ring at Lovelace')]);
+    await well('POST', `/manage/orders/${orderId}/cancel`, { reason: 'Lovelace has moved' });
+    expect(await eventsOf(() => well('POST', `/manage/customers/${id}/erase`))).toEqual([
+      [
+        'ORDER_UPDATE',
+        orderId,
+        { changed: ['customerComment', 'internalNote', 'billingAddress', 'shippingAddress'] },
+      ],
+      ['CUSTOMER_ERASE', id, {}],
+    ]);
+    const rows = await service.db.many<{ row: string }>(
+      sql`select event::text as row from event where shop_id = ${shop.shopId}`,
+    );
+    expect(rows.length).toBeGreaterThan(3);
+    expect(rows.filter(({ row }) => /ada|lovelace|mail/i.test(row))).toEqual([]);
+  });
+
+  test('an erasure that is refused leaves none', async () => {
+    const product = await givenProduct(shop, { stock: 5 });
+    const cart = await givenFullCart(shop, { [product]: 1 });
+    const { customerId } = await done(cart, 'POST', '/order');
+    const said = await eventsOf(async () => {
+      expect((await call('POST', `/manage/customers/${customerId}/erase`)).status).toBe(409);
+    });
+    expect(said).toEqual([]);
+  });
+
+  test('settings name what has changed', async () => {
+    const settings = { maxPerOrder: 5, sellBeyondStock: true };
+    expect(await eventsOf(() => changeSettings(shop, settings))).toEqual([
+      ['SETTINGS_CHANGED', null, { changed: ['sellBeyondStock', 'maxPerOrder'] }],
+    ]);
+    expect(await eventsOf(() => changeSettings(shop, settings))).toEqual([]);
+    const page = { title: 'Imprint', description: 'Harbour & Hearth' };
+    const put = (body: object) => () => well('PUT', '/legal/contact-information?locale=en_GB', body);
+    const changed = ['legal/contact-information'];
+    expect(await eventsOf(put(page))).toEqual([['SETTINGS_CHANGED', null, { changed }]]);
+    expect(await eventsOf(put(page))).toEqual([]);
+    expect(await eventsOf(put({}))).toEqual([['SETTINGS_CHANGED', null, { changed }]]);
+    // What is cached with the settings is not one.
+    const [root] = await well('GET', '/categories');
+    const category = { name: 'Tea', alias: 'tea' };
+    expect(await eventsOf(() => well('POST', `/categories/${root.categoryId}`, category))).toEqual([]);
+  });
+
+  test('an app that is uninstalled', async () => {
+    await givenToken(service, shop.shopId, [], 'reports');
+    const app = await service.db.one<{ id: string }>(sql`
+      select upper(app_id::text) as id from app where shop_id = ${shop.shopId} and name = 'reports'`);
+    const uninstall = () => service.db.transaction((tx) => deleteApp(tx, shop.shopId, 'reports'));
+    expect(await eventsOf(uninstall)).toEqual([['APP_UNINSTALL', app!.id, { name: 'reports' }]]);
+    expect(await eventsOf(uninstall)).toEqual([]);
+  });
+
+  test('a cart that is left, once until it is changed again', async () => {
+    const product = await givenProduct(shop);
+    const [full, empty, ordered] = [
+      await givenCart(shop, { [product]: 2 }),
+      await givenCart(shop),
+      await givenFullCart(shop, { [product]: 1 }),
+    ];
+    await done(ordered, 'POST', '/order');
+    const HOUR = DAY / 24;
+    const after = (hours: number, step = abandonedCarts(4)) => {
+      service.setClock(new Date(NOW.getTime() + hours * HOUR));
+      return eventsOf(() => step.run(service.db, 100));
+    };
+    const before = await done(full, 'GET');
+    const versionOf = () =>
+      service.db.one(sql`
+        select version, changed_at from cart where shop_id = ${shop.shopId} and cart_id = ${full.id}`);
+    const version = await versionOf();
+
+    expect(await after(3.9)).toEqual([]);
+    expect(await after(4.1)).toEqual([['CART_ABANDONED', full.id, { lines: 1 }]]);
+    expect(await after(4.2)).toEqual([]);
+    expect([await done(full, 'GET'), await versionOf()]).toEqual([before, version]);
+
+    // Changed from the cached copy, which does not know of the mark, and by the transaction.
+    await done(full, 'PUT', `/line-items/${before.lineItemContainer.productLineItems[0].lineItemId}`, {
+      quantity: 3,
+    });
+    expect(await after(8.1)).toEqual([]);
+    expect(await after(8.3)).toEqual([['CART_ABANDONED', full.id, { lines: 1 }]]);
+    await done(empty, 'POST', '/line-items', { productId: product, quantity: 1 });
+    expect(await after(12.4)).toEqual([['CART_ABANDONED', empty.id, { lines: 1 }]]);
+  });
+
+  test('the configuration says after how many hours, or never', () => {
+    const names = (hours: string) =>
+      cleanupSteps(readConfig({ CART_ABANDONED_AFTER: hours }), service.app.log).map(({ name }) => name);
+    expect(names('1')).toContain('abandoned carts');
+    expect(names('0')).not.toContain('abandoned carts');
+  });
+
+  test('a demo shop begins with an empty log', async () => {
+    await createDemoShops(service.db, service.config);
+    const row = await service.db.one(sql`
+      select (select count(*) from event where shop_id = 'DemoShop') as events,
+        (select count(*) from counter where shop_id = 'DemoShop' and name = 'event') as counters`);
+    expect(row).toEqual({ events: 0, counters: 0 });
+  });
+});
+
 describe('who polls by date loses nothing', () => {
   /** Runs `late`, which waits for a row from 10:00:00 on, and `early`, which is committed five seconds later. */
   async function interleaved(lock: Sql, late: () => Promise<unknown>, early: () => Promise<unknown>) {
@@ -262,6 +558,31 @@ describe('who polls by date loses nothing', () => {
     await waiting;
     return seen;
   }
+
+  test('orders that were changed since', async () => {
+    const [slow, fast] = [await givenOrder(), await givenOrder()];
+    const updated = async (since: string) => {
+      const { items } = await well('GET', `/orders?updatedFrom=${since}`);
+      return items.map((order: { orderId: string; lastUpdatedOnDate: string }) => [
+        order.orderId,
+        order.lastUpdatedOnDate,
+      ]);
+    };
+    const patch = ({ id }: { id: string }) =>
+      well('PATCH', `/orders/${id}`, [add('/billingAddress', { ...ADA, firstName: 'Augusta' })]);
+    let answer: Answer['body'];
+    const seen = await interleaved(
+      sql`select from customer_order where shop_id = ${shop.shopId} and order_id = ${slow.id} for update`,
+      async () => (answer = await patch(slow)),
+      async () => {
+        await patch(fast);
+        return updated('2026-11-16T00:00:00Z');
+      },
+    );
+    expect(seen).toEqual([[fast.id, '2026-11-16T10:00:05.000Z']]);
+    expect(await updated('2026-11-16T10:00:05.001Z')).toEqual([[slow.id, '2026-11-16T10:00:05.001Z']]);
+    expect(answer.lastUpdatedOnDate).toBe('2026-11-16T10:00:05.001Z');
+  });
 
   test.each([
     ['attributes', add('/name', 'Coffee')],

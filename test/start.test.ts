@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { isAlive } from '../src/db/embedded-init.ts';
+import { newStartedFolder } from './first-start.ts';
 import { cleanUp, kontor, newFolder, postmasterOf, startKontor, waitFor, type Running } from './process.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -150,7 +151,7 @@ describe('the embedded database', () => {
 describe('a signal', () => {
   let data: string;
   beforeAll(async () => {
-    data = await newFolder();
+    data = await newStartedFolder();
   });
 
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(

@@ -120,7 +120,7 @@ async function updateUnchanged(
       order by cart_id for no key update skip locked
     )
     update cart
-    set version = cart.version + 1, changed_at = given.at, locale = given.locale,
+    set version = cart.version + 1, changed_at = given.at, abandoned_at = null, locale = given.locale,
       lines = coalesce(given.lines, cart.lines), product_ids = coalesce(given.products, cart.product_ids),
       billing_address = case when has_billing then billing else cart.billing_address end,
       shipping_address = case when has_shipping then shipping else cart.shipping_address end,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cloneDatabase, databaseOptions } from '../../test/service.ts';
-import { insertShop } from '../shops/shop/queries.ts';
+import { insertShop } from '../shops/shop/insert-shop.ts';
 import { openDatabase, type Database } from './database.ts';
 import { insertInto } from './insert.ts';
 import { sql, toStatement } from './sql.ts';

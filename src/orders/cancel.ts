@@ -1,7 +1,8 @@
 import type { Transaction } from '../db/database.ts';
 import { conflict } from '../http/errors.ts';
+import { recordEvents } from '../platform/events/log.ts';
 import { changeOrder } from './change.ts';
-import { recordEvent } from './history.ts';
+import { recordHistory } from './history.ts';
 import { moveStock, restOf, type OpenOrder } from './manage-change.ts';
 import { giveBackCoupon } from './manage-queries.ts';
 import type { ManagedOrder } from './queries.ts';
@@ -39,7 +40,15 @@ export async function cancelOrder(
     editingAppId: null,
     editingSince: null,
   });
-  await recordEvent(tx, shopId, order.orderId, {
+  // The reason in the history is free text, and may name a person.
+  recordEvents(tx, shopId, [
+    {
+      type: 'ORDER_CANCELLED',
+      resourceId: order.orderId,
+      data: { reason: appId === null ? 'unpaid' : 'merchant' },
+    },
+  ]);
+  await recordHistory(tx, shopId, order.orderId, {
     appId,
     kind: 'cancelled',
     details: { reason, givenBack: rest },

@@ -1,6 +1,8 @@
 import type { Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
+import { recordEvents, takeTimeOfCommit } from '../platform/events/log.ts';
 import { insertOrderLines, moveDaySum, type CountedOrder } from './day-sums.ts';
+import { orderEvents } from './order-events.ts';
 import type { ManagedOrder } from './queries.ts';
 import { netRevenue } from './revenue.ts';
 
@@ -13,8 +15,13 @@ export type OrderChanges = Partial<
 >;
 
 /**
- * Changes an order that this transaction has locked, and what is counted of it. `moves`: it is a change that
- * lastUpdatedOnDate tells of (lines, methods, addresses, documents). Returns the order as it is now.
+ * Changes an order that this transaction has locked, and what is counted of it, and records the events. `moves`: it is
+ * a change that lastUpdatedOnDate tells of (lines, methods, addresses, documents). `also`: what has changed beside the
+ * row, for the event. Returns the order as it is now.
+ *
+ * lastUpdatedOnDate is the time of the commit, so that a list of what has changed since a moment never shows a later
+ * change while an earlier one is still to come. The time is taken when all that others lock as well is locked, such as
+ * stock and coupon, and before the sums of days (see `recordEvents`).
  *
  * Writes every column that may change, so that the statement is the same whatever has changed: nobody else can have
  * written the others. Only the long ones are left alone when they stay, because writing them again costs space.
@@ -24,10 +31,12 @@ export async function changeOrder(
   shopId: string,
   order: ManagedOrder,
   changes: OrderChanges,
-  { moves = false }: { moves?: boolean } = {},
+  { moves = false, also = [] }: { moves?: boolean; also?: readonly string[] } = {},
 ): Promise<ManagedOrder> {
+  recordEvents(tx, shopId, orderEvents(order, { ...order, ...changes }, also));
   if (Object.keys(changes).length === 0 && !moves) return order;
-  const next: ManagedOrder = { ...order, ...changes, ...(moves && { updatedAt: tx.now }) };
+  const changedAt = await takeTimeOfCommit(tx, shopId);
+  const next: ManagedOrder = { ...order, ...changes, ...(moves && { updatedAt: changedAt }) };
   const { content } = changes;
   // An order that is paid in another way than it was placed with waits for its payment for ever.
   const keepsRelease = !content || paymentMethodOf(content) === paymentMethodOf(order.content);

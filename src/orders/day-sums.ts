@@ -94,7 +94,11 @@ export interface CountedOrder {
   net: string;
 }
 
-/** An order that counted as `before` counts as `after`: a sum that no order is left in is deleted. */
+/**
+ * An order that counted as `before` counts as `after`: a sum that no order is left in is deleted. The transaction must
+ * have taken the time of its commit: those who place orders lock the counter of events before the sums, and so must
+ * everybody else, or the two wait for each other.
+ */
 export async function moveDaySum(
   tx: Transaction,
   shopId: string,

@@ -6,7 +6,7 @@ import { newId } from '../kernel/ids.ts';
  * The history of an order: who did what, and when. Entries are added and never changed. They name things by their ids
  * and contain nothing about a person, so that they can stay when a customer is erased.
  */
-export const EVENTS = [
+export const HISTORY_KINDS = [
   'editing started',
   'editing ended',
   'line added',
@@ -24,23 +24,23 @@ export const EVENTS = [
   'email not sent',
   'erased',
 ] as const;
-export type EventKind = (typeof EVENTS)[number];
+export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
-export interface OrderEvent {
+export interface HistoryRow {
   eventId: string;
   at: Date;
   /** null: the shop itself. */
   appId: string | null;
   appName: string | null;
-  kind: EventKind;
+  kind: HistoryKind;
   details: Record<string, unknown>;
 }
 
-export async function recordEvent(
+export async function recordHistory(
   tx: Transaction,
   shopId: string,
   orderId: string,
-  { appId, kind, details }: Pick<OrderEvent, 'appId' | 'kind' | 'details'>,
+  { appId, kind, details }: Pick<HistoryRow, 'appId' | 'kind' | 'details'>,
 ): Promise<void> {
   await tx.run(sql`
     insert into order_event (shop_id, order_id, event_id, at, app_id, kind, details)
@@ -66,8 +66,8 @@ export async function recordUnsentEmail(
 }
 
 /** Oldest first. */
-export function findEvents(db: Queries, shopId: string, orderId: string, limit: number, offset: number) {
-  return db.many<OrderEvent>(sql`
+export function findHistory(db: Queries, shopId: string, orderId: string, limit: number, offset: number) {
+  return db.many<HistoryRow>(sql`
     select upper(event_id::text) as "eventId", at, upper(event.app_id::text) as "appId", app.name as "appName", kind,
       details
     from order_event event

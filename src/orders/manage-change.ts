@@ -10,10 +10,12 @@ import { priceOf } from '../http/price.ts';
 import { Id, LocaleParameter } from '../http/schemas.ts';
 import { currencyDigits, parseDecimal, toDecimal } from '../kernel/money.ts';
 import { queueAvailabilityNotifications } from '../catalogue/products/availability-notifications.ts';
+import { recordStockEvents } from '../catalogue/products/product-events.ts';
 import { amountOf } from '../catalogue/products/request-fields.ts';
+import { isBackInStock } from '../catalogue/products/save-product.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import type { OrderChanges } from './change.ts';
-import { recordEvent, type EventKind } from './history.ts';
+import { recordHistory, type HistoryKind } from './history.ts';
 import { changeStock, findDealings, type Dealings, type PartLine, type StockMove } from './manage-queries.ts';
 import { ManagedOrderAnswer } from './manage-schema.ts';
 import { lockOrder, type ManagedOrder } from './queries.ts';
@@ -150,10 +152,10 @@ function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Rende
 export function record(
   { tx, shopId }: OrderCall,
   { order, appId }: OpenOrder,
-  kind: EventKind,
+  kind: HistoryKind,
   details: Record<string, unknown>,
 ): Promise<void> {
-  return recordEvent(tx, shopId, order.orderId, { appId, kind, details });
+  return recordHistory(tx, shopId, order.orderId, { appId, kind, details });
 }
 
 /** Takes from the stock or gives back, and tells those who have waited for it. */
@@ -166,13 +168,18 @@ export async function moveStock(
   const real = moves.filter(({ quantity }) => quantity !== 0);
   if (real.length === 0) return;
   const changed = await changeStock(tx, shopId, real);
-  const shortIds = changed.flatMap(({ productId, isShort }) => (isShort ? [productId] : []));
+  const shortIds = changed.flatMap(({ productId, before, after }) =>
+    after < before && after < 0 ? [productId] : [],
+  );
   if (shortIds.length > 0 && !settings.sellBeyondStock) {
     const numbers = lines.filter(({ productId }) => shortIds.includes(productId));
     const names = new Set(numbers.map(({ productNumber }) => productNumber));
     throw conflict(`There is not enough in stock of ${[...names].join(', ')}`);
   }
-  const backIds = changed.flatMap(({ productId, isBackInStock }) => (isBackInStock ? [productId] : []));
+  for (const stock of changed) recordStockEvents(tx, shopId, stock, stock.before, stock.after);
+  const backIds = changed.flatMap(({ productId, before, after }) =>
+    isBackInStock(before, after) ? [productId] : [],
+  );
   if (backIds.length > 0) await queueAvailabilityNotifications(tx, shopId, backIds);
 }
 

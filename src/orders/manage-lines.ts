@@ -8,7 +8,7 @@ import { isId, newId } from '../kernel/ids.ts';
 import { decimalOf, MOST_MINOR } from '../catalogue/products/request-fields.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
-import type { EventKind } from './history.ts';
+import type { HistoryKind } from './history.ts';
 import {
   exactAmount,
   manageOperation,
@@ -215,7 +215,7 @@ async function edited(
   call: OrderCall,
   open: OpenOrder,
   edits: Edits,
-  kind: EventKind,
+  kind: HistoryKind,
   details: (content: Content) => Record<string, unknown>,
 ): Promise<ManagedOrderAnswer> {
   const { tx, shopId } = call;

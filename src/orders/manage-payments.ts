@@ -2,6 +2,7 @@ import { badRequest, conflict } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { newId } from '../kernel/ids.ts';
 import { queueEmails } from '../platform/email/queue.ts';
+import { recordEvents } from '../platform/events/log.ts';
 import { formatMoney, toDecimal } from '../kernel/money.ts';
 import { changeOrder, type OrderChanges } from './change.ts';
 import {
@@ -55,7 +56,7 @@ export function managedPayments(api: Operations): void {
       });
       const paidAmount = order.paidAmount + amount;
       const states = statesReached({ ...order, paidAmount }, dealings.shipments, tx.now);
-      const paid = await changeOrder(tx, shopId, order, { paidAmount, ...states });
+      const paid = await changeOrder(tx, shopId, order, { paidAmount, ...states }, { also: ['payments'] });
       await record(call, open, 'payment recorded', { paymentId, amount: toDecimal(amount, order.currency) });
       return managedOrder(tx, call, paid, settings);
     },
@@ -91,24 +92,38 @@ export function managedPayments(api: Operations): void {
   );
 }
 
-/** Gives back no more than what is left of the payments, and tells the customer. The order as it is then. */
+/**
+ * Gives back no more than what is left of the payments, and tells the customer. `also`: what has changed beside the row
+ * of the order and the payments. The order as it is then.
+ */
 export async function refunded(
   { tx, shopId }: OrderCall,
   { order }: OpenOrder,
   amount: number,
   refund: Pick<Payment, 'paymentId' | 'reference' | 'note' | 'returnId'>,
-  changes: OrderChanges = {},
+  { changes = {}, also = [] }: { changes?: OrderChanges; also?: readonly string[] } = {},
 ): Promise<ManagedOrder> {
   const left = order.paidAmount - order.refundedAmount;
   if (amount > left) throw conflict(`No more than ${moneyText(left, order)} can be refunded`);
   await insertPayment(tx, shopId, order.orderId, { ...refund, kind: 'refund', amount });
-  const after = await changeOrder(tx, shopId, order, {
-    ...changes,
-    refundedAmount: order.refundedAmount + amount,
-  });
+  const after = await changeOrder(
+    tx,
+    shopId,
+    order,
+    { ...changes, refundedAmount: order.refundedAmount + amount },
+    { also: [...also, 'payments'] },
+  );
+  const { currency } = order;
+  recordEvents(tx, shopId, [
+    {
+      type: 'ORDER_REFUNDED',
+      resourceId: order.orderId,
+      data: { amount: toDecimal(amount, currency), currency },
+    },
+  ]);
   const to = emailAddressOf(order);
   if (to !== undefined) {
-    const { orderNumber, currency, locale } = order;
+    const { orderNumber, locale } = order;
     const said = { orderNumber, amount: formatMoney(amount, currency, locale) };
     await queueEmails(tx, shopId, refundEmail, [{ to, locale, facts: said }]);
   }

@@ -1,5 +1,6 @@
 import type { CartProduct } from '../catalogue/products/cart-product.ts';
 import { findCartProducts, versionStamps } from '../catalogue/products/cart-product-cache.ts';
+import { stampChangedProducts } from '../catalogue/products/product-events.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { lockStock } from './place-queries.ts';
@@ -101,20 +102,31 @@ export async function findOffer(
   return product && { product, customerGroupId: row!.customerGroupId };
 }
 
+export interface ChangedStock {
+  productId: string;
+  minStock: number | null;
+  before: number;
+  after: number;
+}
+
 export interface StockMove {
   productId: string;
   /** Below zero: it is taken. At most six decimals. */
   quantity: number;
 }
 
-/** Adds to the stock of the products whose stock is counted; says of each whether it fell below zero or is back again. */
+/**
+ * Adds to the stock of the products whose stock is counted; says of each what it was and is. Products do not count as
+ * changed by that, as they do not by orders either, or the log of events would say everything twice: STOCK_LOW and
+ * STOCK_OUT tell of a stock that falls to a limit, and lists of products with a changed stock show all of them.
+ */
 export async function changeStock(tx: Transaction, shopId: string, moves: readonly StockMove[]) {
   // As in place-queries.ts: the ids say how few products these are.
   const productIds = moves.map(({ productId }) => productId);
   const changes = moves.map(({ productId, quantity }) => ({ product_id: productId, quantity }));
   await lockStock(tx, shopId, productIds);
-  return tx.many<{ productId: string; isShort: boolean; isBackInStock: boolean }>(sql`
-    update product set stock = product.stock + change.quantity, stock_changed_at = ${tx.now}
+  const changed = await tx.many<ChangedStock>(sql`
+    update product set stock = product.stock + change.quantity
     from (
       select product_id, sum(quantity) as quantity
       from jsonb_to_recordset(${JSON.stringify(changes)}) as move (product_id uuid, quantity numeric)
@@ -122,9 +134,15 @@ export async function changeStock(tx: Transaction, shopId: string, moves: readon
     ) change
     where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])
       and product.product_id = change.product_id and product.stock is not null
-    returning upper(product.product_id::text) as "productId",
-      change.quantity < 0 and product.stock < 0 as "isShort",
-      product.stock > 0 and product.stock <= change.quantity as "isBackInStock"`);
+    returning upper(product.product_id::text) as "productId", product.min_stock::float8 as "minStock",
+      (product.stock - change.quantity)::float8 as before, product.stock::float8 as after`);
+  stampChangedProducts(
+    tx,
+    shopId,
+    changed.map(({ productId }) => productId),
+    'stock',
+  );
+  return changed;
 }
 
 /** The use of a coupon does not count any more. */

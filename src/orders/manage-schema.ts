@@ -3,7 +3,7 @@ import { MOST_LINES } from './line-item-schema.ts';
 import { Price } from '../http/price.ts';
 import { Id, Nullable } from '../http/schemas.ts';
 import { Decimal, Given, Text } from '../catalogue/products/request-fields.ts';
-import { EVENTS } from './history.ts';
+import { HISTORY_KINDS } from './history.ts';
 import { Order } from './schema.ts';
 
 /** What the back office sees of an order, and what it sends to change one. */
@@ -84,7 +84,10 @@ export const HistoryEntry = Type.Object(
     date: moment('When it happened.'),
     appId: Nullable({ ...Id, description: 'The app that did it; null: the shop itself.' }),
     appName: text('Its name.', 'Warehouse'),
-    kind: Type.Enum(['placed', ...EVENTS], { description: 'What happened.', examples: ['line changed'] }),
+    kind: Type.Enum(['placed', ...HISTORY_KINDS], {
+      description: 'What happened.',
+      examples: ['line changed'],
+    }),
     details: Type.Object({}, { additionalProperties: true, description: 'What it was about.' }),
   },
   { title: 'order history entry' },

@@ -3,6 +3,7 @@ import { conflict, invalid } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { newId } from '../kernel/ids.ts';
 import { queueEmails } from '../platform/email/queue.ts';
+import { recordEvents } from '../platform/events/log.ts';
 import { toDecimal } from '../kernel/money.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import { decimalOf } from '../catalogue/products/request-fields.ts';
@@ -56,7 +57,15 @@ export function managedShipments(api: Operations): void {
       };
       await insertShipment(tx, shopId, order.orderId, shipment);
       const shipments = [...dealings.shipments, { ...shipment, at: tx.now.toISOString() }];
-      const sent = await changeOrder(tx, shopId, order, statesReached(order, shipments, tx.now));
+      const reached = statesReached(order, shipments, tx.now);
+      const sent = await changeOrder(tx, shopId, order, reached, { also: ['shipments'] });
+      recordEvents(tx, shopId, [
+        {
+          type: 'ORDER_SHIPPED',
+          resourceId: order.orderId,
+          data: { shipmentId: shipment.shipmentId },
+        },
+      ]);
       await record(call, open, 'shipped', { shipmentId: shipment.shipmentId, lines: counted(lines) });
       const to = emailAddressOf(order);
       if (to !== undefined) {
@@ -119,9 +128,10 @@ export function managedShipments(api: Operations): void {
         );
       }
       const changes = { returnedOn: order.returnedOn ?? tx.now };
+      const also = ['returns'];
       const details = { returnId, lines: counted(lines), restocked };
       if (refund === null) {
-        const returned = await changeOrder(tx, shopId, order, changes);
+        const returned = await changeOrder(tx, shopId, order, changes, { also });
         await record(call, open, 'returned', details);
         return managedOrder(tx, call, returned, settings);
       }
@@ -131,7 +141,7 @@ export function managedShipments(api: Operations): void {
         open,
         refund,
         { paymentId, returnId, reference: null, note },
-        changes,
+        { changes, also },
       );
       await record(call, open, 'returned', {
         ...details,

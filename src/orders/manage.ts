@@ -8,7 +8,7 @@ import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { cancelOrder } from './cancel.ts';
 import { changeOrder } from './change.ts';
-import { findEvents } from './history.ts';
+import { findHistory } from './history.ts';
 import {
   appIdOf,
   manageOperation,
@@ -70,8 +70,8 @@ export function managedOrders(api: Operations): void {
       const [placing, events] = await Promise.all([
         findPlacing(db, shopId, orderId),
         isFirst
-          ? findEvents(db, shopId, orderId, resultsPerPage - 1, 0)
-          : findEvents(db, shopId, orderId, resultsPerPage, offset - 1),
+          ? findHistory(db, shopId, orderId, resultsPerPage - 1, 0)
+          : findHistory(db, shopId, orderId, resultsPerPage, offset - 1),
       ]);
       if (!placing) throw notFound();
       const { at, appId, appName } = placing;

@@ -4,6 +4,7 @@ import { toMilliseconds } from '../http/dates.ts';
 import { conflict } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { toDecimal } from '../kernel/money.ts';
+import { recordEvents, stampAtCommit, timeOfCommit } from '../platform/events/log.ts';
 import { batchedSection, ERASED_EMAIL, type Person, type PersonalData } from '../platform/personal-data.ts';
 import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
@@ -186,11 +187,23 @@ async function anonymiseOrdersOf(tx: Transaction, shopId: string, { customerId }
     update customer_order set billing_address = ${anonymised(sql`billing_address`, BLANK_WITH_EMAIL)},
       shipping_address = case when shipping_address is null then null
         else ${anonymised(sql`shipping_address`, BLANK)} end,
-      customer_comment = null, internal_note = null, erased_at = ${tx.now}, updated_at = ${tx.now},
-      version = version + 1
+      customer_comment = null, internal_note = null, erased_at = ${tx.now}, version = version + 1
     where shop_id = ${shopId} and customer_id = ${customerId} and erased_at is null
     returning upper(order_id::text) as "orderId"`);
-  return orders.map(({ orderId }) => orderId);
+  const orderIds = orders.map(({ orderId }) => orderId);
+  if (orderIds.length === 0) return [];
+  stampAtCommit(tx, shopId, () =>
+    tx.run(sql`
+      update customer_order set updated_at = ${timeOfCommit(shopId)}
+      where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])`),
+  );
+  const changed = ['customerComment', 'internalNote', 'billingAddress', 'shippingAddress'];
+  recordEvents(
+    tx,
+    shopId,
+    orderIds.map((resourceId) => ({ type: 'ORDER_UPDATE', resourceId, data: { changed } })),
+  );
+  return orderIds;
 }
 
 /** Erases what people have written beside the facts that the books need. */

@@ -9,7 +9,7 @@ import { Id, LocaleParameter, Paged } from '../http/schemas.ts';
 import { isId } from '../kernel/ids.ts';
 import { shopSettings, settingsSince } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
-import { recordEvent } from './history.ts';
+import { recordHistory } from './history.ts';
 import { findOrders, findWholeOrders, type OrderFilter, type OrderPage } from './list.ts';
 import { orderPatch, patchedOrder } from './patch.ts';
 import { findOrderVersions, lockOrder } from './queries.ts';
@@ -152,7 +152,7 @@ export function orders(api: Operations): void {
       if (order.editingAppId !== null) throw conflict('The order is being edited');
       const { changes, moves } = patchedOrder(order, patch, settings);
       const patched = await changeOrder(tx, shopId, order, changes, { moves });
-      await recordEvent(tx, shopId, order.orderId, {
+      await recordHistory(tx, shopId, order.orderId, {
         appId: caller.app?.appId ?? null,
         kind: 'patched',
         details: { paths: [...new Set(patch.map(({ path }) => path))] },

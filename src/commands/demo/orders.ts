@@ -14,7 +14,7 @@ import type { DemoCartToken } from '../../http/demo-tokens.ts';
 import { newId, secretHash } from '../../kernel/ids.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { changeOrder, type OrderChanges } from '../../orders/change.ts';
-import { recordEvent } from '../../orders/history.ts';
+import { recordHistory } from '../../orders/history.ts';
 import { insertPayment } from '../../orders/manage-queries.ts';
 import { placeOrder } from '../../orders/place.ts';
 import { lockOrder, type ManagedOrder } from '../../orders/queries.ts';
@@ -54,7 +54,7 @@ export async function insertDemoOrders(
     const row = (await lockOrder(then, shopId, orderId))!;
     await recordPayment(then, shopId, await changeOrder(then, shopId, row, laterChanges(order, row, appId)));
     if (order.isEdited) {
-      await recordEvent(later(then, 1), shopId, orderId, { appId, kind: 'editing started', details: {} });
+      await recordHistory(later(then, 1), shopId, orderId, { appId, kind: 'editing started', details: {} });
     }
     for (const kind of order.documents ?? []) {
       await finaliseDocument(later(then, kind === 'Invoice' ? 2 : 9), shopId, orderId, { kind }, null);
@@ -64,6 +64,13 @@ export async function insertDemoOrders(
   await restoreStock(tx, shopId, stock);
   // The demo shop sends no emails.
   await tx.run(sql`delete from job where shop_id = ${shopId}`);
+  // Its log of events begins with what happens after it was made.
+  tx.beforeCommit(() =>
+    Promise.all([
+      tx.run(sql`delete from event where shop_id = ${shopId}`),
+      tx.run(sql`delete from counter where shop_id = ${shopId} and name = 'event'`),
+    ]),
+  );
 }
 
 const later = (tx: Transaction, hours: number): Transaction => ({
@@ -170,7 +177,7 @@ async function recordPayment(
   const payment = { kind: 'payment', reference: null, note: null, returnId: null } as const;
   await insertPayment(then, shopId, orderId, { ...payment, paymentId, amount });
   const details = { paymentId, amount: toDecimal(amount, currency) };
-  await recordEvent(then, shopId, orderId, { appId: null, kind: 'payment recorded', details });
+  await recordHistory(then, shopId, orderId, { appId: null, kind: 'payment recorded', details });
 }
 
 /** Billing addresses by the number of the customer. */

@@ -6,9 +6,10 @@ import { badRequest, conflict, invalid, notFound } from '../../http/errors.ts';
 import { textIn } from '../../http/locale.ts';
 import { newId } from '../../kernel/ids.ts';
 import { queueEmails, type Email } from '../../platform/email/queue.ts';
+import { recordEvents } from '../../platform/events/log.ts';
 import { currencyDigits, formatMoney } from '../../kernel/money.ts';
 import { changeOrder, type OrderChanges } from '../change.ts';
-import { recordEvent } from '../history.ts';
+import { recordHistory } from '../history.ts';
 import { lockOrder, type ManagedOrder } from '../queries.ts';
 import { decimalOf } from '../../catalogue/products/request-fields.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
@@ -84,12 +85,16 @@ export async function finaliseDocument(
   };
   refuseThinSeller(facts.terms, content);
 
-  await changeOrder(tx, shopId, order, stateOf(order, kind, isRest, tx.now), { moves: true });
+  const reached = stateOf(order, kind, isRest, tx.now);
+  await changeOrder(tx, shopId, order, reached, { moves: true, also: ['documents'] });
   // The number is taken last, because all others who finalise in this shop wait for it; nothing is refused after it.
   const number = await takeNumber(tx, shopId, kind);
   const document = { ...facts, number };
   await insertDocument(tx, shopId, document);
-  await recordEvent(tx, shopId, order.orderId, {
+  recordEvents(tx, shopId, [
+    { type: 'DOCUMENT_ISSUED', resourceId: order.orderId, data: { documentId, kind, number } },
+  ]);
+  await recordHistory(tx, shopId, order.orderId, {
     appId,
     kind: 'document finalised',
     details: { documentId, documentType: kind, documentNumber: String(number) },

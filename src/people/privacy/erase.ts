@@ -1,7 +1,9 @@
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { conflict } from '../../http/errors.ts';
+import { recordEvents, takeTimeOfCommit } from '../../platform/events/log.ts';
 import type { ErasureOptions, PersonalData } from '../../platform/personal-data.ts';
-import { deleteStoredResponses, eraseCustomer, lockCustomerRecord } from './queries.ts';
+import { deleteStoredResponses, eraseCustomer, hasUnerasedOrders, lockCustomerRecord } from './queries.ts';
 
 export interface Erasure {
   customerId: string;
@@ -32,6 +34,13 @@ export async function eraseCustomerData(
     cartIds.push(...(erased?.cartIds ?? []));
   }
   await deleteStoredResponses(tx, shopId, person, cartIds);
+  // Whoever places orders locks the counter of events first and the customer then. Locked in the same order here, and
+  // as late as possible, because all orders of the shop wait for it: those that came meanwhile are seen after it.
+  await takeTimeOfCommit(tx, shopId);
+  if (await hasUnerasedOrders(tx, shopId, customerId)) {
+    throw conflict('The customer has ordered at this moment, try again');
+  }
+  recordEvents(tx, shopId, [{ type: 'CUSTOMER_ERASE', resourceId: person.customerId }]);
   return {
     customerId: person.customerId,
     customerNumber: person.customerNumber,

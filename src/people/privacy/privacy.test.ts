@@ -203,7 +203,8 @@ describe('erasing', () => {
       customerNumber,
       customerComment: null,
       internalNote: null,
-      lastUpdatedOnDate: NOW.toISOString(),
+      // The time of the commit: the clock of the test stands still, and each commit is a millisecond later.
+      lastUpdatedOnDate: expect.stringMatching(/^2026-11-15T08:30:00\.0\d\dZ$/),
       lineItemContainer: before.lineItemContainer,
     });
     const address = { ...ERASED, country: 'DE', zipCode: '20' };

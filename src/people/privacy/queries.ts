@@ -36,10 +36,10 @@ export function findCustomerRecord(db: Queries, shopId: string, customerId: stri
     select ${columns(shopId)} from customer where shop_id = ${shopId} and customer_id = ${customerId}`);
 }
 
-/** Nobody changes the customer, and nobody orders as this customer, until the transaction ends. */
+/** Nobody changes the customer until the transaction ends. Orders of the customer can still be placed. */
 export function lockCustomerRecord(tx: Transaction, shopId: string, customerId: string) {
   return tx.one<CustomerRecord>(sql`
-    select ${columns(shopId)} from customer where shop_id = ${shopId} and customer_id = ${customerId} for update`);
+    select ${columns(shopId)} from customer where shop_id = ${shopId} and customer_id = ${customerId} for no key update`);
 }
 
 export function findCustomerByNumber(db: Queries, shopId: string, customerNumber: string) {
@@ -73,6 +73,13 @@ export function deleteStoredResponses(
           select from customer_order
           where customer_order.shop_id = ${shopId} and customer_order.customer_id = ${customerId}
             and (customer_order.order_id = ids[1]::uuid or customer_order.cart_id = ids[1]::uuid))))`);
+}
+
+export async function hasUnerasedOrders(db: Queries, shopId: string, customerId: string): Promise<boolean> {
+  const order = await db.one(sql`
+    select from customer_order
+    where shop_id = ${shopId} and customer_id = ${customerId} and erased_at is null limit 1`);
+  return order !== undefined;
 }
 
 /** Returns whether the customer was deleted. A customer with orders stays as a number, because orders refer to it. */

@@ -160,10 +160,11 @@ export async function deleteApp(tx: Transaction, shopId: string, nameOrClientId:
   // The pages of the storefront load its scripts no longer.
   await moveSettingsVersion(tx, shopId);
   await detachWebhooks(tx, shopId, app.appId);
+  if ((await deleteAppById(tx, shopId, app.appId)) === 0) return false;
   recordEvents(tx, shopId, [
     { type: 'APP_UNINSTALL', resourceId: app.appId.toUpperCase(), data: { name: app.name } },
   ]);
-  return (await deleteAppById(tx, shopId, app.appId)) > 0;
+  return true;
 }
 
 /**

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Type, type Static } from 'typebox';
 import { badRequest } from '../../http/errors.ts';
 import { offeredLocale, readingLocale } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
 import { LocaleParameter } from '../../http/schemas.ts';
+import { recordEvents } from '../../platform/events/log.ts';
 import { moveSettingsVersion } from '../shop/queries.ts';
 import { shopSettings } from '../settings/settings.ts';
 import { findPage, findPageNames, replacePage, type Content } from './queries.ts';
@@ -78,7 +80,13 @@ export function legal(api: Operations): void {
         }
         // Every page of the storefront names the legal ones.
         await moveSettingsVersion(tx, shopId);
-        return replacePage(tx, shopId, page, locale, contentOf(body, Object.keys(request.properties)));
+        const content = contentOf(body, Object.keys(request.properties));
+        if (!isDeepStrictEqual(await findPage(tx, shopId, page, locale), content)) {
+          recordEvents(tx, shopId, [
+            { type: 'SETTINGS_CHANGED', resourceId: null, data: { changed: [`legal/${page}`] } },
+          ]);
+        }
+        return replacePage(tx, shopId, page, locale, content);
       },
     );
   }

@@ -2,6 +2,7 @@ import { isMap, isScalar, isSeq, LineCounter, parseDocument, visit, Document } f
 import type { Queries, Transaction } from '../../db/database.ts';
 import { newId } from '../../kernel/ids.ts';
 import { currencyDigits } from '../../kernel/money.ts';
+import { recordEvents } from '../../platform/events/log.ts';
 import { contentProblems } from './checks.ts';
 import { documentOf, settingsWith } from './conversion.ts';
 import { settingsChanges } from './diff.ts';
@@ -132,6 +133,11 @@ export async function applySettings(
     refuse(applied.problems, sources.get(file));
     if (applied.changes.length > 0) sections.add(section.name as SectionName);
     changes.push(...applied.changes);
+  }
+  if (sections.size > 0) {
+    recordEvents(tx, shopId, [
+      { type: 'SETTINGS_CHANGED', resourceId: null, data: { changed: [...sections] } },
+    ]);
   }
   const isListingOld = sections.has('locales') || sections.has('currencies');
   return { changes, sections, rebuildsListing: isListingOld && (await requestListingRebuild(tx, shopId)) };
