@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './test/longest-first.ts';
 
 export default defineConfig({
   test: {
@@ -12,6 +13,7 @@ export default defineConfig({
     // Every file has its own database and its own service, so the files of a worker can share the modules. Loading
     // and warming up the whole application for each file took as long as the tests themselves.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     // One less than there are cores is usual, but a worker often waits for PostgreSQL or for a process it has started.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     unstubEnvs: true,

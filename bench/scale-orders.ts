@@ -4,7 +4,6 @@ import { ADDRESS_FIELDS } from '../src/shops/countries/address.ts';
 import type { Database } from '../src/db/database.ts';
 import { sql } from '../src/db/sql.ts';
 import { newId } from '../src/kernel/ids.ts';
-import { addToDaySums } from '../src/orders/day-sums.ts';
 import { netRevenue } from '../src/orders/revenue.ts';
 import { applySettings } from '../src/shops/settings/file.ts';
 import { STATE_FILTERS } from '../src/orders/schema.ts';
@@ -164,8 +163,12 @@ async function insertOrders(db: Database, shopId: string, batch: Batch): Promise
     ) one
     returning *, substr(order_number, 5)::bigint as n
     ), tallied as (
-      ${addToDaySums(sql`
-        select shop_id, created_at, currency, states, 1 as orders, grand_total as gross, net_revenue as net from made`)}
+      insert into order_day (shop_id, day, currency, states, orders, gross, net)
+      select shop_id, (created_at at time zone 'UTC')::date, currency, states, count(*), sum(grand_total),
+        sum(net_revenue)
+      from made group by 1, 2, 3, 4
+      on conflict (shop_id, day, currency, states) do update set orders = order_day.orders + excluded.orders,
+        gross = order_day.gross + excluded.gross, net = order_day.net + excluded.net
     )
     insert into order_line (shop_id, order_id, line_item_id, product_id, created_at, currency, quantity, gross, net)
     select shop_id, order_id, ('00000000-0000-7000-8000-' || lpad(line::text, 12, '0'))::uuid,

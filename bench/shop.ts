@@ -7,7 +7,7 @@ import { generateProducts } from '../src/commands/demo/generate.ts';
 import { newCartToken } from '../src/http/cart-token.ts';
 import { SCOPES } from '../src/http/scopes.ts';
 import { newId, newSecret, secretHash } from '../src/kernel/ids.ts';
-import { insertShop } from '../src/shops/shop/queries.ts';
+import { insertShop } from '../src/shops/shop/insert-shop.ts';
 import { applySettings } from '../src/shops/settings/file.ts';
 import { shopSettings } from '../src/shops/settings/settings.ts';
 import { openConnections } from './client.ts';

@@ -3,7 +3,8 @@
 
 -- The counter `event` is the position of a shop's last event. Its row is locked until the commit, so that positions,
 -- and the times beside them, follow commits: who has seen a position has seen all those before it.
-alter table counter add column at timestamptz;
+-- Milliseconds since 1970, because Citus allows no arithmetic with timestamps where the counter is moved.
+alter table counter add column at bigint;
 
 create table event (
   shop_id text not null,
@@ -21,6 +22,8 @@ create table event (
   constraint event_type check (length(type) between 1 and 40),
   constraint event_data check (pg_column_size(data) <= 8192)
 );
+
+insert into counter (shop_id, name, value) select shop_id, 'event', 0 from shop;
 
 alter table event add constraint event_shop foreign key (shop_id) references shop (shop_id) on delete cascade;
 

@@ -8,6 +8,7 @@ import { endEverything, endOnSignals } from '../bench/processes.ts';
 import { duration } from '../src/commands/progress.ts';
 import { coupon } from './coupon.ts';
 import { crash } from './crash.ts';
+import { events } from './events.ts';
 import { oneOrder } from './one-order.ts';
 import { opposite } from './opposite.ts';
 import { oversell } from './oversell.ts';
@@ -15,7 +16,7 @@ import { race } from './race.ts';
 import { startProofService, type ProofService } from './service.ts';
 import { Refuted, type Check } from './stage.ts';
 
-const CHECKS: Check<ProofService>[] = [oversell, opposite, coupon, oneOrder, race, crash];
+const CHECKS: Check<ProofService>[] = [oversell, opposite, coupon, oneOrder, race, crash, events];
 const ENDS_WITHIN = 20 * 60_000;
 
 const HELP = `Usage: npm run proof [-- OPTIONS]

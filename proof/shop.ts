@@ -64,7 +64,7 @@ export async function openShop(stage: Stage, shopId: string): Promise<ProofShop>
     call: (method, path, { body, cartToken, key } = {}) =>
       stage.send({
         method,
-        path: `/rs/shops/${shopId}${path}`,
+        path: path.startsWith('/manage/') ? path : `/rs/shops/${shopId}${path}`,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         headers: {
           authorization: `Bearer ${token}`,

@@ -149,7 +149,13 @@ export async function buildApp({
   const limiter = rateLimiter(db, (error) => log.warn({ err: error }, 'rate limits could not be shared'));
   const isRefusedDemoToken = demoTokenCheck(config);
   const warnOfProxy = proxyWarning();
-  const authentication = createAuthentication({ config, callers, limiter, isRefusedDemoToken });
+  const authentication = createAuthentication({
+    config,
+    callers,
+    limiter,
+    isRefusedDemoToken,
+    now: () => db.now,
+  });
 
   app.setValidatorCompiler<object>(({ schema, httpPart }) =>
     httpPart === 'body' ? compileBody(schema) : compileParameters(schema),

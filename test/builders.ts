@@ -1,7 +1,7 @@
 import { ensureApp, insertToken } from '../src/shops/apps/queries.ts';
 import { SCOPES, type Scope } from '../src/http/scopes.ts';
 import { newId, newSecret, secretHash } from '../src/kernel/ids.ts';
-import { insertShop, type NewShop } from '../src/shops/shop/queries.ts';
+import { insertShop, type NewShop } from '../src/shops/shop/insert-shop.ts';
 import type { Service } from './service.ts';
 
 /** A small shop; a test says only what matters to it. */

@@ -1,8 +1,18 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { runCommand } from '../src/commands/run.ts';
 import { SCOPES } from '../src/http/scopes.ts';
-import { cleanUp, kontor, newFolder, postmasterOf, startKontor, type Running } from './process.ts';
+import { newStartedFolder } from './first-start.ts';
+import {
+  cleanUp,
+  kontor,
+  newFolder,
+  postmasterOf,
+  startKontor,
+  type Ended,
+  type Running,
+} from './process.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 afterAll(cleanUp);
@@ -16,13 +26,29 @@ const refused = (stderr: string) => ({ code: 1, stdout: '', stderr: `kontor: ${s
 const misused = (stderr: string) => ({ code: 2, stdout: '', stderr: `kontor: ${stderr}\n` });
 
 describe('without a database', () => {
-  // Nothing may be created for a command that only explains, or that is called wrongly.
-  const run = async (...words: string[]) => {
-    const folder = path.join(await newFolder(), 'data');
-    const ended = await kontor(words, { KONTOR_DATA: folder });
-    await expect(readdir(folder)).rejects.toThrow('ENOENT');
+  type Run = (words: string[], environment: Record<string, string>) => Promise<Ended>;
+
+  /** As a process does it, but here: most of the time of a short command goes into the start of its process. */
+  const inThisProcess: Run = async (words, environment) => {
+    const ended = { code: 0, stdout: '', stderr: '' };
+    ended.code = await runCommand(words, environment, {
+      stdout: { write: (text) => (ended.stdout += text) },
+      stderr: { write: (text) => (ended.stderr += text) },
+    });
     return ended;
   };
+
+  // Nothing may be created for a command that only explains, or that is called wrongly.
+  const creatingNothing =
+    (start: Run) =>
+    async (...words: string[]) => {
+      const folder = path.join(await newFolder(), 'data');
+      const ended = await start(words, { KONTOR_DATA: folder });
+      await expect(readdir(folder)).rejects.toThrow('ENOENT');
+      return ended;
+    };
+  const run = creatingNothing(inThisProcess);
+  const runProcess = creatingNothing(kontor);
 
   const commands = [
     'serve',
@@ -51,7 +77,7 @@ describe('without a database', () => {
   ];
 
   test('the overview names every command and fits a terminal', async () => {
-    const { code, stdout, stderr } = await run('--help');
+    const { code, stdout, stderr } = await runProcess('--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const rows = stdout.split('\n').filter((line) => line.startsWith('  '));
     expect(rows.map((row) => row.trim().split(/ {2,}/)[0])).toEqual(commands);
@@ -98,6 +124,18 @@ describe('without a database', () => {
     expect(await run(...words)).toEqual(refused(line));
   });
 
+  test('a process says the same, and ends with the code', async () => {
+    for (const words of [
+      ['token', '--help'],
+      ['shop', 'create', '--help'],
+      ['frobnicate'],
+      ['shop', 'list', '--all'],
+      ['token', 'create', 'A', '--scopes', 'orders'],
+    ]) {
+      expect(await runProcess(...words)).toEqual(await run(...words));
+    }
+  });
+
   test.each([
     [['shop', 'apply', 'A'], 'FILE.yaml is missing. See: npx kontor shop apply --help'],
     [['shop', 'list', 'A'], 'shop list takes no arguments; A is too much. See: npx kontor shop list --help'],
@@ -141,7 +179,7 @@ describe('without a database', () => {
       file,
       'locales:\n  default: en_GB\n  items: [en_GB]\ncurrencies:\n  default: Euro\n  itens: []\n',
     );
-    const { code, stdout, stderr } = await apply(file);
+    const { code, stdout, stderr } = await runProcess('shop', 'apply', 'A', file);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     const lines = stderr.trimEnd().split('\n');
     expect(lines.every((line) => line.startsWith(`kontor: ${file}: currencies`))).toBe(true);
@@ -155,16 +193,16 @@ describe('without a database', () => {
     expect(await run('shop', 'restore', nowhere)).toEqual(
       refused(`Cannot read ${nowhere}: ENOENT: no such file or directory, open '${nowhere}'`),
     );
-    expect(await run('shop', 'restore', germanShop)).toEqual(
+    expect(await runProcess('shop', 'restore', germanShop)).toEqual(
       refused(`${germanShop} is damaged at byte 0, at its beginning: no backup begins like this.`),
     );
   });
 
   test('a wrong variable of the environment is named', async () => {
     const folder = path.join(await newFolder(), 'data');
-    const list = (environment: Record<string, string>) =>
-      kontor(['shop', 'list'], { KONTOR_DATA: folder, ...environment });
-    expect(await list({ PORT: 'abc' })).toEqual(
+    const list = (environment: Record<string, string>, start = inThisProcess) =>
+      start(['shop', 'list'], { KONTOR_DATA: folder, ...environment });
+    expect(await list({ PORT: 'abc' }, kontor)).toEqual(
       refused('PORT must be integer (it is "abc"): Port to listen on.'),
     );
     const { code, stdout, stderr } = await list({ PORT: '70000', LOG_LEVEL: 'loud' });
@@ -302,7 +340,7 @@ describe('while the service runs', () => {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
   beforeAll(async () => {
-    data = await newFolder();
+    data = await newStartedFolder();
     service = await startKontor({ KONTOR_DATA: data });
   });
 
@@ -461,22 +499,28 @@ describe('while the service runs', () => {
   test('tokens are shown once, listed without being told, and revoked', async () => {
     const all = await givenShop('Cocoa');
     const few = ['--scopes', 'orders_read, customers_read', '--app', 'Till'];
-    const created = await run('token', 'create', 'Cocoa', ...few);
+    const limits = ['--expires', '2099-01-31', '--networks', '203.0.113.0/24,10.0.0.0/8'];
+    const created = await run('token', 'create', 'Cocoa', ...few, ...limits);
     expect(created).toEqual(done(expect.stringMatching(SECRET) as string));
     const token = created.stdout.trimEnd();
 
     const { stdout } = await run('token', 'list', 'Cocoa');
     expect(stdout).not.toContain(token);
-    expect(stdout).toMatch(/^TOKEN +APP +CREATED +LAST USE +SCOPES\n/);
-    expect(stdout).toMatch(/^[0-9a-f]{12} +private app +\S+Z +never +all$/m);
-    const [, id] = /^([0-9a-f]{12}) +Till +\S+Z +never +orders_read,customers_read$/m.exec(stdout)!;
+    expect(stdout).toMatch(/^TOKEN +APP +CREATED +LAST USE +ENDS +NETWORKS +SCOPES\n/);
+    expect(stdout).toMatch(/^[0-9a-f]{12} +private app +\S+Z +never +never +any +all$/m);
+    const [, id] =
+      /^([0-9a-f]{12}) +Till +\S+Z +never +2099-01-31T00:00:00.000Z +203.0.113.0\/24,10.0.0.0\/8 +orders_read,customers_read$/m.exec(
+        stdout,
+      )!;
 
     expect(await run('token', 'revoke', 'Cocoa', id!)).toEqual(done('Revoked.\n'));
     expect(await run('token', 'revoke', 'Cocoa', token)).toEqual(
       refused('Cocoa has no such token. See: npx kontor token list Cocoa'),
     );
     expect(await run('token', 'revoke', 'Cocoa', all)).toEqual(done('Revoked.\n'));
-    expect(await run('token', 'list', 'Cocoa')).toEqual(done('TOKEN  APP  CREATED  LAST USE  SCOPES\n'));
+    expect(await run('token', 'list', 'Cocoa')).toEqual(
+      done('TOKEN  APP  CREATED  LAST USE  ENDS  NETWORKS  SCOPES\n'),
+    );
   });
 
   test('made-up products, which a second run does not make again', async () => {

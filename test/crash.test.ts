@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { cleanUp, killPostgres, newFolder, startKontor, waitFor, type Running } from './process.ts';
+import { newStartedFolder } from './first-start.ts';
+import { cleanUp, killPostgres, startKontor, waitFor, type Running } from './process.ts';
 
 /**
  * kill -9 at a random moment while writers write as fast as they can, in turns of the service, of PostgreSQL and of
@@ -33,7 +34,7 @@ describe('kill -9', () => {
 
   const start = () => startKontor({ KONTOR_DATA: data, RATE_LIMIT: '0', LOG_LEVEL: 'fatal' });
   beforeAll(async () => {
-    data = await newFolder();
+    data = await newStartedFolder();
     service = await start();
   });
 

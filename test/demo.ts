@@ -123,11 +123,11 @@ async function clusterFingerprint(db: Database, shopId?: string): Promise<Finger
       ...(table === 'order_day' ? ['orders <> 0'] : []),
       ...(shopId === undefined ? [] : [`shop_id = '${shopId}'`]),
     ].join(' and ') || 'true';
-  const shards = await shardsOf(db);
+  const shards = (await shardsOf(db)).filter(({ isOfShop }) => shopId === undefined || isOfShop);
   const ports = [...new Set(shards.map(({ port }) => port))];
   const commands = ports.map((port) => {
     const selects = shards
-      .filter((shard) => shard.port === port && (shopId === undefined || shard.isOfShop))
+      .filter((shard) => shard.port === port)
       .map(({ table, shard }) => print(table, shard, where(table)));
     return `select json_object_agg(name, print order by name) from (${selects.join(' union all ')}) as prints`;
   });

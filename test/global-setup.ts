@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
@@ -25,6 +25,8 @@ declare module 'vitest' {
     server: Connection;
     /** All servers that a database of the tests lies on: the one above, and on Citus the workers. */
     nodes: Connection[];
+    /** For what the tests of several files share; it is removed at the end. */
+    folder: string;
   }
 }
 
@@ -45,7 +47,19 @@ async function setUpCluster(project: TestProject, url: string): Promise<() => Pr
   project.provide('connection', nodes[0]!);
   project.provide('server', nodes[0]!);
   project.provide('nodes', nodes);
-  return () => onServers(nodes, `drop database ${TEMPLATE} with (force)`);
+  const folder = await newFolder();
+  project.provide('folder', folder);
+  return async () => {
+    await onServers(nodes, `drop database ${TEMPLATE} with (force)`);
+    await rm(folder, { recursive: true, force: true });
+  };
+}
+
+/** Open to all, because as root PostgreSQL runs as another user. */
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), `kontor-test-${process.pid}-`));
+  await chmod(folder, 0o755);
+  return folder;
 }
 
 async function migrateTemplate(connection: pg.ClientConfig): Promise<void> {
@@ -56,7 +70,7 @@ async function migrateTemplate(connection: pg.ClientConfig): Promise<void> {
 
 async function setUpEmbedded(project: TestProject): Promise<() => Promise<void>> {
   await endForgottenServers();
-  const folder = await mkdtemp(path.join(tmpdir(), `kontor-test-${process.pid}-`));
+  const folder = await newFolder();
   const server = await startEmbedded(folder, {
     log: () => {},
     // The data is thrown away, so nothing has to survive a crash here.
@@ -77,6 +91,7 @@ async function setUpEmbedded(project: TestProject): Promise<() => Promise<void>>
   project.provide('connection', pooler?.connection ?? connection);
   project.provide('server', connection);
   project.provide('nodes', [connection]);
+  project.provide('folder', folder);
   return async () => {
     await pooler?.stop();
     await server.stop();

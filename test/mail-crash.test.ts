@@ -7,6 +7,7 @@ import { sql } from '../src/db/sql.ts';
 import { availabilityEmail } from '../src/catalogue/products/availability-email.ts';
 import { JOB_STATE } from '../src/platform/jobs/queries.ts';
 import { queueEmails } from '../src/platform/email/queue.ts';
+import { newStartedFolder } from './first-start.ts';
 import { cleanUp, kontor, newFolder, startKontor, waitFor } from './process.ts';
 import { startSmtp, type SmtpServer } from './smtp.ts';
 
@@ -19,7 +20,6 @@ let smtp: SmtpServer;
 let data: string;
 beforeEach(async () => {
   smtp = await startSmtp();
-  data = await newFolder();
 });
 afterEach(() => smtp.close());
 
@@ -48,6 +48,7 @@ const jobs = (db: Database) =>
 const messageId = (text: string) => /^Message-ID: (\S+)$/im.exec(text.replaceAll('\r', ''))?.[1];
 
 test('kontor db migrate leaves a database in which mails can wait', async () => {
+  data = await newFolder();
   expect(await kontor(['db', 'migrate'], { KONTOR_DATA: data })).toMatchObject({ code: 0 });
   expect(await kontor(['shop', 'create', 'DemoShop'], { KONTOR_DATA: data })).toMatchObject({ code: 0 });
   await withDatabase(async (db) => {
@@ -58,6 +59,7 @@ test('kontor db migrate leaves a database in which mails can wait', async () => 
 
 test('kill -9 while a mail is sent: the next process sends it, once', async () => {
   smtp.refusals = [''];
+  data = await newStartedFolder();
   const first = await startKontor({ KONTOR_DATA: data, SMTP_URL: `smtp://${smtp.host}` });
   await withDatabase(queueMail);
   await waitFor(() => smtp.ends === 1);
@@ -84,6 +86,7 @@ test('kill -9 while a mail is sent: the next process sends it, once', async () =
 
 test('a server that does not answer does not keep the service from ending', async () => {
   smtp.refusals = [''];
+  data = await newStartedFolder();
   const service = await startKontor({ KONTOR_DATA: data, SMTP_URL: `smtp://${smtp.host}` });
   await withDatabase(queueMail);
   await waitFor(() => smtp.ends === 1);

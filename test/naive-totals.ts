@@ -16,11 +16,19 @@ interface Exact {
   under: bigint;
 }
 
-const exact = (value: number | string | bigint): Exact => {
-  if (typeof value === 'bigint' || Number.isInteger(value)) return { over: BigInt(value), under: 1n };
-  const [whole = '', decimals = ''] = String(value).split('.');
+const exact = (value: number | string): Exact =>
+  Number.isInteger(value) ? { over: BigInt(value), under: 1n } : fromText(String(value));
+const fromText = remembered((text: string): Exact => {
+  const [whole = '', decimals = ''] = text.split('.');
   return { over: BigInt(whole + decimals), under: 10n ** BigInt(decimals.length) };
-};
+});
+
+/** The few quantities and rates come again in many carts. */
+function remembered<Key extends number | string>(compute: (key: Key) => Exact): (key: Key) => Exact {
+  const known = new Map<Key, Exact>();
+  return (key) => known.get(key) ?? known.set(key, compute(key)).get(key)!;
+}
+
 const add = (a: Exact, b: Exact): Exact => ({
   over: a.over * b.under + b.over * a.under,
   under: a.under * b.under,
@@ -41,8 +49,8 @@ function rounded({ over, under }: Exact): number {
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
 
 /** 1900 basis points are 19/100. */
-const share = (basisPoints: number) => divided(exact(basisPoints), exact(10_000));
-const withTax = (rate: number) => add(exact(1), share(rate));
+const share = remembered((basisPoints: number) => divided(exact(basisPoints), exact(10_000)));
+const withTax = remembered((rate: number) => add(exact(1), share(rate)));
 
 /** The members of the European Union among the countries that tests deliver to. */
 const EUROPEAN_UNION = ['DE', 'FR', 'AT'];
@@ -268,11 +276,10 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
   return {
     country,
     serviceTax: { taxClass: defaultClass, rate: serviceRate },
-    lines: lines.map((line, index) => ({
-      ...line,
-      discountShare: discountShares[index]!,
-      couponShare: couponShares[index]!,
-    })),
+    // Assigned, because a copy of each line is slow.
+    lines: lines.map((line, index) =>
+      Object.assign(line, { discountShare: discountShares[index]!, couponShare: couponShares[index]! }),
+    ),
     subTotal,
     basketDiscount: 0 - basketDiscount,
     coupon: coupon && { amount: 0 - couponAmount, problems: coupon.problems },
@@ -297,7 +304,7 @@ function naivePrice(prices: Prices, currency: string, shop: ShopRules): number |
   const from = [shop.defaultCurrency, ...shop.currencies].find((code) => code in prices);
   if (!from) return null;
   const rate = (code: string) => exact(code === shop.defaultCurrency ? 1 : shop.exchangeRates[code]!);
-  const minorUnits = (code: string) => exact(10n ** BigInt(currencyDigits(code)));
+  const minorUnits = (code: string) => exact(10 ** currencyDigits(code));
   const inDefault = divided(divided(exact(prices[from]!), minorUnits(from)), rate(from));
   return rounded(times(times(inDefault, rate(currency)), minorUnits(currency)));
 }
@@ -425,6 +432,7 @@ function naiveCoupon(
 
 /** First over the rates, then within each rate over its lines. */
 function spread(amount: number, weights: readonly number[], rates: readonly number[]): number[] {
+  if (amount === 0) return weights.map(() => 0);
   const distinct = [...new Set(rates)].toSorted((a, b) => a - b);
   const ofRate = (rate: number) => weights.map((weight, index) => (rates[index] === rate ? weight : 0));
   const perRate = parts(
@@ -439,14 +447,16 @@ function spread(amount: number, weights: readonly number[], rates: readonly numb
 function parts(amount: number, weights: readonly number[]): number[] {
   const total = sum(weights);
   if (amount === 0 || total === 0) return weights.map(() => 0);
-  const ideal = weights.map((weight) => divided(times(exact(amount), exact(weight)), exact(total)));
-  const given = ideal.map(({ over, under }) => Number(over / under));
-  const lacking = ideal.map((share, index) => add(share, exact(-given[index]!)));
+  // In parts of the total, of which a minor unit has as many as the total has.
+  const ideal = weights.map((weight) => BigInt(amount) * BigInt(weight));
+  const unit = BigInt(total);
+  const given = ideal.map((share) => Number(share / unit));
+  const lacking = ideal.map((share) => share % unit);
   for (let rest = amount - sum(given); rest > 0; rest -= 1) {
     let neediest = 0;
-    for (const index of weights.keys()) if (isLess(lacking[neediest]!, lacking[index]!)) neediest = index;
+    for (const index of weights.keys()) if (lacking[neediest]! < lacking[index]!) neediest = index;
     given[neediest]! += 1;
-    lacking[neediest] = add(lacking[neediest]!, exact(-1));
+    lacking[neediest]! -= unit;
   }
   return given;
 }

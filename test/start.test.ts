@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { isAlive } from '../src/db/embedded-init.ts';
+import { newStartedFolder } from './first-start.ts';
 import { cleanUp, kontor, newFolder, postmasterOf, startKontor, waitFor, type Running } from './process.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -150,7 +151,7 @@ describe('the embedded database', () => {
 describe('a signal', () => {
   let data: string;
   beforeAll(async () => {
-    data = await newFolder();
+    data = await newStartedFolder();
   });
 
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
@@ -250,12 +251,13 @@ async function refusesConnections(service: Running): Promise<boolean> {
 }
 
 describe('DATABASE_URL', () => {
-  const { host, user } = inject('server');
-  const urlOf = (database: string) => `postgres://${user}@/${database}?host=${encodeURIComponent(host!)}`;
+  const server = inject('server');
+  const urlOf = (database: string, { host = '', port = 5432, user = '' } = server) =>
+    `postgres:///${database}?${new URLSearchParams({ host, port: String(port), user }).toString()}`;
   const names: string[] = [];
 
   async function asAdmin(work: (admin: pg.Client) => Promise<unknown>): Promise<void> {
-    const admin = new pg.Client({ host, user, database: 'postgres' });
+    const admin = new pg.Client({ ...server, database: 'postgres' });
     await admin.connect();
     try {
       await work(admin);
@@ -291,7 +293,7 @@ describe('DATABASE_URL', () => {
     expect(tellers).toHaveLength(1);
     expect(services.map((service) => service.stdout().includes('Data '))).toEqual([false, false]);
 
-    const db = new pg.Client({ host, user, database: name });
+    const db = new pg.Client({ ...server, database: name });
     await db.connect();
     const shops = await db.query('select shop_id from shop order by shop_id');
     const migrations = await db.query('select name from migration order by name');
@@ -337,9 +339,7 @@ describe('DATABASE_URL', () => {
 
   test('works without named statements', async () => {
     // With KONTOR_TEST_PGBOUNCER=1 it goes through the pooler.
-    const { host: folder = '', port = 5432 } = inject('connection');
-    const query = new URLSearchParams({ host: folder, port: String(port), user: user! }).toString();
-    const DATABASE_URL = `postgres:///${await emptyDatabase()}?${query}`;
+    const DATABASE_URL = urlOf(await emptyDatabase(), inject('connection'));
     const environment = { DATABASE_URL, DATABASE_NAMED_STATEMENTS: 'false' };
     const service = await startKontor(environment);
     expect(await (await customers(service, 'demo-all')).json()).toMatchObject({ results: 15 });

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { statementSummary } from '../src/platform/tracing.ts';
-import { cleanUp, newFolder, startKontor } from './process.ts';
+import { newStartedFolder } from './first-start.ts';
+import { cleanUp, startKontor } from './process.ts';
 
 interface Span {
   traceId: string;
@@ -45,7 +46,7 @@ describe('a service with a collector', () => {
     await once(collector, 'listening');
     const { port } = collector.address() as AddressInfo;
     const service = await startKontor({
-      KONTOR_DATA: await newFolder(),
+      KONTOR_DATA: await newStartedFolder(),
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
     });
     const call = async (path: string, given: Record<string, string> = {}, body?: string) => {

@@ -96,6 +96,7 @@ export function placedOrder(order: NewOrder, placing: Placing): OrderRow {
     ...order,
     ...(Object.fromEntries(STATES.map((state) => [state, null])) as Record<State, null>),
     orderNumber: placing.orderNumber!,
+    createdAt: placing.createdAt!,
     customerId: placing.customerId!,
     customerNumber: placing.customerNumber!,
     updatedAt: null,

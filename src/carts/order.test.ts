@@ -29,7 +29,7 @@ import {
   type Shop,
 } from '../../test/carts.ts';
 import { cartStoreOptions, startService, type Answer, type Service } from '../../test/service.ts';
-import { sql } from '../db/sql.ts';
+import { sql, type Sql } from '../db/sql.ts';
 import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
 import { orderConfirmation } from '../orders/confirmation-email.ts';
 import type { Email } from '../platform/email/queue.ts';
@@ -387,6 +387,12 @@ describe('its customer', () => {
     }
     expect((await placed(await emailed('a@mail.example'))).customerNumber).toBe('1018');
     expect((await placed(await emailed('b@mail.example'))).customerNumber).toBe('1020');
+    // However many there are: a merchant may have brought the numbers of another shop.
+    await service.db.run(sql`
+      insert into customer (shop_id, customer_id, customer_number, created_at)
+      select 'DemoShop', gen_random_uuid(), number::text, now() from generate_series(1021, 3020) number`);
+    expect((await placed(await emailed('c@mail.example'))).customerNumber).toBe('3021');
+    expect(await counters('DemoShop')).toMatchObject({ customer: 3021 });
   });
 
   test('is the one the cart was made for, whatever mail address it has', async () => {
@@ -762,8 +768,8 @@ const SEVERAL_LINES = { 'TE-110': 1, 'KN-110': 2, 'CB-101': 1, 'AP-100': 1, 'DR-
 
 // Without the cache, which plain-store.test.ts switches off, the cart is read first: other counts, the same answers.
 test.skipIf(!cartStoreOptions.cache).each([
-  ['as this process left it', undefined, 15],
-  ['that has a coupon, which is read with it', 'AUTUMN15', 21],
+  ['as this process left it', undefined, 16],
+  ['that has a coupon, which is read with it', 'AUTUMN15', 22],
 ])(
   'placing an order takes as many statements for many lines as for one, for a cart %s',
   async (_why, coupon, count) => {
@@ -792,6 +798,27 @@ test.skipIf(!cartStoreOptions.batch)(
     expect(statements.length).toBeLessThanOrEqual(21 * transactions);
   },
 );
+
+test('orders that share a transaction are counted by day and currency', async () => {
+  const carts: GivenCart[] = [];
+  for (const currency of ['EUR', 'USD', 'EUR', 'USD', 'EUR']) {
+    carts.push(await givenFullCart(demo, SEVERAL_LINES, { currency }));
+  }
+  const sumsOf = (from: Sql) =>
+    service.db.many(sql`
+      select day::text, currency, orders::int, gross, net from (${from}) sums
+      where shop_id = 'DemoShop' order by day, currency`);
+  const counted = await sumsOf(sql`select * from order_day where states = 0`);
+  const answers = await Promise.all(carts.map((cart) => placed(cart)));
+  expect(new Set(answers.map(({ orderNumber }) => orderNumber)).size).toBe(5);
+  const added = sql`
+    select shop_id, (created_at at time zone 'UTC')::date as day, currency, count(*) as orders,
+      sum(grand_total)::bigint as gross, sum(net_revenue) as net
+    from customer_order where shop_id = 'DemoShop' and states = 0 group by 1, 2, 3`;
+  const sums = await sumsOf(sql`select * from order_day where states = 0`);
+  expect(sums).not.toEqual(counted);
+  expect(sums).toEqual(await sumsOf(added));
+});
 
 test('an order with an Idempotency-Key is a transaction with its answer', async () => {
   const cart = await givenFullCart(demo, { 'TE-100': 1 });

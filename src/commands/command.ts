@@ -89,6 +89,7 @@ export function recordCommand(
     entryId: newId(tx.now),
     at: tx.now,
     appId: null,
+    appName: null,
     method: 'COMMAND',
     route: `kontor ${command}`,
     object,

@@ -1,38 +1,21 @@
-import { readFile } from 'node:fs/promises';
 import type { Config } from '../config.ts';
-import type { Database, Transaction } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { moveShop } from '../db/distribute.ts';
 import { violatedConstraint } from '../db/failure.ts';
 import { backupCommands } from './backup/commands.ts';
-import { addDemoFiles } from './demo/add-files.ts';
-import { insertDemoCarts } from './demo/carts.ts';
-import { insertDemoShop } from './demo/demo-shop.ts';
-import { insertDemoOrders } from './demo/orders.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
-import { finishRebuild } from '../catalogue/products/listing-rebuild.ts';
-import { countProducts } from '../catalogue/products/listing-page.ts';
-import { settingsFormat } from '../settings-format.ts';
-import { deleteShop, findShops, insertShop } from '../shops/shop/queries.ts';
-import {
-  applySettings,
-  exportSettings,
-  parseSettingsFile,
-  SettingsProblem,
-  settingsText,
-  type SettingsFile,
-} from '../shops/settings/file.ts';
+import { deleteShop, findShops } from '../shops/shop/queries.ts';
 import {
   CommandProblem,
   noSuchShop,
   print,
   printTable,
-  recordCommand,
   withDatabase,
   withShop,
   type Command,
 } from './command.ts';
-import { startProgress } from './progress.ts';
 
+/** What few of them need is loaded by those: a short command takes most of its time to load. */
 export const shopCommands: Command[] = [
   {
     name: 'shop create',
@@ -44,20 +27,11 @@ export const shopCommands: Command[] = [
     run: ({ config, arguments: [shopId], options }) =>
       withDatabase(config, async (db) => {
         if (options['demo']) {
-          const token = await createOrExplain(shopId!, () =>
-            db.transaction(async (tx) => {
-              const options = { shopId: shopId!, knownTokens: false, rateLimit: config.RATE_LIMIT };
-              const made = await insertDemoShop(tx, options);
-              await insertDemoCarts(tx, shopId!, options);
-              await insertDemoOrders(tx, shopId!, options);
-              return made;
-            }),
-          );
-          await addDemoFiles(db, config, shopId!);
+          const token = await insertDemo(db, config, shopId!);
           print(`Shop ${shopId} created with demo data. Access token: ${token}`);
           return;
         }
-        await createOrExplain(shopId!, () => db.transaction((tx) => insertPlainShop(tx, shopId!)));
+        await insertPlainShop(db, shopId!);
         print(`Shop ${shopId} created. Next: npx kontor shop apply ${shopId} FILE.yaml`);
       }),
   },
@@ -116,27 +90,18 @@ export const shopCommands: Command[] = [
     details:
       'A section that the file does not name stays as it is; a section that it names is replaced as a whole.\nApplying the same file again changes nothing. Two complete files are in examples/.',
     run: async ({ config, arguments: [shopId, path] }) => {
-      const file = await readSettings(path!);
-      await withShop(config, shopId!, async (db) => {
-        const { changes, rebuildsListing } = await db.transaction((tx) => applyFile(tx, shopId!, file));
-        for (const change of changes) print(change);
-        print(
-          changes.length === 0
-            ? 'Nothing to change.'
-            : `${changes.length} ${changes.length === 1 ? 'change' : 'changes'} applied to ${shopId}.`,
-        );
-        if (rebuildsListing) await waitForLists(db, shopId!);
-      });
+      const { applyFile } = await import('./shop-settings.ts');
+      await applyFile(config, shopId!, path!);
     },
   },
   {
     name: 'shop export-settings',
     arguments: ['ID'],
     summary: 'Print the settings as a file for shop apply.',
-    run: ({ config, arguments: [shopId] }) =>
-      withShop(config, shopId!, async (db) => {
-        process.stdout.write(settingsText(await exportSettings(db, shopId!, settingsFormat), settingsFormat));
-      }),
+    run: async ({ config, arguments: [shopId] }) => {
+      const { printSettings } = await import('./shop-settings.ts');
+      await printSettings(config, shopId!);
+    },
   },
   ...backupCommands,
 ];
@@ -154,15 +119,40 @@ async function removeImages(config: Config, shopId: string): Promise<void> {
   }
 }
 
-function insertPlainShop(tx: Transaction, shopId: string): Promise<void> {
-  return insertShop(tx, {
+async function insertPlainShop(db: Database, shopId: string): Promise<void> {
+  const { insertShop } = await import('../shops/shop/insert-shop.ts');
+  const shop = {
     shopId,
     name: shopId,
     email: `shop@${shopId.toLowerCase()}.example`,
     country: 'DE',
     locale: 'en_GB',
     currency: 'EUR',
-  });
+  };
+  await createOrExplain(shopId, () => db.transaction((tx) => insertShop(tx, shop)));
+}
+
+/** Returns the access token of the new shop. */
+async function insertDemo(db: Database, config: Config, shopId: string): Promise<string> {
+  const [{ insertDemoShop }, { insertDemoCarts }, { insertDemoOrders }, { addDemoFiles }] = await Promise.all(
+    [
+      import('./demo/demo-shop.ts'),
+      import('./demo/carts.ts'),
+      import('./demo/orders.ts'),
+      import('./demo/add-files.ts'),
+    ],
+  );
+  const options = { shopId, knownTokens: false, rateLimit: config.RATE_LIMIT };
+  const token = await createOrExplain(shopId, () =>
+    db.transaction(async (tx) => {
+      const made = await insertDemoShop(tx, options);
+      await insertDemoCarts(tx, shopId, options);
+      await insertDemoOrders(tx, shopId, options);
+      return made;
+    }),
+  );
+  await addDemoFiles(db, config, shopId);
+  return token;
 }
 
 async function createOrExplain<Result>(shopId: string, create: () => Promise<Result>): Promise<Result> {
@@ -177,40 +167,5 @@ async function createOrExplain<Result>(shopId: string, create: () => Promise<Res
       );
     }
     throw error;
-  }
-}
-
-async function applyFile(tx: Transaction, shopId: string, file: SettingsFile) {
-  const applied = await applySettings(tx, shopId, file, settingsFormat);
-  if (applied.changes.length > 0) await recordCommand(tx, shopId, 'shop apply');
-  return applied;
-}
-
-/** Products whose lists are rebuilt within a moment. */
-const FEW_PRODUCTS = 1_000;
-
-/** The shop sells meanwhile; a service that runs on the same database goes on when this command is interrupted. */
-async function waitForLists(db: Database, shopId: string): Promise<void> {
-  const total = await countProducts(db, shopId);
-  if (total < FEW_PRODUCTS) return finishRebuild(db, shopId, () => {});
-  process.stderr.write(
-    'The settings apply now. The order of lists and search results follows; a running service goes on with that if you interrupt this command.\n',
-  );
-  const progress = startProgress('products', total);
-  await finishRebuild(db, shopId, progress.advance);
-  progress.end();
-}
-
-async function readSettings(path: string): Promise<SettingsFile> {
-  const text = await readFile(path, 'utf8').catch((error: Error) => {
-    throw new CommandProblem(`Cannot read ${path}: ${error.message}`, { cause: error });
-  });
-  try {
-    return parseSettingsFile(text, settingsFormat);
-  } catch (error) {
-    if (!(error instanceof SettingsProblem)) throw error;
-    throw new CommandProblem(error.problems.map((problem) => `${path}: ${problem}`).join('\n'), {
-      cause: error,
-    });
   }
 }

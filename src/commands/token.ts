@@ -20,13 +20,20 @@ export const tokenCommands: Command[] = [
     options: {
       scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'What it may do.' },
       app: { type: 'string', value: 'NAME', summary: 'The app it belongs to (default: private app).' },
+      expires: { type: 'string', value: 'DAYSd|DATE', summary: 'When it ends: 90d, or 2027-01-31.' },
+      networks: { type: 'string', value: 'CIDR,CIDR', summary: 'Where calls may come from: 203.0.113.0/24.' },
     },
     run: ({ config, arguments: [shopId], options }) => {
       const scopes = parseScopes(String(options['scopes']));
       return withShop(config, shopId!, async (db) => {
         const app = String(options['app'] ?? 'private app');
         const token = await db.transaction(async (tx) => {
-          const made = await createToken(tx, shopId!, { app, scopes });
+          const made = await createToken(tx, shopId!, {
+            app,
+            scopes,
+            expiresAt: parseEnd(options['expires'], tx.now),
+            networks: options['networks'] === undefined ? null : String(options['networks']).split(','),
+          });
           await recordCommand(tx, shopId!, 'token create', { app });
           return made;
         });
@@ -42,12 +49,14 @@ export const tokenCommands: Command[] = [
       withShop(config, shopId!, async (db) => {
         const tokens = await listTokens(db, shopId!);
         printTable(
-          ['TOKEN', 'APP', 'CREATED', 'LAST USE', 'SCOPES'],
-          tokens.map(({ id, app, createdAt, lastUsedAt, scopes }) => [
+          ['TOKEN', 'APP', 'CREATED', 'LAST USE', 'ENDS', 'NETWORKS', 'SCOPES'],
+          tokens.map(({ id, app, createdAt, lastUsedAt, expiresAt, networks, scopes }) => [
             id,
             app,
             createdAt.toISOString(),
             lastUsedAt?.toISOString() ?? 'never',
+            expiresAt?.toISOString() ?? 'never',
+            networks?.join(',') ?? 'any',
             scopesText(scopes),
           ]),
         );
@@ -73,3 +82,18 @@ export const tokenCommands: Command[] = [
       }),
   },
 ];
+
+const DAYS = /^(\d{1,4})d$/;
+const DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?Z)?$/;
+
+/** null: it is not limited. */
+function parseEnd(text: string | boolean | undefined, now: Date): Date | null {
+  if (text === undefined) return null;
+  const days = DAYS.exec(String(text))?.[1];
+  if (days !== undefined) return new Date(now.getTime() + Number(days) * 86_400_000);
+  const end = new Date(String(text));
+  if (DATE.test(String(text)) && !Number.isNaN(end.getTime())) return end;
+  throw new CommandProblem(
+    `--expires is a number of days (90d) or a date (2027-01-31), not ${JSON.stringify(text)}.`,
+  );
+}

@@ -7,7 +7,7 @@ import { databaseOptions } from '../../test/service.ts';
 import { settingsFormat } from '../settings-format.ts';
 import { exportSettings } from '../shops/settings/file.ts';
 import { selectSettings } from '../shops/settings/settings.ts';
-import { insertShop } from '../shops/shop/queries.ts';
+import { insertShop } from '../shops/shop/insert-shop.ts';
 import { openDatabase, type Database } from './database.ts';
 import { migrate, migrationStatus } from './migrate.ts';
 

@@ -1,4 +1,5 @@
 import { DatabaseBusy } from './failure.ts';
+import { createShareLimit, type ShareLimit } from './share-limit.ts';
 
 /** Milliseconds after which a shop that has not used the database no longer counts as busy. */
 const BUSY_FOR = 1_000;
@@ -12,21 +13,30 @@ export type Use = 'statement' | 'transaction';
 
 /** One use by one shop; it exists while something runs or waits. */
 interface Share {
+  key: string;
+  shopId: string;
   running: number;
   waiting: (() => void)[];
+  limit: ShareLimit;
 }
 
 /**
- * Divides the connections between shops. While other shops are busy, one shop uses at most a part of them, so that its
- * heavy searches neither take the connections nor the processors that the others need; what is more waits for its
- * own. A shop that is alone uses all of them. Single statements and transactions have a part each, because a
- * transaction may wait for a row that is locked, and reads of the shop should not wait behind it.
+ * Divides the connections between shops. A shop uses as many as it asks for while nobody else waits. When all are taken,
+ * one that comes free goes to the share that has the fewest, so that a shop with much to do never keeps another waiting
+ * for longer than one piece of work. Single statements and transactions have a share each, because a transaction may wait
+ * for a row that is locked, and reads of the shop should not wait behind it.
+ *
+ * Connections are not all that shops compete for: heavy searches take the processors of the database from the others. So
+ * beside other shops that are busy, a share begins with a quarter of the connections, and gets more as long as its work
+ * does not become slower by it.
  *
  * Whoever holds a connection must not ask for another one through here: it could wait for itself.
  */
 export function createShopShares(connections: number) {
-  const most = Math.max(1, Math.floor(connections / 4));
+  const least = Math.max(1, Math.floor(connections / 4));
+  /** The one that has had its turn last is the last of them. */
   const shares = new Map<string, Share>();
+  let running = 0;
   let waiting = 0;
   /** The shop that has come last, and the one that was last before it. */
   let latest = { shopId: '', at: -Infinity };
@@ -43,25 +53,61 @@ export function createShopShares(connections: number) {
     return performance.now() - other.at > BUSY_FOR;
   };
 
-  const mayStart = (shopId: string, { running }: Share) => running < most || isAlone(shopId);
-
-  const wait = (share: Share): Promise<void> => {
-    if (share.waiting.length >= WAITING_PER_SHARE || waiting >= WAITING_IN_ALL) throw new DatabaseBusy();
-    waiting++;
-    return new Promise((start) => void share.waiting.push(start));
+  const shareOf = (shopId: string, use: Use): Share => {
+    const key = `${use} ${shopId}`;
+    let share = shares.get(key);
+    if (!share) {
+      share = { key, shopId, running: 0, waiting: [], limit: createShareLimit(least, connections) };
+      shares.set(key, share);
+    }
+    return share;
   };
 
-  const startWaiting = (shopId: string, share: Share) => {
-    while (share.waiting.length > 0 && mayStart(shopId, share)) {
+  const mayStart = (share: Share) =>
+    running < connections && (share.running < share.limit.value || isAlone(share.shopId));
+
+  /** Counts a piece of work that begins or has ended, and puts the share behind those that have not had their turn. */
+  const count = (share: Share, change: 1 | -1) => {
+    running += change;
+    share.running += change;
+    shares.delete(share.key);
+    shares.set(share.key, share);
+  };
+
+  const deleteIfIdle = (share: Share) => {
+    if (share.running === 0 && share.waiting.length === 0) shares.delete(share.key);
+  };
+
+  const wait = (share: Share): Promise<void> => {
+    if (share.waiting.length >= WAITING_PER_SHARE || waiting >= WAITING_IN_ALL) {
+      deleteIfIdle(share);
+      throw new DatabaseBusy();
+    }
+    waiting++;
+    return new Promise((resume) => void share.waiting.push(resume));
+  };
+
+  /** Of the shares that wait and may start, the one that has the fewest; among equals the one whose last turn is longest ago. */
+  const nextShare = (): Share | undefined => {
+    let next: Share | undefined;
+    for (const share of shares.values()) {
+      if (share.waiting.length === 0 || (next && next.running <= share.running)) continue;
+      if (mayStart(share)) next = share;
+    }
+    return next;
+  };
+
+  const startWaiting = () => {
+    for (let share = nextShare(); share; share = nextShare()) {
       // Counted here, because the one that was waiting goes on only later.
-      share.running++;
+      count(share, 1);
       waiting--;
       share.waiting.shift()!();
     }
   };
 
   return {
-    /** How many wait for the share of their shop. */
+    /** How many wait for a connection. */
     get waiting() {
       return waiting;
     },
@@ -69,17 +115,22 @@ export function createShopShares(connections: number) {
     /** Runs `work`, which takes one connection, when the shop may use one more. */
     async run<Result>(shopId: string, use: Use, work: () => Promise<Result>): Promise<Result> {
       noteUse(shopId);
-      const key = `${use} ${shopId}`;
-      let share = shares.get(key);
-      if (!share) shares.set(key, (share = { running: 0, waiting: [] }));
-      if (mayStart(shopId, share)) share.running++;
+      const share = shareOf(shopId, use);
+      if (mayStart(share)) count(share, 1);
       else await wait(share);
+      const began = performance.now();
+      const beside = share.running;
       try {
         return await work();
       } finally {
-        share.running--;
-        startWaiting(shopId, share);
-        if (share.running === 0) shares.delete(key);
+        share.limit.note({
+          took: performance.now() - began,
+          beside: Math.max(beside, share.running),
+          isShort: share.waiting.length > 0,
+        });
+        count(share, -1);
+        startWaiting();
+        deleteIfIdle(share);
       }
     },
   };

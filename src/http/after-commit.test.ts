@@ -27,7 +27,13 @@ beforeAll(async () => {
   app.decorateRequest('caller');
   app.setErrorHandler(answerFailure);
   const isRefusedDemoToken = () => false;
-  const authentication = createAuthentication({ config, callers, limiter, isRefusedDemoToken });
+  const authentication = createAuthentication({
+    config,
+    callers,
+    limiter,
+    isRefusedDemoToken,
+    now: () => db.now,
+  });
   const checkCart = async () => undefined;
   const api = operations(app, {
     config,

@@ -1,5 +1,5 @@
 import type { Queries } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { insertInto } from '../db/insert.ts';
 
 /**
  * The audit log: every write that used a right which the merchant has given to an app, every token that was issued and
@@ -13,6 +13,8 @@ export interface Entry {
   at: Date;
   /** null: the command line. */
   appId: string | null;
+  /** Stays readable when the app is deleted. */
+  appName: string | null;
   method: string;
   /** `/rs/shops/:shopId/products/:productId` */
   route: string;
@@ -24,15 +26,26 @@ export function recordEntry(tx: Queries, entry: Entry): Promise<void> {
   return recordEntries(tx, entry.shopId, [entry]);
 }
 
-/** The shop is joined, because so Citus knows that all of the statement belongs to one shard. */
+const insert = insertInto('audit_entry', {
+  entry_id: 'uuid',
+  at: 'timestamptz',
+  app_id: 'uuid',
+  app_name: 'text',
+  method: 'text',
+  route: 'text',
+  object: 'jsonb',
+});
+
 export async function recordEntries(tx: Queries, shopId: string, entries: readonly Entry[]): Promise<void> {
   if (entries.length === 0) return;
-  await tx.run(sql`
-    insert into audit_entry (shop_id, entry_id, at, app_id, app_name, method, route, object)
-    select shop.shop_id, said."entryId", said.at, said."appId", app.name, said.method, said.route, said.object
-    from shop
-    cross join jsonb_to_recordset(${JSON.stringify(entries)}) as said ("entryId" uuid, at timestamptz, "appId" uuid,
-      method text, route text, object jsonb)
-    left join app on app.shop_id = ${shopId} and app.app_id = said."appId"
-    where shop.shop_id = ${shopId}`);
+  const rows = entries.map(({ entryId, at, appId, appName, method, route, object }) => ({
+    entry_id: entryId,
+    at,
+    app_id: appId,
+    app_name: appName,
+    method,
+    route,
+    object,
+  }));
+  await tx.run(insert(shopId, rows));
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import { hasScope, type Caller, type CallerDirectory } from './callers.ts';
+import { hasScope, tokenProblem, type Caller, type CallerDirectory } from './callers.ts';
 import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
 import {
@@ -46,8 +46,9 @@ export function createAuthentication(deps: {
   callers: CallerDirectory;
   limiter: RateLimiter;
   isRefusedDemoToken: DemoTokenCheck;
+  now: () => Date;
 }) {
-  const { config, callers, limiter, isRefusedDemoToken } = deps;
+  const { config, callers, limiter, isRefusedDemoToken, now } = deps;
 
   const limitOf = (caller: Caller | undefined) =>
     caller?.app ? config.RATE_LIMIT : config.RATE_LIMIT_ANONYMOUS;
@@ -120,7 +121,8 @@ export function createAuthentication(deps: {
     const isAnonymous = scopes.length > 0 && scopes.every((scope) => ANONYMOUS_SCOPES.has(scope));
     const needsCart = needsCartToken(access);
 
-    const checkScopes = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
+    const checkScopes = (request: FastifyRequest, token: string | undefined, problem: string | undefined) => {
+      const { caller } = request;
       if (!needsToken(access)) return;
       if (caller.app) {
         for (const scope of scopes) if (!hasScope(caller, scope)) throw missingScope(scope);
@@ -130,15 +132,16 @@ export function createAuthentication(deps: {
         throw unauthorised(
           token === undefined
             ? 'The Authorization header is not a bearer token'
-            : 'The token is unknown in this shop',
+            : (problem ?? 'The token is unknown in this shop'),
         );
       }
       if (!(caller.publicCatalogue && isAnonymous)) throw unauthorised('A token is needed');
     };
 
     const admit = (request: FastifyRequest, caller: Caller, token: string | undefined) => {
-      request.caller = caller;
-      checkScopes(request, caller, token);
+      const problem = caller.app && tokenProblem(caller.app, request.ip, now());
+      request.caller = problem === undefined ? caller : { ...caller, app: undefined };
+      checkScopes(request, token, problem);
       // Whether it is the right token is checked when the cart is loaded.
       if (needsCart && !request.headers[CART_TOKEN_HEADER]) throw wrongCartToken();
       checkAccept(request.headers.accept, produces);
@@ -179,12 +182,13 @@ export function createAuthentication(deps: {
     throw notFound();
   };
 
-  /** The caller as it is now, for a response that goes on for long: its token may have been revoked meanwhile. */
+  /** The caller as it is now, for a response that goes on for long; undefined: its token is not valid any more. */
   const currentCaller = async (request: FastifyRequest): Promise<Caller | undefined> => {
     const { shopId } = request.params as { shopId: string };
     const token = acceptedToken(request, bearerOf(request));
     const { caller } = callers.cached(shopId, token) ?? (await callers.load(shopId, token));
-    return caller;
+    const isValid = caller?.app && tokenProblem(caller.app, request.ip, now()) === undefined;
+    return isValid ? caller : undefined;
   };
 
   return { hookFor, rejectUnknownRoute, currentCaller };

@@ -1,3 +1,4 @@
+import { BlockList, isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -5,12 +6,33 @@ import { secretHash } from '../kernel/ids.ts';
 import { tokenCaller } from './rate-limit.ts';
 import type { Scope } from './scopes.ts';
 
+export interface CallingApp {
+  appId: string;
+  name: string;
+  tokenHash: string;
+  scopes: ReadonlySet<string>;
+  rateKey: string;
+  /** null: when it is revoked. */
+  expiresAt: Date | null;
+  /** Where its calls may come from; null: from anywhere. */
+  networks: BlockList | null;
+}
+
 /** Who calls: an app by its token, or anybody without one. */
 export interface Caller {
   /** undefined: no token was sent, or one that is unknown in this shop. */
-  app: { appId: string; tokenHash: string; scopes: ReadonlySet<string>; rateKey: string } | undefined;
+  app: CallingApp | undefined;
   /** The shop's setting: may anybody read what shoppers see? */
   publicCatalogue: boolean;
+}
+
+/** Why the token of this app is not valid for a call from this address; undefined: it is. */
+export function tokenProblem({ expiresAt, networks }: CallingApp, address: string, now: Date) {
+  if (expiresAt !== null && expiresAt <= now) return 'The token has expired';
+  if (networks !== null && !networks.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) {
+    return 'The token is not valid for calls from this address';
+  }
+  return undefined;
 }
 
 export function hasScope(caller: Caller, scope: Scope): boolean {
@@ -60,7 +82,7 @@ export function createCallerDirectory(db: Database) {
     const tokenHash = token === undefined ? NO_TOKEN : secretHash(token);
     const before = invalidations;
     const row = await selectCaller(db, shopId, tokenHash);
-    const app = row?.appId ? toApp(shopId, row.appId, tokenHash.toString('hex'), row.scopes!) : undefined;
+    const app = row?.app ? toApp(shopId, row.app, tokenHash.toString('hex')) : undefined;
     const caller: Caller | undefined = row && { app, publicCatalogue: row.publicCatalogue };
     // A row that was read before an invalidation may be the one that was changed.
     if (before === invalidations) store(shopId, token, caller);
@@ -94,8 +116,29 @@ export function createCallerDirectory(db: Database) {
 
 export type CallerDirectory = ReturnType<typeof createCallerDirectory>;
 
-function toApp(shopId: string, appId: string, tokenHash: string, scopes: string[]): Caller['app'] {
-  return { appId, tokenHash, scopes: new Set(scopes), rateKey: tokenCaller(shopId, tokenHash) };
+function toApp(
+  shopId: string,
+  { scopes, expiresAt, networks, ...app }: AppRow,
+  tokenHash: string,
+): CallingApp {
+  return {
+    ...app,
+    tokenHash,
+    scopes: new Set(scopes),
+    rateKey: tokenCaller(shopId, tokenHash),
+    expiresAt: expiresAt === null ? null : new Date(expiresAt),
+    networks: networks && networkList(networks),
+  };
+}
+
+/** Networks in CIDR notation, as they were checked when the token was made. */
+function networkList(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address, bits] = network.split('/') as [string, string];
+    list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
+  }
+  return list;
 }
 
 /** The key of a shop that does not exist: it has one entry, whatever tokens are sent to it. */
@@ -108,10 +151,22 @@ function keyOf(shopId: string, token: string | undefined): string {
   return token === undefined ? shopId : `${shopId}/${token}`;
 }
 
+interface AppRow {
+  appId: string;
+  name: string;
+  scopes: string[];
+  /** As JSON has it. */
+  expiresAt: string | null;
+  networks: string[] | null;
+}
+
 function selectCaller(db: Database, shopId: string, tokenHash: Buffer) {
-  return db.one<{ publicCatalogue: boolean; appId: string | null; scopes: string[] | null }>(sql`
-    select shop.public_catalogue as "publicCatalogue", token.app_id as "appId", token.scopes
+  return db.one<{ publicCatalogue: boolean; app: AppRow | null }>(sql`
+    select shop.public_catalogue as "publicCatalogue", case when app.app_id is not null then json_build_object(
+      'appId', app.app_id, 'name', app.name, 'scopes', token.scopes, 'expiresAt', token.expires_at,
+      'networks', token.networks) end as app
     from shop
-    left join token on token.shop_id = shop.shop_id and token.token_hash = ${tokenHash}
+    left join token on token.shop_id = ${shopId} and token.token_hash = ${tokenHash}
+    left join app on app.shop_id = ${shopId} and app.app_id = token.app_id
     where shop.shop_id = ${shopId}`);
 }

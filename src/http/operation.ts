@@ -100,7 +100,7 @@ export interface Call<Params, Query, Body> {
   query: Query;
   body: Body;
   caller: Caller;
-  /** The caller as it is now, for a response that goes on for long; undefined: the shop is gone. */
+  /** The caller as it is now, for a response that goes on for long; undefined: its token is not valid any more. */
   currentCaller: () => Promise<Caller | undefined>;
   /** Whether the header Accept of a GET names an event stream. */
   wantsEventStream: boolean;
@@ -500,6 +500,7 @@ function entryOf(
     entryId: newId(at),
     at,
     appId: caller.app?.appId ?? null,
+    appName: caller.app?.name ?? null,
     method: request.method,
     route: request.routeOptions.url!,
     object: { ...ids, ...(parent !== undefined && { parent }), ...created },

@@ -8,6 +8,7 @@ import {
   formatMoney,
   isCurrency,
   parseDecimal,
+  scaledByDecimals,
   toDecimal,
   toMinor,
 } from './money.ts';
@@ -144,6 +145,55 @@ describe('toMinor', () => {
         const decimals = /\.(\d+)$/.exec(JSON.stringify(toDecimal(minor, currency)))?.[1] ?? '';
         expect(decimals.length).toBeLessThanOrEqual(currencyDigits(currency));
       }),
+    );
+  });
+});
+
+describe('scaledByDecimals', () => {
+  test.each([
+    [395, 100, 230, 172],
+    [1000, '0.333333', 1, 333],
+    [1, '0.5', 1, 1],
+    [-1, '0.5', 1, -1],
+    [3, 1.5, '0.5', 9],
+    [100, 0.1 + 0.2, 1, 30],
+    [10_000, '0.0000000061', '0.00000061', 100],
+    [2, '123456789012345.0123456789', '2', 123456789012345],
+  ])('%d times %s over %s is %d', (amount, factor, divisor, result) => {
+    expect(scaledByDecimals(amount, factor, divisor)).toBe(result);
+  });
+
+  /** Whole numbers, up to six decimals, and up to ten, below and above what is computed without large integers. */
+  const decimals = fc
+    .record({
+      units: fc.bigInt(1n, 10n ** 17n),
+      scale: fc.nat(10),
+      most: fc.constantFrom(10n ** 3n, 10n ** 10n, 10n ** 17n),
+    })
+    .map(({ units, scale, most }) => {
+      const digits = String((units % most) + 1n).padStart(scale + 1, '0');
+      return scale === 0
+        ? digits.slice(0, 15)
+        : `${digits.slice(0, -scale).slice(0, 15)}.${digits.slice(-scale)}`;
+    });
+
+  test('is the exact fraction, rounded once', () => {
+    fc.assert(
+      fc.property(
+        amounts,
+        decimals,
+        decimals,
+        fc.integer({ min: -4, max: 4 }),
+        (amount, factor, divisor, shift) => {
+          const [times, per] = [parseDecimal(factor)!, parseDecimal(divisor)!];
+          const exact = divideRounded(
+            BigInt(amount) * times.units * 10n ** BigInt(per.scale + 4 + shift),
+            per.units * 10n ** BigInt(times.scale + 4),
+          );
+          expect(scaledByDecimals(amount, factor, divisor, shift)).toBe(Number(exact));
+        },
+      ),
+      { numRuns: 2_000 },
     );
   });
 });

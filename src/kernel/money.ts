@@ -40,6 +40,40 @@ export function scaled(amount: number, factor: number, divisor: number): number 
   return Number(divideRounded(BigInt(amount) * BigInt(factor), BigInt(divisor)));
 }
 
+const MILLION = 1_000_000;
+
+/**
+ * `amount x factor / divisor`, rounded once, where these are decimals such as quantities and rates of exchange; then
+ * the decimal point is moved by `shift` digits.
+ */
+export function scaledByDecimals(
+  amount: number,
+  factor: number | string,
+  divisor: number | string,
+  shift = 0,
+): number {
+  const over = wholeMillionths(factor);
+  const under = wholeMillionths(divisor);
+  const [up, down] = [Math.max(shift, 0), Math.max(0 - shift, 0)];
+  if (over !== undefined && under !== undefined) return scaled(amount, over * 10 ** up, under * 10 ** down);
+  const times = parseDecimal(factor)!;
+  const per = parseDecimal(divisor)!;
+  return Number(
+    divideRounded(
+      BigInt(amount) * times.units * 10n ** BigInt(per.scale + up),
+      per.units * 10n ** BigInt(times.scale + down),
+    ),
+  );
+}
+
+/** A decimal in millionths; undefined when it is too large or has too many decimals for that to be exact. */
+function wholeMillionths(value: number | string): number | undefined {
+  const number = Number(value);
+  const millionths = Math.round(number * MILLION);
+  // Below 100,000 a decimal has at most 15 digits, and two different ones are never the same number.
+  return Math.abs(number) < 100_000 && millionths / MILLION === number ? millionths : undefined;
+}
+
 /** Of an amount, rounded once. */
 export function percentOf(minor: number, basisPoints: number): number {
   return scaled(minor, basisPoints, 10_000);
@@ -83,14 +117,7 @@ export function toDecimal(minor: number, currency: string): number {
  * from; `fromRate` is that of the currency the amount is in, when it is not that one itself.
  */
 export function convert(minor: number, from: string, to: string, rate: string, fromRate = '1'): number {
-  const target = parseDecimal(rate)!;
-  const source = parseDecimal(fromRate)!;
-  return Number(
-    divideRounded(
-      BigInt(minor) * target.units * 10n ** BigInt(source.scale + currencyDigits(to)),
-      source.units * 10n ** BigInt(target.scale + currencyDigits(from)),
-    ),
-  );
+  return scaledByDecimals(minor, rate, fromRate, currencyDigits(to) - currencyDigits(from));
 }
 
 interface Format {
@@ -146,18 +173,24 @@ export function formatMoney(minor: number, currency: string, locale: string): st
 
 /** Splits `amount` in proportion to `weights`; the parts always sum to the whole (largest remainder first). */
 export function allocate(amount: number, weights: readonly number[]): number[] {
-  const total = weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
-  if (total === 0n) throw new Error('allocate needs at least one weight above 0');
-  const whole = BigInt(Math.abs(amount));
-  const shares = weights.map((weight, index) => {
-    const product = whole * BigInt(weight);
-    return { index, share: product / total, remainder: product % total };
-  });
-  let rest = whole - shares.reduce((sum, entry) => sum + entry.share, 0n);
-  for (const entry of shares.toSorted((a, b) => Number(b.remainder - a.remainder) || a.index - b.index)) {
-    if (rest === 0n) break;
-    entry.share += 1n;
-    rest -= 1n;
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  if (total === 0) throw new Error('allocate needs at least one weight above 0');
+  const whole = Math.abs(amount);
+  const shares = weights.map((weight) => divide(whole, weight, total));
+  let rest = whole - shares.reduce((sum, { quotient }) => sum + quotient, 0);
+  // The sort keeps the order of equal remainders.
+  for (const share of shares.toSorted((a, b) => b.remainder - a.remainder)) {
+    if (rest === 0) break;
+    share.quotient += 1;
+    rest -= 1;
   }
-  return shares.map((entry) => Number(amount < 0 ? -entry.share : entry.share));
+  return shares.map(({ quotient }) => (amount < 0 ? 0 - quotient : quotient));
+}
+
+/** `amount x factor / divisor`, rounded down, and what is left; in whole numbers of any size. */
+function divide(amount: number, factor: number, divisor: number): { quotient: number; remainder: number } {
+  const product = amount * factor;
+  if (product < EXACT) return { quotient: Math.floor(product / divisor), remainder: product % divisor };
+  const exact = BigInt(amount) * BigInt(factor);
+  return { quotient: Number(exact / BigInt(divisor)), remainder: Number(exact % BigInt(divisor)) };
 }

@@ -1,18 +1,37 @@
 import type { Transaction } from '../db/database.ts';
-import { sql, type Sql } from '../db/sql.ts';
+import { insertInto } from '../db/insert.ts';
+import { sql } from '../db/sql.ts';
 import type { Content } from '../pricing/content.ts';
-import { linesSold } from './revenue.ts';
+import { linesSold, netRevenue } from './revenue.ts';
 
 /**
  * What lists and sales are counted from: the sums of each day (`order_day`) and the lines (`order_line`). Whatever writes
  * an order writes them in the same transaction.
  */
 
+const insertLines = insertInto('order_line', {
+  order_id: 'uuid',
+  line_item_id: 'uuid',
+  product_id: 'uuid',
+  created_at: 'timestamptz',
+  currency: 'text',
+  quantity: 'numeric',
+  gross: 'numeric',
+  net: 'numeric',
+});
+
+/** What is counted of an order when it is written. */
+interface WrittenOrder {
+  orderId: string;
+  createdAt: Date;
+  content: Content;
+}
+
 /** Inserts the lines of these orders. */
 export async function insertOrderLines(
   tx: Transaction,
   shopId: string,
-  orders: readonly { orderId: string; createdAt: Date; content: Content }[],
+  orders: readonly WrittenOrder[],
 ): Promise<void> {
   const lines = orders.flatMap(({ orderId, createdAt, content }) =>
     linesSold(content).map((line) => ({
@@ -22,22 +41,47 @@ export async function insertOrderLines(
       currency: content.currency,
     })),
   );
-  await tx.run(sql`
-    insert into order_line (shop_id, order_id, line_item_id, product_id, created_at, currency, quantity, gross, net)
-    select shop_id, order_id, line_item_id, product_id, sold.created_at, currency, quantity, gross, net
-    from shop
-    cross join jsonb_to_recordset(${JSON.stringify(lines)}) as sold (order_id uuid, line_item_id uuid, product_id uuid,
-      created_at timestamptz, currency text, quantity numeric, gross numeric, net numeric)
-    where shop_id = ${shopId}`);
+  await tx.run(insertLines(shopId, lines));
 }
 
-/** Adds orders that this transaction has just inserted to the sums of their days. */
-export function addPlacedOrders(tx: Transaction, shopId: string, orderIds: readonly string[]) {
-  return tx.run(
-    addToDaySums(sql`
-      select shop_id, created_at, currency, states, 1 as orders, grand_total as gross, net_revenue as net
-      from customer_order where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])`),
-  );
+/** A row of `order_day`, or what is added to it. */
+interface DaySum {
+  /** `2026-11-16` in UTC. */
+  day: string;
+  currency: string;
+  states: number;
+  orders: number;
+  gross: number;
+  /** An exact decimal as text. */
+  net: string;
+}
+
+/** A new order has reached no state. */
+const NEW = 0;
+
+/** Adds new orders to the sums of their days: one statement for each day and currency. */
+export async function addPlacedOrders(
+  tx: Transaction,
+  shopId: string,
+  orders: readonly WrittenOrder[],
+): Promise<void> {
+  const groups = new Map<string, { day: string; currency: string; contents: Content[] }>();
+  for (const { createdAt, content } of orders) {
+    const { currency } = content;
+    const day = dayOf(createdAt);
+    const group = groups.get(`${day} ${currency}`);
+    if (group) group.contents.push(content);
+    else groups.set(`${day} ${currency}`, { day, currency, contents: [content] });
+  }
+  const sums = [...groups.values()].map(({ day, currency, contents }) => ({
+    day,
+    currency,
+    states: NEW,
+    orders: contents.length,
+    gross: contents.reduce((sum, { grandTotal }) => sum + grandTotal, 0),
+    net: netRevenue(...contents),
+  }));
+  await addToDaySums(tx, shopId, sums);
 }
 
 /** What the sums of a day count of an order. */
@@ -61,41 +105,40 @@ export async function moveDaySum(
   before: CountedOrder,
   after: CountedOrder,
 ): Promise<void> {
-  const moves = JSON.stringify([
-    { ...before, sign: -1 },
-    { ...after, sign: 1 },
+  const changed = await addToDaySums(tx, shopId, [
+    { ...sumOf(before), orders: -1, gross: -before.gross, net: negated(before.net) },
+    sumOf(after),
   ]);
-  const changed = await tx.many<ChangedDaySum>(
-    addToDaySums(sql`
-      select shop_id, counted.created_at, currency, states, sign as orders, sign * gross as gross, sign * net as net
-      from shop
-      cross join jsonb_to_recordset(${moves}) as counted (created_at timestamptz, currency text, states int,
-        gross bigint, net numeric, sign int)
-      where shop_id = ${shopId}`),
-  );
   await deleteEmptyDaySums(tx, shopId, changed);
 }
 
-/**
- * Adds to the sums of days; what is taken away comes with -1 order and negative sums. `changes` selects shop_id,
- * created_at, currency, states, orders, gross and net.
- */
-export function addToDaySums(changes: Sql): Sql {
-  return sql`
-    insert into order_day (shop_id, day, currency, states, orders, gross, net)
-    select shop_id, (created_at at time zone 'UTC')::date, currency, states, sum(orders), sum(gross), sum(net)
-    from (${changes}) changes group by 1, 2, 3, 4 order by 1, 2, 3, 4
-    on conflict (shop_id, day, currency, states) do update set orders = order_day.orders + excluded.orders,
-      gross = order_day.gross + excluded.gross, net = order_day.net + excluded.net
-    returning day::text, currency, states, orders`;
+function sumOf({ created_at, ...counted }: CountedOrder): DaySum {
+  return { ...counted, day: dayOf(created_at), orders: 1 };
 }
 
-/** A row of sums that `addToDaySums` has changed. */
-interface ChangedDaySum {
-  day: string;
-  currency: string;
-  states: number;
-  orders: number;
+const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+
+const negated = (decimal: string) => (decimal.startsWith('-') ? decimal.slice(1) : `-${decimal}`);
+
+/**
+ * Adds to the sums of days; what is taken away is negative. Every transaction changes the sums in the same order, so that
+ * two of them cannot deadlock. Returns the sums as they are now.
+ */
+function addToDaySums(tx: Transaction, shopId: string, changes: readonly DaySum[]): Promise<DaySum[]> {
+  const key = ({ day, currency, states }: DaySum) => `${day} ${currency} ${String(states).padStart(5, '0')}`;
+  const sorted = changes.toSorted((left, right) => (key(left) < key(right) ? -1 : 1));
+  return Promise.all(
+    sorted.map(async (change) => {
+      const { day, currency, states, orders, gross, net } = change;
+      const row = await tx.one<Pick<DaySum, 'orders' | 'gross' | 'net'>>(sql`
+        insert into order_day (shop_id, day, currency, states, orders, gross, net)
+        values (${shopId}, ${day}, ${currency}, ${states}, ${orders}, ${gross}, ${net})
+        on conflict (shop_id, day, currency, states) do update set orders = order_day.orders + excluded.orders,
+          gross = order_day.gross + excluded.gross, net = order_day.net + excluded.net
+        returning orders, gross, net`);
+      return { ...change, ...row };
+    }),
+  );
 }
 
 /**
@@ -105,7 +148,7 @@ interface ChangedDaySum {
 async function deleteEmptyDaySums(
   tx: Transaction,
   shopId: string,
-  changed: readonly ChangedDaySum[],
+  changed: readonly DaySum[],
 ): Promise<void> {
   for (const { day, currency, states, orders } of changed) {
     if (orders !== 0) continue;

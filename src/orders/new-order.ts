@@ -36,6 +36,8 @@ export interface NewOrder {
 /** What became of an order. Without a number it was not placed, and nothing has changed. */
 export interface Placing {
   orderNumber: string | null;
+  /** The time of its commit. */
+  createdAt: Date | null;
   customerId: string | null;
   customerNumber: string | null;
   /** false: the cart, or something else that the order was computed from, has changed in the meantime. */

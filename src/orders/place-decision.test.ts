@@ -8,6 +8,7 @@ const state = (changes: Partial<PlacingState> = {}): PlacingState => ({
     ['CART-3', 1],
   ]),
   stock: new Map([['LAMP', '2.000000']]),
+  minStocks: new Map(),
   coupons: [
     { codeKey: 'ONCE', campaignId: 'campaign', used: 0 },
     { codeKey: 'OTHER', campaignId: 'campaign', used: 0 },

@@ -7,6 +7,8 @@ export interface PlacingState {
   cartVersions: ReadonlyMap<string, number>;
   /** As decimal texts, by the id of the product. A product whose stock is not counted is missing. */
   stock: ReadonlyMap<string, string>;
+  /** The levels that merchants want to hear of, by the id of the product; one without a level is missing. */
+  minStocks: ReadonlyMap<string, number>;
   coupons: readonly { codeKey: string; campaignId: string; used: number }[];
   /** A limit of null: any number of uses. */
   campaigns: readonly {
@@ -34,9 +36,11 @@ export interface Verdict {
   shortIds: string[];
 }
 
-type DecidedOrder = Pick<NewOrder, 'cartId' | 'cartVersion' | 'beyondStock' | 'couponCodeKey'> & {
+interface WithLines {
   content: { lines: readonly { productId: string; quantity: string }[] };
-};
+}
+
+type DecidedOrder = Pick<NewOrder, 'cartId' | 'cartVersion' | 'beyondStock' | 'couponCodeKey'> & WithLines;
 
 export interface OrderToDecide {
   order: DecidedOrder;
@@ -57,11 +61,7 @@ export function decideOrders(orders: readonly OrderToDecide[], state: PlacingSta
     if (cartVersions.get(order.cartId) !== order.cartVersion || !isAsExpected(expected, state)) {
       return { isPlaced: false, isCurrent: false, shortIds: [] };
     }
-    const quantities = new Map<string, bigint>();
-    for (const { productId, quantity } of order.content.lines) {
-      quantities.set(productId, (quantities.get(productId) ?? 0n) + millionths(quantity));
-    }
-    const counted = [...quantities].filter(([productId]) => stock.has(productId));
+    const counted = [...millionthsOrdered([order])].filter(([productId]) => stock.has(productId));
     const shortIds = order.beyondStock
       ? []
       : counted.filter(([productId, quantity]) => stock.get(productId)! < quantity).map(([id]) => id);
@@ -97,6 +97,15 @@ function isAsExpected(
 }
 
 const isLeft = (used: number, limit: number | null) => limit === null || used < limit;
+
+/** How much of each product these orders hold, in millionths, by its id. */
+export function millionthsOrdered(orders: readonly WithLines[]): Map<string, bigint> {
+  const quantities = new Map<string, bigint>();
+  for (const { productId, quantity } of orders.flatMap(({ content }) => content.lines)) {
+    quantities.set(productId, (quantities.get(productId) ?? 0n) + millionths(quantity));
+  }
+  return quantities;
+}
 
 const MILLION = 1_000_000n;
 

@@ -1,8 +1,10 @@
 import type { Address } from '../shops/countries/address.ts';
 import { productVersions } from '../catalogue/products/cart-product-cache.ts';
 import type { Transaction } from '../db/database.ts';
+import { insertInto } from '../db/insert.ts';
 import { sql } from '../db/sql.ts';
 import type { NewOrder } from './new-order.ts';
+import { millionthsOrdered } from './place-decision.ts';
 import { netRevenue } from './revenue.ts';
 
 /**
@@ -37,8 +39,8 @@ export function lockCarts(tx: Transaction, shopId: string, cartIds: readonly str
 
 /** Locks the products whose stock is counted. */
 export function lockStock(tx: Transaction, shopId: string, productIds: readonly string[], ifLocked = WAIT) {
-  return tx.many<{ productId: string; stock: string }>(sql`
-    select upper(product_id::text) as "productId", stock from product
+  return tx.many<{ productId: string; stock: string; minStock: string | null }>(sql`
+    select upper(product_id::text) as "productId", stock, min_stock as "minStock" from product
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and stock is not null
     order by product_id for no key update ${ifLocked}`);
 }
@@ -87,11 +89,50 @@ export async function lockCampaigns(
     order by campaign_id for no key update ${ifLocked}`);
 }
 
-/** Locks the counter of orders and returns the number of the last one; 0: the shop was deleted, and its carts with it. */
-export async function lockOrderCounter(tx: Transaction, shopId: string): Promise<number> {
-  const row = await tx.one<{ value: number }>(sql`
-    select value from counter where shop_id = ${shopId} and name = 'order' for no key update`);
-  return row?.value ?? 0;
+/** The last numbers that were given. */
+export interface Counters {
+  order: number;
+  customer: number;
+  /** The position of the last event. */
+  event: number;
+  /** In milliseconds since 1970; null: there was none. */
+  lastEventAt: number | null;
+}
+
+/**
+ * Locks the counters of customers, events and orders, in this order; see `platform/events/log.ts`. A shop that was
+ * deleted has none, and no carts either.
+ */
+export async function lockCounters(tx: Transaction, shopId: string): Promise<Counters> {
+  const rows = await tx.many<{ name: string; value: number; at: number | null }>(sql`
+    select name, value, at from counter where shop_id = ${shopId} and name in ('customer', 'event', 'order')
+    order by name for no key update`);
+  const [customer, event, order] = ['customer', 'event', 'order'].map((name) =>
+    rows.find((row) => row.name === name),
+  );
+  if (order && !event) {
+    // The shop was made by a process of the version before, which knows no events.
+    await tx.run(sql`
+      insert into counter (shop_id, name, value) values (${shopId}, 'event', 0) on conflict (shop_id, name) do nothing`);
+    return lockCounters(tx, shopId);
+  }
+  return {
+    order: order?.value ?? 0,
+    customer: customer?.value ?? 0,
+    event: event?.value ?? 0,
+    lastEventAt: event?.at ?? null,
+  };
+}
+
+export function setCounters(
+  tx: Transaction,
+  shopId: string,
+  { order, customer, event, lastEventAt }: Counters,
+) {
+  return tx.run(sql`
+    update counter set at = case when name = 'event' then ${lastEventAt}::bigint end,
+      value = case when name = 'order' then ${order}::bigint when name = 'event' then ${event} else ${customer} end
+    where shop_id = ${shopId} and name in ('customer', 'event', 'order')`);
 }
 
 export interface Buyer {
@@ -131,11 +172,14 @@ export function findBuyers(
     ) found on named.customer_id is null`);
 }
 
-/** The versions of the settings and of these products at this moment; a shop that was deleted has none. */
-export async function findVersions(tx: Transaction, shopId: string, productIds: readonly string[]) {
+/**
+ * The versions of the settings and of these products at this moment; a shop that was deleted has none. It locks the row
+ * of the shop as an insert does, because nobody may lock it behind the counter of events.
+ */
+export async function lockVersions(tx: Transaction, shopId: string, productIds: readonly string[]) {
   const row = await tx.one<{ settingsVersion: number; productVersions: string[] }>(sql`
     select settings_version as "settingsVersion", ${productVersions(shopId, productIds)} as "productVersions"
-    from shop where shop_id = ${shopId}`);
+    from shop where shop_id = ${shopId} for key share`);
   return row ?? { settingsVersion: 0, productVersions: [] };
 }
 
@@ -145,21 +189,18 @@ export async function takeStock(
   shopId: string,
   orders: readonly NewOrder[],
   lockedIds: readonly string[],
+  at: Date,
 ) {
-  if (lockedIds.length === 0) return [];
-  const lines = orders.flatMap(({ createdAt, content }) =>
-    content.lines.map(({ productId, quantity }) => ({ product_id: productId, quantity, at: createdAt })),
-  );
+  const ordered = millionthsOrdered(orders);
+  const productIds = lockedIds.filter((productId) => ordered.has(productId));
+  if (productIds.length === 0) return [];
+  const quantities = productIds.map((productId) => String(ordered.get(productId)));
   return tx.many<{ productId: string; stock: string }>(sql`
-    update product set stock = product.stock - sold.quantity, stock_changed_at = sold.at
-    from (
-      select product_id, sum(quantity) as quantity, max(at) as at
-      from jsonb_to_recordset(${JSON.stringify(lines)}) as line (product_id uuid, quantity numeric, at timestamptz)
-      group by product_id
-    ) sold
-    where product.shop_id = ${shopId} and product.product_id = any (${lockedIds}::uuid[])
-      and product.product_id = sold.product_id
-    returning upper(product.product_id::text) as "productId", product.stock`);
+    update product
+    set stock = stock - (${quantities}::numeric[])[array_position(${productIds}::uuid[], product_id)] / 1000000,
+      stock_changed_at = ${at}
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
+    returning upper(product_id::text) as "productId", stock`);
 }
 
 /** Counts a use of these coupons, and of one as often as it is named. */
@@ -178,11 +219,6 @@ export async function countRedemptions(tx: Transaction, shopId: string, campaign
     where shop_id = ${shopId} and campaign_id = any (${campaignIds}::uuid[])`);
 }
 
-export function advanceOrderCounter(tx: Transaction, shopId: string, count: number) {
-  return tx.run(sql`
-    update counter set value = value + ${count} where shop_id = ${shopId} and name = 'order'`);
-}
-
 export interface NewCustomer {
   customerId: string;
   emailKey: string;
@@ -193,28 +229,20 @@ export interface NewCustomer {
 
 export type NumberedCustomer = NewCustomer & { number: number };
 
-/**
- * Locks the counter of customers and finds the next numbers that no merchant has given by hand.
- *
- * The free numbers are found by counting, because `not exists` becomes a join that may read all customers of the shop.
- */
-export async function findFreeCustomerNumbers(
-  tx: Transaction,
-  shopId: string,
-  count: number,
-): Promise<number[]> {
-  const [, rows] = await Promise.all([
-    tx.run(sql`select value from counter where shop_id = ${shopId} and name = 'customer' for no key update`),
-    tx.many<{ number: number }>(sql`
-      select counter.value + step as number
-      from counter cross join generate_series(1, ${1000 + count}::int) step
-      where counter.shop_id = ${shopId} and counter.name = 'customer' and (
-        select count(*) from customer
-        where customer.shop_id = ${shopId} and customer.customer_number = (counter.value + step)::text) = 0
-      limit ${count}`),
-  ]);
-  return rows.map(({ number }) => number);
+/** Those of these customer numbers that a merchant has given by hand. */
+export function findTakenNumbers(tx: Transaction, shopId: string, numbers: readonly number[]) {
+  return tx.many<{ number: string }>(sql`
+    select customer_number as number from customer
+    where shop_id = ${shopId} and customer_number = any (${numbers}::text[])`);
 }
+
+const insertCustomer = insertInto('customer', {
+  customer_id: 'uuid',
+  customer_number: 'text',
+  created_at: 'timestamptz',
+  billing_address: 'json',
+  ordered_as: 'text',
+});
 
 /**
  * Makes the customers who order for the first time. Two orders cannot make the same customer twice, because whoever
@@ -225,15 +253,13 @@ export async function insertCustomers(
   shopId: string,
   customers: readonly NumberedCustomer[],
 ): Promise<void> {
-  const lastNumber = customers.at(-1)?.number;
-  if (lastNumber === undefined) return;
+  if (customers.length === 0) return;
   const rows = customers.map(({ customerId, emailKey, number, createdAt, billingAddress }) => ({
     customer_id: customerId,
     customer_number: String(number),
     created_at: createdAt,
-    // As text, because jsonb would sort the fields of an address.
-    billing_address: JSON.stringify(billingAddress),
-    email_key: emailKey,
+    billing_address: billingAddress,
+    ordered_as: emailKey,
   }));
   const givenUp = customers.flatMap(({ emailKey, isOrderedAs }) => (isOrderedAs ? [emailKey] : []));
   await Promise.all([
@@ -242,18 +268,32 @@ export async function insertCustomers(
       tx.run(sql`
         update customer set ordered_as = null
         where shop_id = ${shopId} and ordered_as = any (${givenUp}::text[])`),
-    tx.run(sql`
-      insert into customer (shop_id, customer_id, customer_number, created_at, billing_address, ordered_as)
-      select shop_id, customer_id, customer_number, given.created_at, billing_address::json, email_key
-      from shop
-      cross join jsonb_to_recordset(${JSON.stringify(rows)}) as given (customer_id uuid, customer_number text,
-        created_at timestamptz, billing_address text, email_key text)
-      where shop_id = ${shopId}`),
-    tx.run(sql`update counter set value = ${lastNumber} where shop_id = ${shopId} and name = 'customer'`),
+    tx.run(insertCustomer(shopId, rows)),
   ]);
 }
 
 export type NumberedOrder = NewOrder & { orderNumber: string; buyerId: string };
+
+const insertOrder = insertInto('customer_order', {
+  order_id: 'uuid',
+  order_number: 'text',
+  cart_id: 'uuid',
+  cart_token_hash: 'bytea',
+  created_at: 'timestamptz',
+  customer_id: 'uuid',
+  app_id: 'uuid',
+  locale: 'text',
+  currency: 'text',
+  tax_model: 'text',
+  grand_total: 'bigint',
+  total_before_tax: 'bigint',
+  total_tax: 'bigint',
+  net_revenue: 'numeric',
+  billing_address: 'json',
+  shipping_address: 'json',
+  content: 'jsonb',
+  release_at: 'timestamptz',
+});
 
 export function insertOrders(tx: Transaction, shopId: string, orders: readonly NumberedOrder[]) {
   const rows = orders.map((order) => ({
@@ -271,25 +311,12 @@ export function insertOrders(tx: Transaction, shopId: string, orders: readonly N
     total_before_tax: order.content.totalBeforeTax,
     total_tax: order.content.totalTax,
     net_revenue: netRevenue(order.content),
-    // As text, because jsonb would sort the fields of an address.
-    billing_address: JSON.stringify(order.billingAddress),
-    shipping_address: order.shippingAddress && JSON.stringify(order.shippingAddress),
+    billing_address: order.billingAddress,
+    shipping_address: order.shippingAddress,
     content: order.content,
     release_at: order.releaseAt,
   }));
-  return tx.run(sql`
-    insert into customer_order (shop_id, order_id, order_number, cart_id, cart_token_hash, created_at, customer_id,
-      app_id, locale, currency, tax_model, grand_total, total_before_tax, total_tax, net_revenue, billing_address,
-      shipping_address, content, release_at)
-    select shop_id, order_id, order_number, cart_id, cart_token_hash, placed.created_at, customer_id,
-      app_id, locale, currency, tax_model, grand_total, total_before_tax, total_tax, net_revenue,
-      billing_address::json, shipping_address::json, content, release_at
-    from shop
-    cross join jsonb_to_recordset(${JSON.stringify(rows)}) as placed (order_id uuid, order_number text, cart_id uuid,
-      cart_token_hash bytea, created_at timestamptz, customer_id uuid, app_id uuid, locale text, currency text,
-      tax_model text, grand_total bigint, total_before_tax bigint, total_tax bigint, net_revenue numeric,
-      billing_address text, shipping_address text, content jsonb, release_at timestamptz)
-    where shop_id = ${shopId}`);
+  return tx.run(insertOrder(shopId, rows));
 }
 
 export function deleteCarts(tx: Transaction, shopId: string, cartIds: readonly string[]) {

@@ -1,29 +1,32 @@
 import { productVersion } from '../catalogue/products/cart-product-cache.ts';
 import type { Transaction } from '../db/database.ts';
 import { recordEntries } from '../http/audit-entry.ts';
+import { insertEventsAt, timeAfter } from '../platform/events/log.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
 import { addPlacedOrders, insertOrderLines } from './day-sums.ts';
 import type { NewOrder, OrderRequest, Placing, PlacingOptions } from './new-order.ts';
 import { decideOrders, type PlacingState } from './place-decision.ts';
+import { placedEvents } from './placed-events.ts';
 import {
-  advanceOrderCounter,
   countRedemptions,
   deleteCarts,
   findBuyers,
-  findFreeCustomerNumbers,
-  findVersions,
+  findTakenNumbers,
   insertCustomers,
   insertOrders,
   limitLockWaits,
   lockCampaigns,
   lockCarts,
+  lockCounters,
   lockCoupons,
-  lockOrderCounter,
   lockStock,
+  lockVersions,
   redeemCoupons,
+  setCounters,
   takeStock,
   unlimitLockWaits,
   type Buyer,
+  type Counters,
   type NewCustomer,
   type NumberedCustomer,
 } from './place-queries.ts';
@@ -48,13 +51,16 @@ export async function placeOrder(
  * between them the numbers of new customers are read, if there are any.
  *
  * Two transactions that place orders cannot deadlock, because each takes its locks in the same order: carts, products,
- * coupons, campaigns, each in the order of their keys, then the counter of orders, which all orders of the shop wait
- * for and which is therefore the last. Whoever holds it has all that orders compete for: customers, the counter of
+ * coupons, campaigns, each in the order of their keys, then the counters of customers, events and orders, which all
+ * orders of the shop wait for and which are therefore the last. Whoever holds them has all that orders compete for:
  * customers and the sums of the day are written by one transaction at a time. Whoever cancels or edits an order takes
- * products, coupon and sums in the same order, and never the counter.
+ * products, coupon, the counter of events and sums in the same order.
+ *
+ * Orders are dated while the counters are held, so that their dates follow the commits: who asks for the orders after the
+ * last one that was seen misses none.
  *
  * `waits`: for a cart, product or coupon that somebody else has locked. A batch waits briefly, because not all of its
- * orders need the row, and then the transaction fails. The counter is always waited for.
+ * orders need the row, and then the transaction fails. The counters are always waited for.
  */
 export async function placeOrders(
   tx: Transaction,
@@ -62,7 +68,7 @@ export async function placeOrders(
   requests: readonly OrderRequest[],
   { waits = 'long' }: { waits?: 'briefly' | 'long' } = {},
 ): Promise<Placing[]> {
-  const { state, buyers, lastNumber } = await lockAndLoad(tx, shopId, requests, waits === 'briefly');
+  const loaded = await lockAndLoad(tx, shopId, requests, waits === 'briefly');
   const verdicts = decideOrders(
     requests.map(({ order, options: { expected } }) => ({
       order,
@@ -71,24 +77,23 @@ export async function placeOrders(
         productVersions: expected.products.map(productVersion),
       },
     })),
-    state,
+    loaded.state,
   );
   const accepted = requests.filter((_, index) => verdicts[index]!.isPlaced);
-  const placings = await save(tx, shopId, accepted, { state, buyers, lastNumber });
+  const placings = await save(tx, shopId, accepted, loaded);
   return requests.map(({ order }, index) => {
     const { isCurrent, shortIds } = verdicts[index]!;
     return placings.get(order.orderId) ?? { ...NOT_PLACED, isCurrent, shortIds };
   });
 }
 
-const NOT_PLACED = { orderNumber: null, customerId: null, customerNumber: null, left: [] };
+const NOT_PLACED = { orderNumber: null, createdAt: null, customerId: null, customerNumber: null, left: [] };
 
 interface Loaded {
   state: PlacingState;
   /** By the id of the order. */
   buyers: ReadonlyMap<string, Buyer>;
-  /** Of the order that was placed before these. */
-  lastNumber: number;
+  counters: Counters;
 }
 
 /** The rows that these orders lock. */
@@ -114,28 +119,33 @@ async function lockAndLoad(
   const expectedIds = requests.flatMap(
     ({ options }) => options.expected?.products.map(({ productId }) => productId) ?? [],
   );
-  const [, carts, products, coupons, campaigns, , lastNumber, buyers, versions] = await Promise.all([
+  const [, carts, products, coupons, campaigns, , versions, counters, buyers] = await Promise.all([
     waitsBriefly && limitLockWaits(tx),
     lockCarts(tx, shopId, cartIds),
     lockStock(tx, shopId, productIds),
     lockCoupons(tx, shopId, codeKeys),
     lockCampaigns(tx, shopId, codeKeys),
     waitsBriefly && unlimitLockWaits(tx),
-    lockOrderCounter(tx, shopId),
+    lockVersions(tx, shopId, [...new Set(expectedIds)]),
+    lockCounters(tx, shopId),
     findBuyers(tx, shopId, orders),
-    findVersions(tx, shopId, [...new Set(expectedIds)]),
   ]);
   return {
     state: {
       cartVersions: new Map(carts.map(({ cartId, version }) => [cartId, version])),
       stock: new Map(products.map(({ productId, stock }) => [productId, stock])),
+      minStocks: new Map(
+        products.flatMap(({ productId, minStock }) =>
+          minStock === null ? [] : [[productId, Number(minStock)]],
+        ),
+      ),
       coupons,
       campaigns,
       settingsVersion: versions.settingsVersion,
       productVersions: new Set(versions.productVersions),
     },
     buyers: new Map(buyers.map((buyer) => [buyer.orderId, buyer])),
-    lastNumber,
+    counters,
   };
 }
 
@@ -144,23 +154,25 @@ async function save(
   tx: Transaction,
   shopId: string,
   requests: readonly OrderRequest[],
-  { state, buyers, lastNumber }: Loaded,
+  { state, buyers, counters }: Loaded,
 ): Promise<Map<string, Placing>> {
   if (requests.length === 0) return new Map();
-  const customers = await numberCustomers(tx, shopId, newCustomers(requests, buyers));
+  const customers = await numberCustomers(tx, shopId, newCustomers(requests, buyers), counters.customer);
+  const createdAt = timeAfter(counters.lastEventAt, tx.now);
   const placed = requests.map(({ order, options }, index) => {
     const { emailKey, customerId } = buyers.get(order.orderId)!;
-    const orderNumber = `${order.numberPrefix}${lastNumber + 1 + index}`;
+    const orderNumber = `${order.numberPrefix}${counters.order + 1 + index}`;
     const buyerId = customerId ?? customers.get(emailKey)!.customerId;
-    return { order: { ...order, orderNumber, buyerId }, options };
+    return { order: { ...order, createdAt, orderNumber, buyerId }, options };
   });
   const orders = placed.map(({ order }) => order);
   const codeKeys = orders.flatMap(({ couponCodeKey }) => couponCodeKey ?? []);
   const campaignOf = new Map(state.coupons.map(({ codeKey, campaignId }) => [codeKey, campaignId]));
 
   const campaignIds = codeKeys.map((codeKey) => campaignOf.get(codeKey)!);
-  const orderIds = orders.map(({ orderId }) => orderId);
   const cartIds = orders.map(({ cartId }) => cartId);
+  const newCustomerIds = new Set([...customers.values()].map(({ customerId }) => customerId));
+  const events = placedEvents(orders, newCustomerIds, state);
   const entries = requests.flatMap(({ options }) => options.entry ?? []);
   const emails = placed.map(({ order: { orderNumber }, options: { mailId, mail } }) => ({
     id: mailId,
@@ -169,17 +181,23 @@ async function save(
 
   // Sent at once and done one after the other, so that the customers are there before their orders.
   const [left] = await Promise.all([
-    takeStock(tx, shopId, orders, [...state.stock.keys()]),
+    takeStock(tx, shopId, orders, [...state.stock.keys()], createdAt),
     insertCustomers(tx, shopId, [...customers.values()]),
     redeemCoupons(tx, shopId, codeKeys),
     countRedemptions(tx, shopId, campaignIds),
-    advanceOrderCounter(tx, shopId, orders.length),
+    setCounters(tx, shopId, {
+      order: counters.order + orders.length,
+      customer: [...customers.values()].at(-1)?.number ?? counters.customer,
+      event: counters.event + events.length,
+      lastEventAt: createdAt.getTime(),
+    }),
     insertOrders(tx, shopId, orders),
     insertOrderLines(tx, shopId, orders),
-    addPlacedOrders(tx, shopId, orderIds),
+    addPlacedOrders(tx, shopId, orders),
     deleteCarts(tx, shopId, cartIds),
     recordEntries(tx, shopId, entries),
     queueJobs(tx, shopId, 'mail', emails),
+    insertEventsAt(tx, shopId, { position: counters.event, at: createdAt }, events),
   ]);
 
   return new Map(
@@ -188,6 +206,7 @@ async function save(
       const productIds = new Set(content.lines.map(({ productId }) => productId));
       const placing: Placing = {
         orderNumber,
+        createdAt,
         customerId: buyerId,
         customerNumber: customerNumber ?? String(customers.get(emailKey)!.number),
         isCurrent: true,
@@ -204,12 +223,30 @@ async function numberCustomers(
   tx: Transaction,
   shopId: string,
   customers: ReadonlyMap<string, NewCustomer>,
+  lastNumber: number,
 ): Promise<Map<string, NumberedCustomer>> {
-  if (customers.size === 0) return new Map();
-  const numbers = await findFreeCustomerNumbers(tx, shopId, customers.size);
+  const numbers = await findFreeNumbers(tx, shopId, lastNumber, customers.size);
   return new Map(
     [...customers].map(([emailKey, customer], index) => [emailKey, { ...customer, number: numbers[index]! }]),
   );
+}
+
+/** The next customer numbers that no merchant has given by hand. Few are taken, unless whole ranges are. */
+async function findFreeNumbers(
+  tx: Transaction,
+  shopId: string,
+  lastNumber: number,
+  count: number,
+): Promise<number[]> {
+  const free: number[] = [];
+  let next = lastNumber + 1;
+  for (let asked = count; free.length < count; asked = 1_000) {
+    const numbers = Array.from({ length: asked }, (_, index) => next + index);
+    const taken = new Set((await findTakenNumbers(tx, shopId, numbers)).map(({ number }) => Number(number)));
+    free.push(...numbers.filter((number) => !taken.has(number)));
+    next += asked;
+  }
+  return free.slice(0, count);
 }
 
 /** The customers who are not known yet, by their email address: several of the orders may be of the same one. */

@@ -6,9 +6,12 @@ import { divideRounded } from '../kernel/money.ts';
 const DIGITS = 12;
 const PARTS = 10n ** BigInt(DIGITS);
 
-/** The value of an order without tax, in minor units; the tax is taken off rate by rate. */
-export function netRevenue({ taxType, taxes }: Pick<Content, 'taxType' | 'taxes'>): string {
-  return asDecimal(taxes.reduce((sum, { rate, amount }) => sum + netParts(amount, rate, taxType), 0n));
+/** The value of orders without tax, in minor units; the tax is taken off rate by rate. */
+export function netRevenue(...contents: readonly Pick<Content, 'taxType' | 'taxes'>[]): string {
+  const parts = contents.flatMap(({ taxType, taxes }) =>
+    taxes.map(({ rate, amount }) => netParts(amount, rate, taxType)),
+  );
+  return asDecimal(parts.reduce((sum, part) => sum + part, 0n));
 }
 
 /** The rows of `order_line`: quantities and amounts of an order's lines after their shares of the discounts. */

@@ -42,10 +42,10 @@ function shippedOf(lines: readonly LineInput[], shop: ShopRules): LineInput[] {
 
 /** Methods that the shop has given up are no restriction any more. */
 function isAllowed(restriction: readonly string[] | undefined, methodId: string, shop: ShopRules): boolean {
-  const known = restriction?.filter((id) =>
+  if (!restriction || restriction.includes(methodId)) return true;
+  return !restriction.some((id) =>
     shop.shippingMethods.some(({ shippingMethodId }) => shippingMethodId === id),
   );
-  return !known || known.length === 0 || known.includes(methodId);
 }
 
 /** What a unit of weight is in nanograms: all of them are whole numbers of it. */

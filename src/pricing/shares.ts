@@ -14,7 +14,7 @@ export function spread(discount: number, lines: readonly Taxed[]): number[] {
   const shares = lines.map(() => 0);
   if (discount === 0) return shares;
   const rates = ratesOf(lines.map(({ taxRate }) => taxRate));
-  const ofRate = rates.map((rate) => lines.flatMap((line, index) => (line.taxRate === rate ? [index] : [])));
+  const ofRate = rates.map((rate) => [...lines.keys()].filter((index) => lines[index]!.taxRate === rate));
   const amountsOf = (indexes: number[]) => indexes.map((index) => lines[index]!.amount);
   const perRate = allocate(
     discount,

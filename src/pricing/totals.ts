@@ -80,7 +80,7 @@ export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
   // Who picks up takes over the goods where the shop is.
   const country = delivery.method?.kind === 'pickup' ? shop.country : (cart.country ?? shop.country);
   const priced = cart.lines.map((line) => pricedLine(line, cart, country, shop));
-  const shopLines = priced.map(({ taxRate, shop: { amount } }) => ({ taxRate, amount }));
+  const shopLines = priced.map(({ taxRate, shopAmount }) => ({ taxRate, amount: shopAmount }));
   const subTotal = sumOf(priced);
   const shopSubTotal = sumOf(shopLines);
 
@@ -111,8 +111,16 @@ export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const couponDiscount = sum(couponShares);
   const shipping = coupon?.waivesShipping ? NOTHING : asked;
 
-  const lines = priced.map(({ shop: _shop, ...line }, index) => ({
-    ...line,
+  // Each field by its name, because copying the rest of an object is slow.
+  const lines = priced.map((line, index): LineTotals => ({
+    taxClass: line.taxClass,
+    taxRate: line.taxRate,
+    unitPrice: line.unitPrice,
+    quantityPrice: line.quantityPrice,
+    shopQuantityPrice: line.shopQuantityPrice,
+    amount: line.amount,
+    deposit: line.deposit,
+    ecoParticipation: line.ecoParticipation,
     discountShare: discountShares[index]!,
     couponShare: couponShares[index]!,
   }));
@@ -120,7 +128,11 @@ export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
   const payable = subTotal - basketDiscount - couponDiscount + extras + shipping.shown;
   const shopCoupon = coupon?.amount ?? 0;
   const shopPayable =
-    shopSubTotal - shopDiscount - shopCoupon + sum(priced.map((line) => line.shop.extras)) + shipping.shop;
+    shopSubTotal -
+    shopDiscount -
+    shopCoupon +
+    sum(priced.map(({ shopExtras }) => shopExtras)) +
+    shipping.shop;
   const payment =
     cart.lines.length === 0
       ? NOTHING
@@ -128,9 +140,10 @@ export function cartTotals(cart: CartInput, shop: ShopRules): CartTotals {
 
   const taxed: TaxedAt[] = [
     { taxClass: serviceClass, taxRate: serviceRate, amount: shipping.shown + Math.max(payment.shown, 0) },
-    ...lines.map((line, index) => ({
-      ...line,
-      amount: left[index]!.amount - line.couponShare + line.deposit + line.ecoParticipation,
+    ...lines.map(({ taxClass, taxRate, couponShare, deposit, ecoParticipation }, index) => ({
+      taxClass,
+      taxRate,
+      amount: left[index]!.amount - couponShare + deposit + ecoParticipation,
     })),
   ];
   // Taken off at the default rate alone it could leave less than nothing there, and pay out tax.
@@ -199,13 +212,14 @@ function inProportion(part: number, shopWhole: number, shownWhole: number): numb
 
 /** The shares of a coupon as the cart shows them; it is taken off the lines that it is for. */
 function shownCoupon({ amount, isFor, base }: Redeemed, left: readonly Taxed[]): number[] {
-  const eligible = left.map((line, index) => (isFor[index] ? line : { ...line, amount: 0 }));
+  const eligible = left.map(({ taxRate, amount }, index) => ({ taxRate, amount: isFor[index] ? amount : 0 }));
   return spread(inProportion(amount, base, sumOf(eligible)), eligible);
 }
 
 interface PricedLine extends Omit<LineTotals, 'discountShare' | 'couponShare'> {
   /** In the shop's tax model: the line itself, and its deposit and fee. */
-  shop: { amount: number; extras: number };
+  shopAmount: number;
+  shopExtras: number;
 }
 
 function pricedLine(
@@ -222,35 +236,39 @@ function pricedLine(
     priceOfQuantity(priceIn(prices, currency, shop) ?? 0, quantity, 1);
   const shopDeposit = forAll(product.depositPrices);
   const shopEcoParticipation = forAll(product.ecoParticipationPrices);
-  const extras = shopDeposit + shopEcoParticipation;
-  const common = {
-    taxClass,
-    taxRate,
-    deposit: shown(shopDeposit),
-    ecoParticipation: shown(shopEcoParticipation),
-  };
+  const deposit = shown(shopDeposit);
+  const ecoParticipation = shown(shopEcoParticipation);
+  const shopExtras = shopDeposit + shopEcoParticipation;
   if (price !== null) {
     const amount = priceOfQuantity(price, quantity, 1);
     return {
-      ...common,
+      taxClass,
+      taxRate,
       unitPrice: price,
       quantityPrice: priceOfQuantity(price, priceQuantity, 1),
       shopQuantityPrice: null,
       amount,
-      shop: { amount: inTaxType(amount, taxRate, taxType, shop.taxModel), extras },
+      deposit,
+      ecoParticipation,
+      shopAmount: inTaxType(amount, taxRate, taxType, shop.taxModel),
+      shopExtras,
     };
   }
   const shopQuantityPrice = askedPrice(product, quantity, currency, customerGroupId, shop) ?? 0;
   const quantityPrice = shown(shopQuantityPrice);
   const shopAmount = priceOfQuantity(shopQuantityPrice, quantity, priceQuantity);
   return {
-    ...common,
+    taxClass,
+    taxRate,
     unitPrice: priceOfQuantity(quantityPrice, 1, priceQuantity),
     quantityPrice,
     shopQuantityPrice,
     // Not the rounded price times the quantity: with many cheap pieces that would be another sum.
     amount: shown(shopAmount),
-    shop: { amount: shopAmount, extras },
+    deposit,
+    ecoParticipation,
+    shopAmount,
+    shopExtras,
   };
 }
 
@@ -309,8 +327,8 @@ function paymentPrice(
 
 type TaxedAt = Taxed & { taxClass: TaxClass };
 
-function lessShares<Part extends Taxed>(parts: readonly Part[], shares: readonly number[]): Part[] {
-  return parts.map((part, index) => ({ ...part, amount: part.amount - shares[index]! }));
+function lessShares(parts: readonly Taxed[], shares: readonly number[]): Taxed[] {
+  return parts.map(({ taxRate, amount }, index) => ({ taxRate, amount: amount - shares[index]! }));
 }
 
 function taxesByRate(taxed: readonly Taxed[], taxType: CartInput['taxType']) {
@@ -326,7 +344,7 @@ function taxesOfShares(
   shares: readonly number[],
   taxType: CartInput['taxType'],
 ): ServiceTax[] {
-  const discounts = taxed.map((part, index) => ({ ...part, amount: 0 - shares[index]! }));
+  const discounts = taxed.map(({ taxRate }, index) => ({ taxRate, amount: 0 - shares[index]! }));
   return taxesByRate(discounts, taxType).flatMap(({ rate, amount, tax }) =>
     amount === 0 ? [] : [{ taxClass: taxed.find(({ taxRate }) => taxRate === rate)!.taxClass, rate, tax }],
   );

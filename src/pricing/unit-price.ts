@@ -1,4 +1,4 @@
-import { divideRounded, parseDecimal } from '../kernel/money.ts';
+import { scaledByDecimals } from '../kernel/money.ts';
 import { priceIn, pricedTiers } from '../catalogue/products/prices.ts';
 import type { PricedProduct } from '../catalogue/products/cart-product.ts';
 import type { ShopRules } from './input.ts';
@@ -15,7 +15,11 @@ export function askedPrice(
   shop: ShopRules,
 ): number | null {
   const reached = (tiers: Parameters<typeof pricedTiers>[0]) =>
-    pricedTiers(tiers, currency, shop).findLast((tier) => tier.quantity <= Number(quantity))?.price;
+    pricedTiers(
+      tiers.filter((tier) => Number(tier.quantity) <= Number(quantity)),
+      currency,
+      shop,
+    ).at(-1)?.price;
   const list = priceIn(product.prices, currency, shop);
   const regular = reached(product.bulkPrices ?? []) ?? list;
   const group = product.groupPrices?.find((one) => one.customerGroupId === customerGroupId);
@@ -30,12 +34,5 @@ export function priceOfQuantity(price: number, quantity: number | string, priceQ
   const simple = price * Number(quantity);
   if (priceQuantity === 1 && Number.isSafeInteger(Number(quantity)) && Number.isSafeInteger(simple))
     return simple;
-  const wanted = parseDecimal(quantity)!;
-  const per = parseDecimal(priceQuantity)!;
-  return Number(
-    divideRounded(
-      BigInt(price) * wanted.units * 10n ** BigInt(per.scale),
-      per.units * 10n ** BigInt(wanted.scale),
-    ),
-  );
+  return scaledByDecimals(price, quantity, priceQuantity);
 }

@@ -21,6 +21,8 @@ import { startService, type Service } from '../service.ts';
 let service: Service;
 let shop: Shop;
 let locker: pg.Client;
+/** To each server that has rows of the shop: the statements that wait are seen there. */
+let watchers: pg.Client[];
 let lamp: string;
 let kettle: string;
 
@@ -32,11 +34,12 @@ beforeEach(async () => {
   lamp = await givenProduct(shop, { number: 'LAMP', price: 2000, stock: 100 });
   kettle = await givenProduct(shop, { number: 'KETTLE', price: 5000, stock: 100 });
   locker = new pg.Client({ ...inject('server'), database: service.database });
-  await locker.connect();
+  watchers = inject('nodes').map((node) => new pg.Client({ ...node, database: service.database }));
+  await Promise.all([locker, ...watchers].map((client) => client.connect()));
 });
 afterEach(async () => {
   vi.restoreAllMocks();
-  await locker.end();
+  await Promise.all([locker, ...watchers].map((client) => client.end()));
 });
 afterAll(() => service.close());
 
@@ -64,9 +67,14 @@ const stocks = async () =>
 /** Polls until a statement of the service waits for the lock. */
 async function lockIsAwaited(): Promise<void> {
   for (;;) {
-    const rows = await service.db.many(sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
-    if (rows.length > 0) return;
+    const found = await Promise.all(
+      watchers.map((client) =>
+        client.query(
+          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        ),
+      ),
+    );
+    if (found.some(({ rowCount }) => rowCount! > 0)) return;
   }
 }
 

@@ -1,4 +1,4 @@
-import { convert, divideRounded, parseDecimal } from '../../kernel/money.ts';
+import { convert, percentOf, scaledByDecimals } from '../../kernel/money.ts';
 import type { GroupPrices, Prices, PriceTier, ProductFacts } from './facts.ts';
 
 /** What the currencies of a shop are worth: rates from the default currency. */
@@ -31,7 +31,7 @@ export function inCurrency(
   shop: Exchange,
   from: string = shop.defaultCurrency,
 ): number {
-  return priceIn({ [from]: minor }, currency, shop) ?? 0;
+  return currency === from ? minor : (priceIn({ [from]: minor }, currency, shop) ?? 0);
 }
 
 /** With this price in this currency, or without any. undefined: no price is left. */
@@ -47,19 +47,12 @@ export function withPrice(
 
 /** The price of `amount` when `content` costs `price`: 3.95 for 230 g is 1.72 for 100 g. */
 export function referencePrice(price: number, reference: { amount: number; content: number }): number {
-  const amount = parseDecimal(reference.amount)!;
-  const content = parseDecimal(reference.content)!;
-  return Number(
-    divideRounded(
-      BigInt(price) * amount.units * 10n ** BigInt(content.scale),
-      content.units * 10n ** BigInt(amount.scale),
-    ),
-  );
+  return scaledByDecimals(price, reference.amount, reference.content);
 }
 
 /** Less a discount in basis points. */
 export function discounted(price: number, discount: number): number {
-  return Number(divideRounded(BigInt(price) * BigInt(10_000 - discount), 10_000n));
+  return percentOf(price, 10_000 - discount);
 }
 
 /** One tier, priced in a currency. */

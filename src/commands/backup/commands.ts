@@ -2,9 +2,7 @@ import { findShop } from '../../shops/shop/queries.ts';
 import { installationKey, keyFromFile } from '../../shops/apps/sealing.ts';
 import { CommandProblem, print, withDatabase, withShop, type Command } from '../command.ts';
 import { duration, startProgress, type Progress } from '../progress.ts';
-import { backupShop } from './backup.ts';
 import { checkBackup, type Manifest } from './manifest.ts';
-import { restoreShop, shopExists } from './restore.ts';
 
 export const backupCommands: Command[] = [
   {
@@ -16,6 +14,7 @@ export const backupCommands: Command[] = [
     run: ({ config, arguments: [shopId, file] }) =>
       withShop(config, shopId!, async (db) => {
         const began = performance.now();
+        const { backupShop } = await import('./backup.ts');
         let progress: Progress | undefined;
         const { manifest, files, missingFiles, bytes } = await backupShop(db, config, {
           shopId: shopId!,
@@ -44,6 +43,7 @@ export const backupCommands: Command[] = [
     },
     run: async ({ config, arguments: [file], options }) => {
       const began = performance.now();
+      const { restoreShop, shopExists } = await import('./restore.ts');
       const backup = await checkBackup(file!);
       const former =
         options['source-key'] === undefined ? undefined : await readKey(String(options['source-key']));

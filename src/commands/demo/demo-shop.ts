@@ -10,7 +10,7 @@ import { DEMO_TOKENS, type DemoToken } from '../../http/demo-tokens.ts';
 import { tokenCaller } from '../../http/rate-limit.ts';
 import { SCOPES, type Scope } from '../../http/scopes.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
-import { insertShop } from '../../shops/shop/queries.ts';
+import { insertShop } from '../../shops/shop/insert-shop.ts';
 import { settingsFormat } from '../../settings-format.ts';
 import { applySettings, type SettingsFile } from '../../shops/settings/file.ts';
 import { insertDemoCarts } from './carts.ts';

@@ -492,10 +492,11 @@ describe('exporting', () => {
       token: shop.token,
       body: { billingAddress: {} },
     });
-    const { audit_entry: _before, ...before } = await fingerprint(service);
+    const withoutEntries = async () =>
+      Object.entries(await fingerprint(service)).filter(([table]) => !table.startsWith('audit_entry'));
+    const before = await withoutEntries();
     const body = await exported(made.body.customerId);
-    const { audit_entry: _after, ...after } = await fingerprint(service);
-    expect(after).toEqual(before);
+    expect(await withoutEntries()).toEqual(before);
     const nothing = {
       newsletterSubscriptions: [],
       newsletterRequests: [],

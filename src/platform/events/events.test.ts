@@ -137,20 +137,17 @@ describe('the log', () => {
 
   test('a stamp writes the time of the commit, with or without an event', async () => {
     await record(order());
-    const [{ at: before }] = (await service.db.many<{ at: Date }>(
+    const before = (await service.db.one<{ at: number }>(
       sql`select at from counter where shop_id = ${shopId} and name = 'event'`,
-    )) as [{ at: Date }];
-    service.setClock(new Date(before.getTime() - 5_000));
+    ))!.at;
+    service.setClock(new Date(before - 5_000));
     await service.db.transaction(async (tx) =>
       stampAtCommit(tx, shopId, () =>
-        tx.run(sql`
-          update counter set at = ${timeOfCommit(shopId)} where shop_id = ${shopId} and name = 'product'`),
+        tx.run(sql`update app set created_at = ${timeOfCommit(shopId)} where shop_id = ${shopId}`),
       ),
     );
-    const row = await service.db.one<{ at: Date }>(
-      sql`select at from counter where shop_id = ${shopId} and name = 'product'`,
-    );
-    expect(row).toEqual({ at: new Date(before.getTime() + 1) });
+    const row = await service.db.one(sql`select created_at as at from app where shop_id = ${shopId}`);
+    expect(row).toEqual({ at: new Date(before + 1) });
   });
 
   test('a clock that is wrong by more than a minute is not followed', async () => {
@@ -269,7 +266,7 @@ describe('waiting', () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     // Written around the log, so that this process is not told.
     await service.db.run(sql`
-      insert into counter (shop_id, name, value, at) values (${shopId}, 'event', 1, ${new Date()})`);
+      insert into counter (shop_id, name, value, at) values (${shopId}, 'event', 1, ${Date.now()})`);
     await service.db.run(sql`
       insert into event (shop_id, position, at, type, resource_id, data)
       values (${shopId}, 1, ${new Date()}, 'ORDER_CREATE', ${newId(new Date())}, '{}')`);

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../db/database.ts';
+import { insertInto } from '../../db/insert.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import type { EventType } from './types.ts';
 
@@ -35,9 +36,10 @@ const pendingOf = new WeakMap<Transaction, Pending>();
  * back, so there are no gaps.
  *
  * Two transactions cannot deadlock, because the counter is the last lock that each of them takes. What is locked behind
- * it, is locked behind it by everybody: the counter of customers, the sums of days and the counters of documents, by
- * those who place or change orders and those who create customers; they call `takeTimeOfCommit` before. The row of the
- * shop comes before the counter, because every insert refers to it and whoever changes settings locks it first.
+ * it, is locked behind it by everybody: the counter of orders, the sums of days and the counters of documents, by those
+ * who place or change orders; they have called `takeTimeOfCommit`, or have locked the counter themselves. Whoever creates
+ * customers locks their counter before this one. The row of the shop comes before it as well, because every insert refers
+ * to it and whoever changes settings locks it first.
  *
  * The time of an event follows commits in the same way. It is the transaction's own, or a millisecond more than the
  * last one where that is not later: clocks of processes differ a little, and transactions wait for each other.
@@ -58,7 +60,7 @@ export function stampAtCommit(tx: Transaction, shopId: string, statement: () => 
 
 /** The time of the transaction's commit, as SQL, for `stampAtCommit`. */
 export function timeOfCommit(shopId: string): Sql {
-  return sql`(select at from counter where shop_id = ${shopId} and name = 'event')`;
+  return sql`(select to_timestamp(at / 1000.0) from counter where shop_id = ${shopId} and name = 'event')`;
 }
 
 /**
@@ -94,8 +96,14 @@ async function write(tx: Transaction, { shopId, events, stamps, hasTime }: Pendi
   ]);
 }
 
-/** A clock that is this wrong is not followed. */
-const FOLLOWED = '1 minute';
+/** Milliseconds: a clock that is more wrong is not followed. */
+const FOLLOWED = 60_000;
+
+/** The time of a commit, behind that of the last one. */
+export function timeAfter(last: number | null, now: Date): Date {
+  const isFollowed = last !== null && last >= now.getTime() && last < now.getTime() + FOLLOWED;
+  return isFollowed ? new Date(last + 1) : now;
+}
 
 /**
  * Locks the shop and then the counter, and moves the counter. A shop has none before its first event. The lock of the
@@ -109,20 +117,51 @@ async function advance(
 ): Promise<Date> {
   const [, row] = await Promise.all([
     tx.run(sql`select from shop where shop_id = ${shopId} for key share`),
-    tx.one<{ at: Date }>(sql`
-      insert into counter (shop_id, name, value, at) values (${shopId}, 'event', ${count}, ${tx.now})
+    // As `timeAfter` computes it.
+    tx.one<{ at: number }>(sql`
+      insert into counter (shop_id, name, value, at) values (${shopId}, 'event', ${count}, ${tx.now.getTime()})
       on conflict (shop_id, name) do update set value = counter.value + excluded.value,
         at = case when ${hasTime} then counter.at
-          when counter.at >= excluded.at and counter.at < excluded.at + ${FOLLOWED}::interval
-            then counter.at + interval '1 millisecond'
+          when counter.at >= excluded.at and counter.at < excluded.at + ${FOLLOWED} then counter.at + 1
           else excluded.at end
       returning at`),
   ]);
-  return row!.at;
+  return new Date(row!.at);
 }
 
 /** The most events of one statement. A category that is deleted may have changed a hundred thousand products. */
 const MOST_INSERTED = 10_000;
+
+const insertNumbered = insertInto('event', {
+  position: 'bigint',
+  at: 'timestamptz',
+  type: 'text',
+  resource_id: 'uuid',
+  app_id: 'uuid',
+  data: 'jsonb',
+});
+
+/**
+ * Inserts events behind a position, for who has locked the counter and sets it together with others: one statement less.
+ */
+export async function insertEventsAt(
+  tx: Transaction,
+  shopId: string,
+  { position, at }: { position: number; at: Date },
+  events: readonly NewEvent[],
+): Promise<void> {
+  if (events.length === 0) return;
+  tx.notifyAfterCommit(NEW_EVENTS, shopId);
+  const rows = events.map(({ type, resourceId, appId, data }, index) => ({
+    position: position + 1 + index,
+    at,
+    type,
+    resource_id: resourceId,
+    app_id: appId === undefined ? tx.appId : appId,
+    data: data ?? {},
+  }));
+  await tx.run(insertNumbered(shopId, rows));
+}
 
 /** The counter is joined, because it has the positions, and because so Citus knows that all belongs to one shard. */
 function insertEvents(tx: Transaction, shopId: string, events: readonly NewEvent[]) {
@@ -143,7 +182,7 @@ function insertEvents(tx: Transaction, shopId: string, events: readonly NewEvent
 function insertRows(tx: Transaction, shopId: string, rows: readonly object[]) {
   return tx.run(sql`
     insert into event (shop_id, position, at, type, resource_id, app_id, data)
-    select counter.shop_id, counter.value - said."offset", counter.at, said.type, said."resourceId", said."appId",
+    select counter.shop_id, counter.value - said."offset", to_timestamp(counter.at / 1000.0), said.type, said."resourceId", said."appId",
       said.data
     from counter
     cross join jsonb_to_recordset(${JSON.stringify(rows)}) as said ("offset" bigint, type text, "resourceId" uuid,

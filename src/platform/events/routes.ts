@@ -120,7 +120,7 @@ export function events(api: Operations, waiting: EventWaiting): void {
       const readOn = async (position: number, milliseconds: number) => {
         await waiting.wait(shopId, position, milliseconds);
         const current = await currentCaller();
-        if (!current?.app || waiting.isClosed) return undefined;
+        if (!current || waiting.isClosed) return undefined;
         const allowed = types.filter((type) => isAllowed(current, type));
         return readEvents(db, shopId, { after: position, types: allowed, limit: query.limit });
       };

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { insertInto } from '../../db/insert.ts';
 
 /** A job runs after the response was sent, and survives a crash: it waits in the same database. */
 export interface NewJob {
@@ -7,6 +7,15 @@ export interface NewJob {
   /** As JSON. */
   content: object;
 }
+
+const insert = insertInto('job', {
+  job_id: 'uuid',
+  queue: 'text',
+  content: 'jsonb',
+  created_at: 'timestamptz',
+  run_at: 'timestamptz',
+  attempts: 'bigint',
+});
 
 /** Queues jobs of a shop in one statement, as a part of the transaction: a rollback leaves none of them. */
 export async function queueJobs(
@@ -16,9 +25,14 @@ export async function queueJobs(
   jobs: readonly NewJob[],
 ): Promise<void> {
   if (jobs.length === 0) return;
-  await tx.run(sql`
-    insert into job (shop_id, job_id, queue, content, created_at, run_at, attempts)
-    select shop_id, id, ${queue}::text, content, ${tx.now}::timestamptz, ${tx.now}::timestamptz, 0
-    from shop cross join jsonb_to_recordset(${JSON.stringify(jobs)}) as given (id uuid, content jsonb)
-    where shop_id = ${shopId}`);
+  const { now } = tx;
+  const rows = jobs.map(({ id, content }) => ({
+    job_id: id,
+    queue,
+    content,
+    created_at: now,
+    run_at: now,
+    attempts: 0,
+  }));
+  await tx.run(insert(shopId, rows));
 }

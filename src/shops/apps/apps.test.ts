@@ -105,8 +105,10 @@ describe("the installation's key", () => {
 });
 
 describe('private tokens', () => {
-  const create = (shopId: string, options: { app?: string; scopes: Scope[] }) =>
-    service.db.transaction((tx) => createToken(tx, shopId, options));
+  const create = (
+    shopId: string,
+    options: { app?: string; scopes: Scope[]; expiresAt?: Date; networks?: string[] },
+  ) => service.db.transaction((tx) => createToken(tx, shopId, options));
   const revoke = (shopId: string, tokenOrId: string) =>
     service.db.transaction((tx) => revokeToken(tx, shopId, tokenOrId));
   const idOf = (token: string) => secretHash(token).toString('hex').slice(0, 12);
@@ -131,6 +133,8 @@ describe('private tokens', () => {
       scopes: ['customers_read'],
       createdAt: new Date('2026-11-15T08:30:00Z'),
       lastUsedAt: null,
+      expiresAt: null,
+      networks: null,
     });
     expect(tokens.slice(1)).toContainEqual(
       expect.objectContaining({
@@ -163,6 +167,59 @@ describe('private tokens', () => {
     expect(ids).toContain(idOf(kept));
     expect(ids).not.toContain(idOf(one));
     expect(ids).not.toContain(idOf(two));
+  });
+
+  test('end when they expire', async () => {
+    service.setClock(new Date('2026-11-15T08:30:00Z'));
+    const expiresAt = new Date('2026-11-16T08:30:00Z');
+    const token = await create('Alpha', { scopes: ['customers_read', 'products_read'], expiresAt });
+    const read = (path: string) => service.call('GET', path, { token });
+    service.setClock(new Date('2026-11-16T08:29:59Z'));
+    expect((await read('/Alpha/customers')).status).toBe(200);
+    service.setClock(expiresAt);
+    for (const path of ['/Alpha/customers', '/Alpha/products']) {
+      const { status, body } = await read(path);
+      expect([status, body.message]).toEqual([401, expect.stringContaining('The token has expired')]);
+    }
+    // It counts for nothing where no token is needed.
+    const cart = await service.call('POST', '/Alpha/carts', { token, body: {} });
+    expect(cart.status).toBe(201);
+    const row = await service.db.one(
+      sql`select app_id from cart where shop_id = 'Alpha' and cart_id = ${cart.body.cartId}`,
+    );
+    expect(row).toEqual({ app_id: null });
+    service.setClock(undefined);
+    await expect(create('Alpha', { scopes: [], expiresAt: new Date('2020-01-01') })).rejects.toThrow(
+      'A token must end in the future, not at 2020-01-01T00:00:00.000Z.',
+    );
+  });
+
+  test('can be limited to networks', async () => {
+    const networks = ['203.0.113.0/24', '2001:db8:1::/48'];
+    const token = await create('Alpha', { scopes: ['customers_read'], networks });
+    const from = async (address: string) =>
+      (await service.call('GET', '/Alpha/customers', { token, address })).status;
+    expect(await from('203.0.113.77')).toBe(200);
+    expect(await from('::ffff:203.0.113.77')).toBe(200);
+    expect(await from('2001:db8:1:2::3')).toBe(200);
+    expect(await from('203.0.114.1')).toBe(401);
+    expect(await from('2001:db8:2::1')).toBe(401);
+    const { body } = await service.call('GET', '/Alpha/customers', { token, address: '198.51.100.1' });
+    expect(body.message).toContain('The token is not valid for calls from this address');
+    for (const wrong of [
+      '',
+      '203.0.113.0',
+      '203.0.113.0/33',
+      '203.0.113.0/2/4',
+      '203.0.113/24',
+      '::/129',
+      'x/8',
+    ]) {
+      await expect(create('Alpha', { scopes: [], networks: [wrong] })).rejects.toThrow(
+        'A network is written like 203.0.113.0/24 or 2001:db8::/32',
+      );
+    }
+    await expect(create('Alpha', { scopes: [], networks: [] })).rejects.toThrow('1 to 50 networks');
   });
 
   test('an id that fits several tokens revokes none', async () => {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import type { Scope } from '../../http/scopes.ts';
@@ -20,6 +21,7 @@ import {
   insertCode,
   insertToken,
   updateSealedSecret,
+  type TokenLimits,
 } from './queries.ts';
 import { seal, unseal, unsealIfPossible } from './sealing.ts';
 
@@ -41,9 +43,15 @@ const LOCAL_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 export async function createToken(
   tx: Transaction,
   shopId: string,
-  { app: name = 'private app', scopes }: { app?: string; scopes: readonly Scope[] },
+  {
+    app: name = 'private app',
+    scopes,
+    expiresAt = null,
+    networks = null,
+  }: { app?: string; scopes: readonly Scope[] } & Partial<TokenLimits>,
 ): Promise<string> {
   checkName(name);
+  checkLimits(tx.now, { expiresAt, networks });
   const token = newSecret(32);
   const appId = await explained(shopId, name, () =>
     ensureApp(tx, shopId, { appId: newId(tx.now), name, scopes }),
@@ -55,8 +63,34 @@ export async function createToken(
       `The app ${JSON.stringify(name)} gets its token by being installed. Choose another name.`,
     );
   }
-  await insertToken(tx, shopId, { tokenHash: secretHash(token), appId, scopes });
+  await insertToken(tx, shopId, { tokenHash: secretHash(token), appId, scopes, expiresAt, networks });
   return token;
+}
+
+const MOST_NETWORKS = 50;
+
+function checkLimits(now: Date, { expiresAt, networks }: TokenLimits): void {
+  if (expiresAt !== null && expiresAt <= now) {
+    throw new AppProblem(`A token must end in the future, not at ${expiresAt.toISOString()}.`);
+  }
+  for (const network of networks ?? []) {
+    if (!isNetwork(network)) {
+      throw new AppProblem(
+        `A network is written like 203.0.113.0/24 or 2001:db8::/32, not ${JSON.stringify(network)}.`,
+      );
+    }
+  }
+  if (networks !== null && (networks.length === 0 || networks.length > MOST_NETWORKS)) {
+    throw new AppProblem(`A token can be limited to 1 to ${MOST_NETWORKS} networks.`);
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits = '', ...rest] = text.split('/');
+  const family = isIP(address);
+  return (
+    family !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
+  );
 }
 
 export async function listTokens(db: Queries, shopId: string) {

@@ -74,14 +74,22 @@ export function deleteAppById(tx: Transaction, shopId: string, appId: string) {
 export function insertToken(
   tx: Transaction,
   shopId: string,
-  token: { tokenHash: Buffer; appId: string; scopes: readonly Scope[] },
+  token: { tokenHash: Buffer; appId: string; scopes: readonly Scope[] } & Partial<TokenLimits>,
 ) {
+  const { expiresAt = null, networks = null } = token;
   return tx.run(sql`
-    insert into token (shop_id, token_hash, app_id, scopes, created_at)
-    values (${shopId}, ${token.tokenHash}, ${token.appId}, ${token.scopes}, ${tx.now})`);
+    insert into token (shop_id, token_hash, app_id, scopes, created_at, expires_at, networks)
+    values (${shopId}, ${token.tokenHash}, ${token.appId}, ${token.scopes}, ${tx.now}, ${expiresAt}, ${networks})`);
 }
 
-export interface TokenRow {
+export interface TokenLimits {
+  /** null: it ends when it is revoked. */
+  expiresAt: Date | null;
+  /** In CIDR notation; null: it is valid from anywhere. */
+  networks: readonly string[] | null;
+}
+
+export interface TokenRow extends TokenLimits {
   tokenHash: Buffer;
   app: string;
   scopes: Scope[];
@@ -92,7 +100,7 @@ export interface TokenRow {
 export function findTokens(db: Queries, shopId: string) {
   return db.many<TokenRow>(sql`
     select token.token_hash as "tokenHash", app.name as app, token.scopes, token.created_at as "createdAt",
-      token.last_used_at as "lastUsedAt"
+      token.last_used_at as "lastUsedAt", token.expires_at as "expiresAt", token.networks
     from token join app on app.shop_id = token.shop_id and app.app_id = token.app_id
     where token.shop_id = ${shopId}
     order by token.created_at, token.token_hash`);

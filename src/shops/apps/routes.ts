@@ -78,6 +78,7 @@ export function apps(api: Operations): void {
         entryId: newId(tx.now),
         at: tx.now,
         appId: app.appId,
+        appName: app.name,
         method: 'POST',
         route: '/rs/shops/:shopId/token',
         object: { appId: app.appId.toUpperCase() },

@@ -1,0 +1,166 @@
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import {
+  ADA,
+  done,
+  givenCart,
+  givenProduct,
+  givenSmallShop,
+  on,
+  type GivenCart,
+  type Shop,
+} from '../../test/carts.ts';
+import { startService, type Service } from '../../test/service.ts';
+import { sql } from '../db/sql.ts';
+
+/** What an order tells those who read the event log, and how orders are dated. */
+
+let service: Service;
+let shop: Shop;
+/** The position of the last event before the test. */
+let before: number;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  shop = await givenSmallShop(service);
+  before = await lastPosition();
+});
+
+async function lastPosition(): Promise<number> {
+  const { body } = await service.call('GET', `/manage/shops/${shop.shopId}/events`, { token: shop.token });
+  return body.next as number;
+}
+
+async function newEvents(): Promise<[string, string, object][]> {
+  const { body } = await service.call('GET', `/manage/shops/${shop.shopId}/events?after=${before}`, {
+    token: shop.token,
+  });
+  return body.items.map((event: { eventType: string; resourceId: string; data: object }) => [
+    event.eventType,
+    event.resourceId,
+    event.data,
+  ]);
+}
+
+async function readyCart(quantities: Record<string, number>): Promise<GivenCart> {
+  const cart = await givenCart(shop, quantities);
+  await done(cart, 'PUT', '/billing-address', ADA);
+  return cart;
+}
+
+test('an order, its new customer and the stock that it takes, in one transaction', async () => {
+  const lamp = await givenProduct(shop, { stock: 5 });
+  const chair = await givenProduct(shop, { stock: 100 });
+  await service.db.run(sql`
+    update product set min_stock = 3 where shop_id = ${shop.shopId} and product_id = ${lamp}`);
+  const first = await done(await readyCart({ [lamp]: 2, [chair]: 1 }), 'POST', '/order');
+  expect(await newEvents()).toEqual([
+    ['CUSTOMER_CREATE', first.customerId, {}],
+    ['ORDER_CREATE', first.orderId, { orderNumber: first.orderNumber }],
+    ['STOCK_LOW', lamp, { stocklevel: 3, minStocklevel: 3 }],
+  ]);
+  before = await lastPosition();
+  // The customer is known, and the stock low already.
+  const second = await done(await readyCart({ [lamp]: 3 }), 'POST', '/order');
+  expect(await newEvents()).toEqual([
+    ['ORDER_CREATE', second.orderId, { orderNumber: second.orderNumber }],
+    ['STOCK_OUT', lamp, { stocklevel: 0 }],
+  ]);
+  const { items } = (
+    await service.call('GET', `/manage/shops/${shop.shopId}/events?types=ORDER_CREATE`, { token: shop.token })
+  ).body;
+  expect(items.map(({ createdOn }: { createdOn: string }) => createdOn)).toEqual([
+    first.creationDate,
+    second.creationDate,
+  ]);
+});
+
+test('an order that is refused leaves no event', async () => {
+  const lamp = await givenProduct(shop, { stock: 1 });
+  const [one, other] = [await readyCart({ [lamp]: 1 }), await readyCart({ [lamp]: 1 })];
+  await done(one, 'POST', '/order');
+  before = await lastPosition();
+  expect((await on(other, 'POST', '/order')).status).toBe(409);
+  expect(await newEvents()).toEqual([]);
+});
+
+test('orders that are placed at once have an event each', async () => {
+  const lamp = await givenProduct(shop, { stock: 100 });
+  const carts = await Promise.all(Array.from({ length: 20 }, () => readyCart({ [lamp]: 1 })));
+  const orders = await Promise.all(carts.map((cart) => done(cart, 'POST', '/order')));
+  const created = (await newEvents()).filter(([type]) => type === 'ORDER_CREATE').map(([, id]) => id);
+  expect(created.toSorted()).toEqual(orders.map(({ orderId }) => orderId as string).toSorted());
+});
+
+test('the last use of a coupon, and of a campaign', async () => {
+  const lamp = await givenProduct(shop, { stock: 100 });
+  const { campaignId } = (
+    await service.call('POST', `/${shop.shopId}/coupon-campaigns?locale=en_GB`, {
+      token: shop.token,
+      body: {
+        identifier: 'FEW',
+        name: 'Few',
+        currency: 'EUR',
+        type: { name: 'FIX', amount: 1 },
+        usageLimit: 1,
+        campaignUsageLimit: 2,
+      },
+    })
+  ).body;
+  for (const code of ['FEW-1', 'FEW-2']) {
+    await service.call('PUT', `/${shop.shopId}/coupon-campaigns/${campaignId}/coupons`, {
+      token: shop.token,
+      body: { code },
+    });
+  }
+  const orderWith = async (code: string) => {
+    const cart = await readyCart({ [lamp]: 1 });
+    await done(cart, 'POST', '/coupon', { code });
+    before = await lastPosition();
+    await done(cart, 'POST', '/order');
+    return (await newEvents()).filter(([type]) => type === 'COUPON_USED_UP');
+  };
+  expect(await orderWith('FEW-1')).toEqual([
+    ['COUPON_USED_UP', campaignId, { campaign: false, coupons: [expect.stringMatching(/^few-1$/i)] }],
+  ]);
+  expect(await orderWith('FEW-2')).toEqual([
+    ['COUPON_USED_UP', campaignId, { campaign: true, coupons: [expect.stringMatching(/^few-2$/i)] }],
+  ]);
+});
+
+test('who polls by date misses no order that had to wait', async () => {
+  const lamp = await givenProduct(shop, { stock: 10 });
+  const chair = await givenProduct(shop, { stock: 10 });
+  const [slow, fast] = [await readyCart({ [lamp]: 1 }), await readyCart({ [chair]: 1 })];
+  const locker = new pg.Client({ ...inject('server'), database: service.database });
+  await locker.connect();
+  await locker.query('begin');
+  await locker.query('select from product where shop_id = $1 and product_id = $2 for update', [
+    shop.shopId,
+    lamp,
+  ]);
+  const waiting = done(slow, 'POST', '/order');
+  const placed = await done(fast, 'POST', '/order');
+  const seen = await service.call('GET', `/${shop.shopId}/orders?resultsPerPage=100`, { token: shop.token });
+  expect(seen.body.items.map(({ orderId }: { orderId: string }) => orderId)).toEqual([placed.orderId]);
+  await locker.query('rollback');
+  await locker.end();
+  const late = await waiting;
+  expect(late.creationDate > placed.creationDate).toBe(true);
+  const next = await service.call('GET', `/${shop.shopId}/orders?createdAfter=${placed.creationDate}`, {
+    token: shop.token,
+  });
+  expect(next.body.items.map(({ orderId }: { orderId: string }) => orderId)).toContain(late.orderId);
+});
+
+test('a shop that the version before has made gets its counter with the first order', async () => {
+  const lamp = await givenProduct(shop, { stock: 10 });
+  await service.db.run(sql`delete from event where shop_id = ${shop.shopId}`);
+  await service.db.run(sql`delete from counter where shop_id = ${shop.shopId} and name = 'event'`);
+  before = 0;
+  const { orderId } = await done(await readyCart({ [lamp]: 1 }), 'POST', '/order');
+  expect((await newEvents()).map(([type, id]) => [type, id])).toContainEqual(['ORDER_CREATE', orderId]);
+});

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { countProducts } from '../catalogue/products/listing-page.ts';
+import { finishRebuild } from '../catalogue/products/listing-rebuild.ts';
+import type { Config } from '../config.ts';
+import type { Database, Transaction } from '../db/database.ts';
+import { settingsFormat } from '../settings-format.ts';
+import {
+  applySettings,
+  exportSettings,
+  parseSettingsFile,
+  SettingsProblem,
+  settingsText,
+  type SettingsFile,
+} from '../shops/settings/file.ts';
+import { CommandProblem, print, recordCommand, withShop } from './command.ts';
+import { startProgress } from './progress.ts';
+
+/** `shop apply` */
+export async function applyFile(config: Config, shopId: string, path: string): Promise<void> {
+  const file = await readSettings(path);
+  await withShop(config, shopId, async (db) => {
+    const { changes, rebuildsListing } = await db.transaction((tx) => applyParsed(tx, shopId, file));
+    for (const change of changes) print(change);
+    print(
+      changes.length === 0
+        ? 'Nothing to change.'
+        : `${changes.length} ${changes.length === 1 ? 'change' : 'changes'} applied to ${shopId}.`,
+    );
+    if (rebuildsListing) await waitForLists(db, shopId);
+  });
+}
+
+/** `shop export-settings` */
+export async function printSettings(config: Config, shopId: string): Promise<void> {
+  await withShop(config, shopId, async (db) => {
+    process.stdout.write(settingsText(await exportSettings(db, shopId, settingsFormat), settingsFormat));
+  });
+}
+
+async function applyParsed(tx: Transaction, shopId: string, file: SettingsFile) {
+  const applied = await applySettings(tx, shopId, file, settingsFormat);
+  if (applied.changes.length > 0) await recordCommand(tx, shopId, 'shop apply');
+  return applied;
+}
+
+/** Products whose lists are rebuilt within a moment. */
+const FEW_PRODUCTS = 1_000;
+
+/** The shop sells meanwhile; a service that runs on the same database goes on when this command is interrupted. */
+async function waitForLists(db: Database, shopId: string): Promise<void> {
+  const total = await countProducts(db, shopId);
+  if (total < FEW_PRODUCTS) return finishRebuild(db, shopId, () => {});
+  process.stderr.write(
+    'The settings apply now. The order of lists and search results follows; a running service goes on with that if you interrupt this command.\n',
+  );
+  const progress = startProgress('products', total);
+  await finishRebuild(db, shopId, progress.advance);
+  progress.end();
+}
+
+async function readSettings(path: string): Promise<SettingsFile> {
+  const text = await readFile(path, 'utf8').catch((error: Error) => {
+    throw new CommandProblem(`Cannot read ${path}: ${error.message}`, { cause: error });
+  });
+  try {
+    return parseSettingsFile(text, settingsFormat);
+  } catch (error) {
+    if (!(error instanceof SettingsProblem)) throw error;
+    throw new CommandProblem(error.problems.map((problem) => `${path}: ${problem}`).join('\n'), {
+      cause: error,
+    });
+  }
+}

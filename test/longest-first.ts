@@ -1,0 +1,28 @@
+import path from 'node:path';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * Files that take half a minute and more. A file runs in one worker, so one that begins last leaves the other workers
+ * idle. Vitest remembers how long files took, but a fresh clone remembers nothing: there it begins with the largest
+ * files, and some of these are short.
+ */
+const LONG_FILES = [
+  'test/cli.test.ts',
+  'test/hostile.test.ts',
+  'test/start.test.ts',
+  'src/db/embedded.test.ts',
+  'src/pricing/totals.property.test.ts',
+  'test/side-by-side.test.ts',
+  'test/security/event-loop.test.ts',
+  'src/carts/plain-store.test.ts',
+];
+
+export default class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- this is no array
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) =>
+      LONG_FILES.includes(path.relative(this.ctx.config.root, moduleId));
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
