@@ -17,6 +17,7 @@ import {
   type Appearance,
 } from '../../../test/shop-copies.ts';
 import { SCOPES } from '../../http/scopes.ts';
+import { installationKey } from '../../shops/apps/sealing.ts';
 
 /** What the demo shop is after a restore. */
 
@@ -73,7 +74,7 @@ test('a backup is complete or not there, and for its owner only', async () => {
 });
 
 test('another installation gets the same shop under the same id, row for row', async () => {
-  await restored(elsewhere, file);
+  await restored(elsewhere, file, { former: await installationKey(service.config) });
   const rows = await rowsOf(elsewhere, 'DemoShop');
   const isRestore = (row: unknown) => (row as { route: string }).route === 'kontor shop restore';
   expect(rows['audit_entry']!.filter(isRestore)).toMatchObject([{ method: 'COMMAND', app_id: null }]);
