@@ -22,8 +22,8 @@ interface LoggedEvent {
 
 /** What a receiver of webhooks has got. */
 interface Received {
-  /** The position in the order of arrival of each notification, by its id; a notification may come again. */
-  first: Map<string, { eventType: string; entityUrl: string; createdOn: string }>;
+  /** By their ids, in the order of their first arrival: a notification may come again. */
+  first: Map<string, { eventType: string; entityUrl: string }>;
   again: number;
 }
 
@@ -78,11 +78,7 @@ async function startReceiver(): Promise<{ received: Received; url: string }> {
     void text(request).then((body) => {
       const id = String(request.headers['webhook-id']);
       if (received.first.has(id)) received.again += 1;
-      else
-        received.first.set(
-          id,
-          JSON.parse(body) as { eventType: string; entityUrl: string; createdOn: string },
-        );
+      else received.first.set(id, JSON.parse(body) as { eventType: string; entityUrl: string });
       response.end();
     });
   });
@@ -162,9 +158,11 @@ async function keepWriting(
       });
       const { orderId } = done<Order>(await orderCart(shop, cart, undefined), 'POST order');
       written.orders += 1;
-      const body = [{ op: 'add', path: '/internalNote', value: cart.cartId }];
-      done(await shop.call('PATCH', `/orders/${orderId}`, { body }), 'PATCH order');
-      written.changes += 1;
+      for (const value of ['packed', 'sent']) {
+        const body = [{ op: 'add', path: '/internalNote', value }];
+        done(await shop.call('PATCH', `/orders/${orderId}`, { body }), 'PATCH order');
+        written.changes += 1;
+      }
     } catch (error) {
       if (!isAway(error)) throw error;
       return;
@@ -230,11 +228,13 @@ function mustBeDelivered({ first }: Received, expected: readonly LoggedEvent[]):
       ),
     );
   }
-  const lastOf = new Map<string, string>();
-  for (const { eventType, entityUrl, createdOn } of came) {
+  const lastOf = new Map<string, number>();
+  for (const [id, { eventType, entityUrl }] of first) {
     const key = `${eventType} ${entityUrl}`;
-    const last = lastOf.get(key);
-    must(last === undefined || last < createdOn, `${key}: ${createdOn} came after ${String(last)}`);
-    lastOf.set(key, createdOn);
+    // An id ends with the position of its event.
+    const position = Number.parseInt(id.slice(-12), 16);
+    const last = lastOf.get(key) ?? 0;
+    must(last < position, `${key}: ${position} came after ${last}`);
+    lastOf.set(key, position);
   }
 }

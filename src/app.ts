@@ -81,6 +81,10 @@ import { startPageRoutes } from './storefront/start-page/routes.ts';
 import { pathOnShopHost } from './storefront/shop-host.ts';
 import { storefrontRoutes } from './storefront/routes.ts';
 import { taxes } from './shops/taxes/routes.ts';
+import { installationKey } from './shops/apps/sealing.ts';
+import { managedWebhooks } from './shops/webhooks/manage-routes.ts';
+import { receiverPolicy } from './shops/webhooks/receiver-address.ts';
+import { webhooks } from './shops/webhooks/routes.ts';
 
 export interface AppDeps {
   config: Config;
@@ -197,6 +201,7 @@ export async function buildApp({
   const cartStore = createCartStore(db, cartStoreOptions);
   const placeOrder = createOrderPlacing(db, cartStore, cartStoreOptions);
   const eventWaiting = createEventWaiting(db, log);
+  let key: Promise<Buffer> | undefined;
   const api = operations(app, {
     config,
     db,
@@ -249,6 +254,9 @@ export async function buildApp({
   audit(api);
   events(api, eventWaiting);
   apps(api);
+  const webhookDeps = { policy: receiverPolicy(config), loadKey: () => (key ??= installationKey(config)) };
+  webhooks(api, webhookDeps);
+  managedWebhooks(api, webhookDeps);
   api.finish();
   await docsRoutes(app);
   mediaRoutes(app, { media });

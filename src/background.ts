@@ -8,6 +8,9 @@ import { repeat, type Background } from './platform/background.ts';
 import { runCleanup } from './platform/cleanup.ts';
 import { startEmailWorker } from './platform/email/worker.ts';
 import { createEmailShopLoader } from './shops/email/shop.ts';
+import type { Resolve } from './shops/webhooks/receiver-address.ts';
+import { startWebhookWorker } from './shops/webhooks/worker.ts';
+import { WEBHOOK_ENTITIES } from './webhook-entities.ts';
 
 const CHECK_REBUILDS = 5_000;
 const CHECK_CLEANUP = 60_000;
@@ -36,4 +39,23 @@ export interface EmailDeps {
 export function startEmails({ db, config, log, origin, pause }: EmailDeps): Background {
   const loadShop = createEmailShopLoader({ db, config, origin });
   return startEmailWorker({ db, config, log, kinds: EMAIL_KINDS, loadShop, pause });
+}
+
+export interface WebhookDeps {
+  db: Database;
+  config: Config;
+  log: FastifyBaseLogger;
+  /** Scheme and host of the links in what is sent. */
+  origin: string;
+  /** Milliseconds between two sweeps. */
+  pause?: number;
+  /** Milliseconds that a receiver has. */
+  timeout?: number;
+  /** Finds the addresses of a receiver; absent: by DNS. */
+  resolve?: Resolve;
+}
+
+/** Starts to deliver events to webhooks. */
+export function startWebhooks(deps: WebhookDeps): Background {
+  return startWebhookWorker({ ...deps, entities: WEBHOOK_ENTITIES });
 }

@@ -13,6 +13,7 @@ import { openMediaStorage } from './platform/media/open-storage.ts';
 import { mediaCleanup } from './platform/media/sweep.ts';
 import { requestCleanup } from './people/newsletters/queries.ts';
 import type { CleanupStep } from './platform/cleanup.ts';
+import { deliveryCleanup } from './shops/webhooks/delivery-queries.ts';
 import { unpaidOrderRelease } from './orders/release-unpaid.ts';
 import { wishlistCleanup } from './storefront/wishlist/queries.ts';
 
@@ -30,6 +31,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     wishlistCleanup,
     emailCountCleanup,
     failedJobCleanup,
+    deliveryCleanup(config.EVENT_DAYS),
     eventCleanup(config.EVENT_DAYS),
     mediaCleanup(openMediaStorage(config), { config, log }),
   ];

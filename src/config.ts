@@ -1,5 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { Ajv } from 'ajv';
+import ipaddr from 'ipaddr.js';
 
 /**
  * The environment, typed; a variable without a default may be absent. The table in docs/configuration.md lists the
@@ -93,7 +94,13 @@ export const Environment = {
       minimum: 0,
       maximum: 720,
       default: 4,
-      description: 'Hours after which a cart that nobody touches is told of as abandoned, 0 = never.',
+      description: 'Hours after which an untouched cart counts as abandoned, 0 = never.',
+    },
+    WEBHOOK_ALLOW: {
+      type: 'string',
+      pattern: '^ *[0-9A-Fa-f.:]+/[0-9]{1,3} *(, *[0-9A-Fa-f.:]+/[0-9]{1,3} *)*$',
+      description:
+        'Networks (comma-separated CIDR) that webhooks may call beside public addresses, also by http. A private service may call all.',
     },
     MEDIA_URL: {
       type: 'string',
@@ -164,9 +171,13 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const known = Object.fromEntries(given.filter(([name]) => name in Environment.properties));
   const values: unknown = { ...known };
   const validate = ajv.compile<Config>(Environment);
-  if (validate(values)) return values;
+  const isValid = validate(values);
+  if (isValid && !hasWrongNetwork(values)) return values;
 
-  const problems = validate.errors!.map(({ instancePath, message }) => {
+  const errors = isValid
+    ? [{ instancePath: '/WEBHOOK_ALLOW', message: 'must be networks such as 10.0.0.0/8' }]
+    : validate.errors!;
+  const problems = errors.map(({ instancePath, message }) => {
     const name = instancePath.slice(1) as keyof Config;
     const isSecret = SECRETS.includes(name);
     const shown = isSecret ? '' : ` (it is ${JSON.stringify(known[name])})`;
@@ -174,6 +185,10 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     return `${name} ${message}${shown}: ${description}`;
   });
   throw new ConfigError([...new Set(problems)].join('\n'));
+}
+
+function hasWrongNetwork({ WEBHOOK_ALLOW }: Config): boolean {
+  return WEBHOOK_ALLOW?.split(',').some((network) => !ipaddr.isValidCIDR(network.trim())) ?? false;
 }
 
 /** Only programs on this machine can call: no other address, and no proxy in front. */

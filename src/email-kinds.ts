@@ -5,6 +5,7 @@ import { refundEmail } from './orders/refund-email.ts';
 import { shipmentEmail } from './orders/shipment-email.ts';
 import { newsletterConfirmation } from './people/newsletters/confirmation-email.ts';
 import type { EmailKind } from './platform/email/kind.ts';
+import { deactivationEmail } from './shops/webhooks/deactivation-email.ts';
 
 /** Every kind of email, in the order in which a settings file lists them. */
 export const EMAIL_KINDS: readonly EmailKind[] = [
@@ -14,4 +15,5 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   refundEmail,
   availabilityEmail,
   newsletterConfirmation,
+  deactivationEmail,
 ];

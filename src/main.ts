@@ -50,13 +50,17 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
         })
       : openDataFolder(config.KONTOR_DATA).then(() => undefined);
   // PostgreSQL starts while the modules are loaded.
-  const [embedded, { buildApp }, { startBackground, startEmails }, { areMetricsServed, metricsServer }] =
-    await Promise.all([
-      starting,
-      import('./app.ts'),
-      import('./background.ts'),
-      import('./platform/metrics.ts'),
-    ]);
+  const [
+    embedded,
+    { buildApp },
+    { startBackground, startEmails, startWebhooks },
+    { areMetricsServed, metricsServer },
+  ] = await Promise.all([
+    starting,
+    import('./app.ts'),
+    import('./background.ts'),
+    import('./platform/metrics.ts'),
+  ]);
   const tracing =
     config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
       ? undefined
@@ -72,6 +76,7 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
     const app = await buildApp({ config, db, log, isMigrated: () => ready, tracing });
     const metrics = config.METRICS_PORT === undefined ? undefined : metricsServer(app, config);
     let emails: Background | undefined;
+    let webhooks: Background | undefined;
     let background: Background | undefined;
     let stopRefreshing: (() => Promise<void>) | undefined;
     try {
@@ -84,7 +89,9 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
       stopRefreshing = startRefreshingStatistics(db, (error) =>
         log.warn({ err: error }, 'the statistics of the database could not be refreshed'),
       );
-      emails = startEmails({ db, config, log, origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? address });
+      const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? address;
+      emails = startEmails({ db, config, log, origin });
+      webhooks = startWebhooks({ db, config, log, origin });
       const access = (await countShops(db)) === 0 ? await demo.createShops(db, config) : undefined;
       await app.shopHosts.refresh();
       ready = true;
@@ -121,6 +128,7 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
         closeInTime(app),
         metrics?.close(),
         emails?.stop(),
+        webhooks?.stop(),
         background?.stop(),
         stopRefreshing?.(),
       ]);

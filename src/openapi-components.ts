@@ -13,6 +13,8 @@ export interface OpenApiDocument {
     responses: Record<string, DocumentedResponse>;
     schemas: Record<string, Schema>;
   };
+  /** What the service calls, by the type of the event. */
+  webhooks?: Record<string, { post: DocumentedOperation }>;
 }
 
 export interface DocumentedOperation {

@@ -11,6 +11,7 @@ import {
   type Access,
   type Scope,
 } from './http/scopes.ts';
+import { webhookReference } from './shops/webhooks/reference.ts';
 import {
   withNamedParts,
   type DocumentedOperation,
@@ -73,7 +74,7 @@ function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, 
     name,
     { ...refusal, content: { 'application/json': { schema: ErrorBody } } },
   ]);
-  return withNamedParts({
+  const document = withNamedParts({
     openapi: '3.1.1',
     info: { title: 'Kontor', version: packageVersion(), description: INTRODUCTION },
     servers: [{ url: '/', description: 'This server' }],
@@ -92,6 +93,8 @@ function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, 
       schemas: {},
     },
   });
+  // Behind the naming of parts: it refers to components that operations have made.
+  return { ...document, webhooks: webhookReference() };
 }
 
 function describedOperation(operation: DocumentedOperation, facts: Facts): DocumentedOperation {
@@ -273,6 +276,7 @@ const TAGS: Readonly<Record<string, string>> = {
   'script-tags': 'Scripts that an app adds to the pages of the storefront.',
   audit: 'Who has changed what, and when.',
   events: 'What happened in the shop, in its order, to read on from where one was.',
+  webhooks: 'Addresses of an app that are called when something happens in the shop.',
   token: 'How an app that a merchant installs gets its access token.',
 };
 

@@ -53,8 +53,9 @@ const unauthorised = (text: string) => ({
   text,
 });
 
-const guarded = OPERATIONS.filter(({ scopes }) => scopes.length > 0);
-const open = OPERATIONS.filter(({ scopes }) => scopes.length === 0);
+const isGuarded = ({ scopes, anyToken }: Operation) => scopes.length > 0 || anyToken;
+const guarded = OPERATIONS.filter((operation) => isGuarded(operation));
+const open = OPERATIONS.filter((operation) => !isGuarded(operation));
 
 const ofCarts = OPERATIONS.filter(({ cartToken }) => cartToken);
 
@@ -109,7 +110,7 @@ describe.each(open)('$name', (operation) => {
 
 describe.each(guarded)('$name', (operation) => {
   const { scopes, status } = operation;
-  const isAnonymous = scopes.every((scope) => ANONYMOUS_SCOPES.has(scope));
+  const isAnonymous = scopes.length > 0 && scopes.every((scope) => ANONYMOUS_SCOPES.has(scope));
 
   test('without a token', async () => {
     if (isAnonymous) {

@@ -3,6 +3,8 @@ import { validate } from '@scalar/openapi-parser';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openapiText } from '../src/openapi.ts';
 import type { OpenApiDocument, Parameter, Schema } from '../src/openapi-components.ts';
+import { EVENT_TYPE_NAMES, type EventType } from '../src/platform/events/types.ts';
+import { CONTRACT_TYPES } from '../src/shops/webhooks/render.ts';
 import { startService, type Service } from './service.ts';
 
 let service: Service;
@@ -96,13 +98,35 @@ describe('openapi.json', () => {
     for (const operation of operations()) {
       const scope = operation['x-scope'];
       const isAnonymous = scope === 'products_read' || scope === 'legal_read';
+      const needsAnyToken = ANY_TOKEN.has(operation.tags[0]!);
       expect(operation).toMatchObject({
         summary: expect.stringMatching(/^[A-Z]/),
-        description: expect.stringContaining(`Scope: ${scope}.`),
+        description: expect.stringContaining(needsAnyToken ? 'Needs a token;' : `Scope: ${scope}.`),
         tags: [expect.any(String)],
         'x-labels': expect.any(Array),
-        security: security[scope === 'none' ? 'none' : isAnonymous ? 'anonymous' : 'token'],
+        security:
+          security[needsAnyToken ? 'token' : scope === 'none' ? 'none' : isAnonymous ? 'anonymous' : 'token'],
       });
+    }
+  });
+
+  test('describes the call of every type of event, with a body whose fields have descriptions and examples', () => {
+    expect(Object.keys(document.webhooks!)).toEqual(EVENT_TYPE_NAMES);
+    for (const [type, { post }] of Object.entries(document.webhooks!)) {
+      const { properties } = post.requestBody!.content['application/json']!.schema;
+      const isOfContract = CONTRACT_TYPES.has(type as EventType);
+      expect(Object.keys(properties!)).toEqual([
+        'id',
+        'baseUrl',
+        'entityUrl',
+        'createdOn',
+        'eventType',
+        'entity',
+        ...(isOfContract ? [] : ['data']),
+      ]);
+      for (const field of Object.values(properties!)) {
+        expect([type, hasDescription(field), hasExample(field)]).toEqual([type, true, true]);
+      }
     }
   });
 
@@ -145,6 +169,9 @@ describe('openapi.json', () => {
     expect(missing).toEqual([]);
   });
 });
+
+/** Whose scopes decide what is shown. */
+const ANY_TOKEN = new Set(['events', 'webhooks']);
 
 function hasDescription(field: Schema): boolean {
   return Boolean(field.description ?? resolved(field).description);

@@ -7,12 +7,14 @@ import { sql, type Sql } from '../src/db/sql.ts';
 import { newCartToken } from '../src/http/cart-token.ts';
 import type { Label } from '../src/http/operation.ts';
 import type { Scope } from '../src/http/scopes.ts';
-import { newId, newSecret, secretHash } from '../src/kernel/ids.ts';
+import { isId, newId, newSecret, secretHash } from '../src/kernel/ids.ts';
 import { STATES } from '../src/orders/schema.ts';
 import type { ProductFacts } from '../src/catalogue/products/facts.ts';
 import { refreshListing } from '../src/catalogue/products/listing.ts';
 import { insertProduct } from '../src/catalogue/products/queries.ts';
 import { insertProductType } from '../src/catalogue/producttypes/queries.ts';
+import { recordEvents } from '../src/platform/events/log.ts';
+import { deliveryIdOf } from '../src/shops/webhooks/delivery-id.ts';
 import { moveSettingsVersion, takeNumber } from '../src/shops/shop/queries.ts';
 import { givenToken } from './builders.ts';
 import type { CallOptions, Service } from './service.ts';
@@ -41,8 +43,10 @@ export interface Operation {
   name: string;
   method: string;
   path: string;
-  /** Each of them is needed; none: anybody may call. */
+  /** Each of them is needed; none: anybody may call, unless it needs a token. */
   scopes: readonly Scope[];
+  /** It needs a token of the shop, whatever its scopes are. */
+  anyToken: boolean;
   /** It needs the token of the cart that its path names, beside the scope if there is one. */
   cartToken: boolean;
   labels: readonly Label[];
@@ -79,15 +83,21 @@ export interface Operation {
   streamed: boolean;
 }
 
-type Facts = Partial<Omit<Operation, 'name' | 'method' | 'path' | 'scopes'>>;
+type Facts = Partial<Omit<Operation, 'name' | 'method' | 'path' | 'scopes' | 'anyToken'>>;
 
-function operation(name: string, access: Scope | 'public' | readonly Scope[], facts: Facts): Operation {
+function operation(
+  name: string,
+  access: Scope | 'public' | 'any token' | readonly Scope[],
+  facts: Facts,
+): Operation {
   const [method, path] = name.split(' ') as [string, string];
   return {
     name,
     method,
     path: path === '/' ? '' : path,
-    scopes: access === 'public' ? [] : typeof access === 'string' ? [access] : access,
+    scopes:
+      access === 'public' || access === 'any token' ? [] : typeof access === 'string' ? [access] : access,
+    anyToken: access === 'any token',
     cartToken: path.startsWith('/carts/'),
     labels: ['Base', 'Now'],
     status: 200,
@@ -241,6 +251,28 @@ const couponCampaign = shape(
   paymentMethodIds?: array
   paymentMethodIds[]?: string`,
   links,
+);
+
+const webhookFields = shape(
+  'active: boolean\neventType: string\ncallbackUrl: string\ncreatedOn: string\nupdatedOn: string',
+  links,
+);
+
+const webhookAttempt =
+  'statusCode: integer|null\nmilliseconds: integer|null\nanswer: string|null\nerror: string|null';
+
+const webhookDeliveryShape = shape(
+  `deliveryId: string
+  messageId: string
+  position: integer
+  resourceId: string|null
+  status: string
+  attempts: integer`,
+  webhookAttempt,
+  `createdOn: string
+  triedOn: string|null
+  deliveredOn: string|null
+  nextTryOn: string|null`,
 );
 
 const scriptTag = shape(
@@ -689,6 +721,46 @@ const ownScriptTag: Fact<string> = async ({ service: { db }, shopId, token }) =>
 };
 
 /** What an app sends that a merchant has just agreed to install. */
+/** A webhook of the calling app. Nobody listens at its address, which says so at once. */
+const webhook: Fact<string> = async ({ service, shopId, token }) => {
+  const { body } = await service.call('POST', `/${shopId}/webhooks`, { token, body: newWebhook() });
+  return body.webhookId;
+};
+
+const newWebhook = () => ({
+  callbackUrl: 'http://127.0.0.1:65535/hook',
+  eventType: 'SETTINGS_CHANGED',
+  active: true,
+});
+
+/** What the webhook of the path has delivered; something else where there is no such webhook. */
+const webhookDelivery: Fact<string> = async ({ service: { db }, shopId }, params) => {
+  const webhookId = params!['webhookId']!;
+  if (!isId(webhookId)) return newId(db.now);
+  await db.run(sql`
+    insert into webhook_delivery (shop_id, webhook_id, position, resource_id, status, attempts, created_at)
+    select shop_id, webhook_id, 1, webhook_id, 'delivered', 1, created_at from webhook
+    where shop_id = ${shopId} and webhook_id = ${webhookId} on conflict do nothing`);
+  return deliveryIdOf(shopId, webhookId, 1);
+};
+
+const deliveredWebhook: Fact<string> = async (shop) => {
+  const webhookId = await webhook(shop);
+  await webhookDelivery(shop, { webhookId });
+  return webhookId;
+};
+
+/** An app sees its own only. */
+const lastingWebhook = once(webhook, { perToken: true });
+const lastingDeliveredWebhook = once(deliveredWebhook, { perToken: true });
+
+const appUninstalled = once(async ({ service: { db }, shopId }) => {
+  await db.transaction(async (tx) =>
+    recordEvents(tx, shopId, [{ type: 'APP_UNINSTALL', resourceId: newId(tx.now) }]),
+  );
+  return 'types=APP_UNINSTALL';
+});
+
 const installation: Fact<unknown> = ({ service, shopId }) =>
   service.db.transaction(async (tx) => {
     const key = Buffer.alloc(32);
@@ -706,10 +778,13 @@ const installation: Fact<unknown> = ({ service, shopId }) =>
 const freeNumber = () => `T-${newSecret(24)}`;
 
 /** The same answer for a shop each time, for calls that change nothing. */
-function once<Value>(fact: Fact<Value>): (shop: Shop) => Promise<Value> {
+function once<Value>(
+  fact: Fact<Value>,
+  { perToken }: { perToken: boolean } = { perToken: false },
+): (shop: Shop) => Promise<Value> {
   const made = new Map<string, Promise<Value>>();
   return (shop) => {
-    const key = `${shop.service.database} ${shop.shopId}`;
+    const key = `${shop.service.database} ${shop.shopId} ${perToken ? shop.token : ''}`;
     if (!made.has(key)) made.set(key, Promise.resolve(fact(shop)));
     return made.get(key)!;
   };
@@ -2067,6 +2142,106 @@ export const OPERATIONS: readonly Operation[] = [
     answer: taxClass,
   }),
   operation('GET /tax-model', 'products_read', { answer: shape(taxModel) }),
+
+  operation('GET /manage/events', 'any token', {
+    labels: [],
+    query: ['after', 'types', 'limit', 'wait'],
+    search: appUninstalled,
+    answer: shape(
+      array(
+        'items',
+        shape(`position: integer
+        eventType: string
+        createdOn: string
+        resource: string
+        resourceId: string|null
+        entityUrl: string|null
+        appId: string|null
+        data: object`),
+      ),
+      'next: integer',
+    ),
+  }),
+
+  operation('GET /webhooks', 'any token', {
+    labels: [],
+    query: ['page', 'size'],
+    search: async (shop) => {
+      await lastingWebhook(shop);
+      return '';
+    },
+    answer: shape(
+      links,
+      array('content', shape('id: string', webhookFields)),
+      object('page', 'size: integer\ntotalElements: integer\ntotalPages: integer\nnumber: integer'),
+    ),
+  }),
+  operation('POST /webhooks', 'any token', {
+    labels: [],
+    status: 201,
+    body: newWebhook,
+    request: 'callbackUrl: string\neventType: string\nactive?: boolean',
+    answer: shape('webhookId: string', webhookFields),
+  }),
+  operation('GET /webhooks/{webhookId}', 'any token', {
+    labels: [],
+    params: { webhookId: lastingWebhook },
+    answer: shape('webhookId: string', webhookFields),
+  }),
+  operation('POST /webhooks/{webhookId}', 'any token', {
+    labels: [],
+    params: { webhookId: webhook },
+    body: () => ({ active: 'false' }),
+    form: true,
+    request: 'active: string|boolean',
+    answer: shape('webhookId: string', webhookFields),
+  }),
+  operation('DELETE /webhooks/{webhookId}', 'any token', {
+    labels: [],
+    status: 204,
+    params: { webhookId: webhook },
+  }),
+  operation('POST /manage/webhooks', 'any token', {
+    labels: [],
+    status: 201,
+    secret: true,
+    body: newWebhook,
+    request: 'callbackUrl: string\neventType: string\nactive?: boolean',
+    answer: shape('webhookId: string', webhookFields, 'secret: string'),
+  }),
+  operation('POST /manage/webhooks/{webhookId}/secret', 'any token', {
+    labels: [],
+    secret: true,
+    params: { webhookId: webhook },
+    answer: 'secret: string\nformerSecretUntil: string|null',
+  }),
+  operation('GET /manage/webhooks/{webhookId}/deliveries', 'any token', {
+    labels: [],
+    query: ['status', 'before', 'limit'],
+    params: { webhookId: lastingDeliveredWebhook },
+    answer: shape(array('items', webhookDeliveryShape), 'next: integer|null'),
+  }),
+  operation('POST /manage/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver', 'any token', {
+    labels: [],
+    params: { webhookId: webhook, deliveryId: webhookDelivery },
+    answer: webhookDeliveryShape,
+  }),
+  operation('POST /manage/webhooks/{webhookId}/replay', 'any token', {
+    labels: [],
+    params: { webhookId: webhook },
+    body: async (shop) => {
+      await appUninstalled(shop);
+      return { from: 1 };
+    },
+    request: 'from: integer',
+    answer: shape('webhookId: string', webhookFields),
+  }),
+  operation('POST /manage/webhooks/{webhookId}/test', 'any token', {
+    labels: [],
+    writes: false,
+    params: { webhookId: webhook },
+    answer: shape('isDelivered: boolean', webhookAttempt),
+  }),
 
   operation('POST /token', 'public', {
     labels: [],

@@ -72,7 +72,7 @@ describe.each(unclaimed)('$name', (operation) => {
   });
 });
 
-test.each(unclaimed.filter((operation) => operation.scopes.length > 0))(
+test.each(unclaimed.filter((operation) => operation.scopes.length > 0 || operation.anyToken))(
   '$name looks at the token and the scope before the cart token',
   async (operation) => {
     const call = await validCall(operation, shop);

@@ -113,7 +113,8 @@ describe('an answer to one shop', () => {
         select shop_id, cart_id from cart union all
         select shop_id, campaign_id from coupon_campaign union all
         select shop_id, campaign_id from newsletter_campaign union all
-        select shop_id, script_tag_id from script_tag
+        select shop_id, script_tag_id from script_tag union all
+        select shop_id, webhook_id from webhook
       ) as things where shop_id = 'DemoShop'`);
       expect(ids.filter((id) => ours.rows.some((row) => row.id === id))).toEqual([]);
     },

@@ -100,13 +100,13 @@ export interface Counters {
 }
 
 /**
- * Locks the counters of customers, events and orders, in this order; see `platform/events/log.ts`. A shop that was
+ * Locks the counters of orders, events and customers, in this order; see `platform/events/log.ts`. A shop that was
  * deleted has none, and no carts either.
  */
 export async function lockCounters(tx: Transaction, shopId: string): Promise<Counters> {
   const rows = await tx.many<{ name: string; value: number; at: number | null }>(sql`
     select name, value, at from counter where shop_id = ${shopId} and name in ('customer', 'event', 'order')
-    order by name for no key update`);
+    order by name desc for no key update`);
   const [customer, event, order] = ['customer', 'event', 'order'].map((name) =>
     rows.find((row) => row.name === name),
   );

@@ -51,7 +51,7 @@ export async function placeOrder(
  * between them the numbers of new customers are read, if there are any.
  *
  * Two transactions that place orders cannot deadlock, because each takes its locks in the same order: carts, products,
- * coupons, campaigns, each in the order of their keys, then the counters of customers, events and orders, which all
+ * coupons, campaigns, each in the order of their keys, then the counters of orders, events and customers, which all
  * orders of the shop wait for and which are therefore the last. Whoever holds them has all that orders compete for:
  * customers and the sums of the day are written by one transaction at a time. Whoever cancels or edits an order takes
  * products, coupon, the counter of events and sums in the same order.

@@ -177,7 +177,7 @@ async function idsOf(
 }
 
 /** As text, because the schema's serialiser would put keys that may be missing behind all others. */
-function toCampaign(
+export function toCampaign(
   row: Campaign,
   settings: Settings,
   locale: string,

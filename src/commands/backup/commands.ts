@@ -52,11 +52,16 @@ export const backupCommands: Command[] = [
         const wanted = as ?? backup.manifest.shopId;
         if (await findShop(db, wanted)) throw shopExists(wanted);
         const progress = startProgress('rows and files', backup.bytes);
-        const { shopId, files, appsWithoutSecret } = await restoreShop(db, config, backup, {
-          as,
-          keys: { own: await installationKey(config), former },
-          onProgress: progress.advance,
-        });
+        const { shopId, files, appsWithoutSecret, webhooksWithoutSecret } = await restoreShop(
+          db,
+          config,
+          backup,
+          {
+            as,
+            keys: { own: await installationKey(config), former },
+            onProgress: progress.advance,
+          },
+        );
         progress.end();
         print(
           `Shop ${shopId} is restored from ${file}: ${contents(backup.manifest, files)}, ${size(backup.bytes)}, ${since(began)}.`,
@@ -69,6 +74,11 @@ export const backupCommands: Command[] = [
         if (appsWithoutSecret.length > 0) {
           print(
             `Secrets of these apps were left out, because they were sealed with another key (see --source-key): ${appsWithoutSecret.join(', ')}`,
+          );
+        }
+        if (webhooksWithoutSecret > 0) {
+          print(
+            `Deactivated, because their secrets were sealed with another key: ${counted(webhooksWithoutSecret, 'webhook')}. Each needs a new secret: POST /manage/shops/${shopId}/webhooks/{webhookId}/secret`,
           );
         }
       });

@@ -8,7 +8,7 @@ import { readMigrations } from '../../db/migrate.ts';
 import { catalogueSql, type Sql } from '../../db/sql.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
-import { resealSecrets, type SealingKeys } from '../../shops/apps/apps.ts';
+import { resealSecrets, resealWebhookSecrets, type SealingKeys } from '../../shops/apps/apps.ts';
 import { CommandProblem, recordCommand } from '../command.ts';
 import { setTextFormats } from './backup.ts';
 import { readChunks } from './file.ts';
@@ -29,6 +29,8 @@ export interface Restored {
   files: number;
   /** Names of the apps whose secrets no key opens. */
   appsWithoutSecret: string[];
+  /** How many webhooks were deactivated, because no key opens their secrets. */
+  webhooksWithoutSecret: number;
 }
 
 /**
@@ -100,8 +102,9 @@ async function insertShop(
       }
     }
     const appsWithoutSecret = await resealSecrets(tx, shopId, keys);
+    const webhooksWithoutSecret = await resealWebhookSecrets(tx, shopId, keys);
     await recordCommand(tx, shopId, 'shop restore');
-    return { shopId, files, appsWithoutSecret };
+    return { shopId, files, appsWithoutSecret, webhooksWithoutSecret };
   } catch (error) {
     if (hasBegunFiles) await storage.removeShop(shopId);
     throw error;

@@ -171,7 +171,7 @@ export function customers(api: Operations): void {
   );
 }
 
-function toCustomer(row: CustomerRow, link: (path: string) => string): Static<typeof Customer> {
+export function toCustomer(row: CustomerRow, link: (path: string) => string): Static<typeof Customer> {
   const customerId = row.customerId.toUpperCase();
   return {
     customerId,

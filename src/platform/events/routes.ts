@@ -5,8 +5,9 @@ import { hasScope, type Caller } from '../../http/callers.ts';
 import { gone, HttpError, invalid, missingScope } from '../../http/errors.ts';
 import type { Operations } from '../../http/operation.ts';
 import { Id, Nullable, Timestamp } from '../../http/schemas.ts';
+import { entityUrlOf } from './entity-url.ts';
 import { readEvents, type EventPage, type EventRow } from './queries.ts';
-import { EVENT_TYPES, EVENT_TYPE_NAMES, isEventType, type EventResource, type EventType } from './types.ts';
+import { EVENT_TYPES, EVENT_TYPE_NAMES, isEventType, type EventType } from './types.ts';
 import type { EventWaiting } from './waiting.ts';
 
 const EventItem = Type.Object(
@@ -93,12 +94,14 @@ export function events(api: Operations, waiting: EventWaiting): void {
           maximum: MOST_EVENTS,
           default: 100,
           description: 'The most events of one answer.',
+          examples: [100],
         }),
         wait: Type.Integer({
           minimum: 0,
           maximum: LONGEST_WAIT,
           default: 0,
           description: 'Seconds to wait when there is nothing new.',
+          examples: [20],
         }),
       }),
       answer: EventList,
@@ -199,25 +202,6 @@ async function* streamed(
     if (page.events.length === 0) yield ': waiting\n\n';
     page = await readOn(page.next, page.next < page.last ? 0 : HEARTBEAT);
   }
-}
-
-const PATHS: Readonly<Record<EventResource, string | null>> = {
-  order: '/orders/',
-  product: '/products/',
-  customer: '/customers/',
-  'coupon campaign': '/coupon-campaigns/',
-  cart: '/carts/',
-  app: null,
-  shop: '',
-};
-
-/** The address of what an event is about. */
-export function entityUrlOf(
-  { type, resourceId }: Pick<EventRow, 'type' | 'resourceId'>,
-  link: (path: string) => string,
-): string | null {
-  const path = PATHS[EVENT_TYPES[type].resource];
-  return path === null ? null : link(`${path}${path === '' ? '' : resourceId}`);
 }
 
 function toEvent(event: EventRow, link: (path: string) => string): Static<typeof EventItem> {

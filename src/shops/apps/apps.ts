@@ -6,6 +6,7 @@ import type { Scope } from '../../http/scopes.ts';
 import { isId, newId, newSecret, secretHash } from '../../kernel/ids.ts';
 import { recordEvents } from '../../platform/events/log.ts';
 import { moveSettingsVersion } from '../shop/queries.ts';
+import { detachWebhooks, findSealedSecrets, updateSealedSecrets } from '../webhooks/queries.ts';
 import {
   deleteAppById,
   deleteExpiredCodes,
@@ -149,12 +150,16 @@ export async function listApps(db: Queries, shopId: string) {
   }));
 }
 
-/** Uninstalls: tokens and script tags of the app go with it. False when there is no such app. */
+/**
+ * Uninstalls: tokens, script tags and webhooks of the app go with it, but for the webhooks that are called when an app is
+ * uninstalled. False when there is no such app.
+ */
 export async function deleteApp(tx: Transaction, shopId: string, nameOrClientId: string): Promise<boolean> {
   const app = await findApp(tx, shopId, nameOrClientId);
   if (!app) return false;
   // The pages of the storefront load its scripts no longer.
   await moveSettingsVersion(tx, shopId);
+  await detachWebhooks(tx, shopId, app.appId);
   if ((await deleteAppById(tx, shopId, app.appId)) === 0) return false;
   recordEvents(tx, shopId, [
     { type: 'APP_UNINSTALL', resourceId: app.appId.toUpperCase(), data: { name: app.name } },
@@ -227,6 +232,34 @@ export async function resealSecrets(
     const secret = former && unsealIfPossible(former, secretSealed);
     await updateSealedSecret(tx, shopId, appId, secret === undefined ? null : seal(own, secret));
     if (secret === undefined) lost.push(name);
+  }
+  return lost;
+}
+
+/**
+ * The same for the secrets of its webhooks. A webhook whose secret neither key opens is deactivated, because it could
+ * not sign; returns how many those are.
+ */
+export async function resealWebhookSecrets(
+  tx: Transaction,
+  shopId: string,
+  { own, former }: SealingKeys,
+): Promise<number> {
+  const resealed = (sealed: Buffer | null): Buffer | null => {
+    if (!sealed || unsealIfPossible(own, sealed) !== undefined) return sealed;
+    const secret = former && unsealIfPossible(former, sealed);
+    return secret === undefined ? null : seal(own, secret);
+  };
+  let lost = 0;
+  for (const sealed of await findSealedSecrets(tx, shopId)) {
+    const secrets = {
+      webhookId: sealed.webhookId,
+      secretSealed: resealed(sealed.secretSealed),
+      formerSecretSealed: resealed(sealed.formerSecretSealed),
+      clientSecretSealed: resealed(sealed.clientSecretSealed),
+    };
+    await updateSealedSecrets(tx, shopId, secrets);
+    if (sealed.secretSealed && !secrets.secretSealed) lost++;
   }
   return lost;
 }

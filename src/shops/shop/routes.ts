@@ -1,10 +1,10 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { isInEu } from '../countries/countries.ts';
 import { storefrontUrl } from '../../http/links.ts';
 import { readingLocale, textIn } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
 import { LocaleParameter, Nullable } from '../../http/schemas.ts';
-import { shopSettings } from '../settings/settings.ts';
+import { shopSettings, type Settings } from '../settings/settings.ts';
 
 const Shop = Type.Object(
   {
@@ -48,18 +48,22 @@ export function shop(api: Operations): void {
     },
     async ({ db, shopId, query, origin }) => {
       const settings = await shopSettings(db, shopId);
-      const locale = readingLocale(query.locale, settings);
-      return {
-        name: textIn(settings.name, locale, settings.defaultLocale) ?? shopId,
-        email: settings.email,
-        slogan: textIn(settings.slogan, locale, settings.defaultLocale),
-        // A file of our own is kept without the host it is served from.
-        logoUrl: settings.logoUrl?.startsWith('/') ? origin + settings.logoUrl : settings.logoUrl,
-        sfUrl: storefrontUrl(origin, settings),
-        mboUrl: `${origin}/#${shopId}`,
-        isInEU: isInEu(settings.country),
-        countryCode2: settings.country,
-      };
+      return toShop(settings, readingLocale(query.locale, settings), origin);
     },
   );
+}
+
+export function toShop(settings: Settings, locale: string, origin: string): Static<typeof Shop> {
+  const { shopId, defaultLocale } = settings;
+  return {
+    name: textIn(settings.name, locale, defaultLocale) ?? shopId,
+    email: settings.email,
+    slogan: textIn(settings.slogan, locale, defaultLocale),
+    // A file of our own is kept without the host it is served from.
+    logoUrl: settings.logoUrl?.startsWith('/') ? origin + settings.logoUrl : settings.logoUrl,
+    sfUrl: storefrontUrl(origin, settings),
+    mboUrl: `${origin}/#${shopId}`,
+    isInEU: isInEu(settings.country),
+    countryCode2: settings.country,
+  };
 }

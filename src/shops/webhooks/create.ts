@@ -1,0 +1,46 @@
+import type { Static } from 'typebox';
+import type { Transaction } from '../../db/database.ts';
+import { hasScope, type Caller } from '../../http/callers.ts';
+import { badRequest, conflict, invalid, missingScope } from '../../http/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import { EVENT_TYPES } from '../../platform/events/types.ts';
+import { seal } from '../apps/sealing.ts';
+import { insertWebhook, lockWebhookCount, type WebhookRow } from './queries.ts';
+import type { ReceiverPolicy } from './receiver-address.ts';
+import type { NewWebhook } from './schema.ts';
+import { newWebhookSecret } from './signature.ts';
+import { WEBHOOKS_CHANGED } from './worker.ts';
+
+const MOST_WEBHOOKS = 10_000;
+
+/** Creates a webhook of the calling app. It needs the scope that reading the same things by the API would need. */
+export async function createWebhook(
+  {
+    tx,
+    shopId,
+    body,
+    caller,
+  }: { tx: Transaction; shopId: string; body: Static<typeof NewWebhook>; caller: Caller },
+  { policy, key }: { policy: ReceiverPolicy; key: Buffer },
+): Promise<{ webhook: WebhookRow; secret: string }> {
+  const { callbackUrl, eventType } = body;
+  const { scope } = EVENT_TYPES[eventType];
+  if (scope !== null && !hasScope(caller, scope)) throw missingScope(scope);
+  if (!URL.canParse(callbackUrl)) throw invalid('WRONG_FORMAT', 'callbackUrl');
+  const problem = policy.problemOf(new URL(callbackUrl));
+  if (problem !== undefined) throw badRequest(`callbackUrl ${problem}`);
+  if ((await lockWebhookCount(tx, shopId)) >= MOST_WEBHOOKS) {
+    throw conflict(`A shop has at most ${MOST_WEBHOOKS} webhooks, delete one first`);
+  }
+  const secret = newWebhookSecret();
+  const webhook = await insertWebhook(tx, shopId, {
+    webhookId: newId(tx.now),
+    appId: caller.app!.appId,
+    eventType,
+    callbackUrl,
+    active: body.active ?? true,
+    secretSealed: seal(key, secret),
+  });
+  tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
+  return { webhook, secret };
+}

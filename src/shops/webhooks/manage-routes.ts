@@ -1,0 +1,255 @@
+import { Type } from 'typebox';
+import { conflict, gone, HttpError, invalid, notFound } from '../../http/errors.ts';
+import type { Operations } from '../../http/operation.ts';
+import { toMilliseconds } from '../../http/dates.ts';
+import { Id } from '../../http/schemas.ts';
+import { newId } from '../../kernel/ids.ts';
+import { readEvents } from '../../platform/events/queries.ts';
+import { findAppById } from '../apps/queries.ts';
+import { seal } from '../apps/sealing.ts';
+import { createWebhook } from './create.ts';
+import { openSecrets } from './deliver.ts';
+import { messageIdOf, positionOfDelivery } from './delivery-id.ts';
+import { findDeliveries, findWebhook, lockWebhook, moveWebhook, redeliver, updateSecret } from './queries.ts';
+import { callbackBody } from './render.ts';
+import { constraints, params, type WebhookDeps } from './routes.ts';
+import {
+  Delivery,
+  DELIVERY_STATES,
+  DeliveryList,
+  NewSecret,
+  NewWebhook,
+  TestResult,
+  toDelivery,
+  toNewWebhook,
+  toWebhook,
+  Webhook,
+  WebhookWithSecret,
+} from './schema.ts';
+import { createSender } from './sending.ts';
+import { newWebhookSecret, signatureHeaders } from './signature.ts';
+import { WEBHOOKS_CHANGED } from './worker.ts';
+
+const shared = { under: 'manage', tag: 'webhooks', labels: [], access: 'any token' } as const;
+
+/** Milliseconds for which both secrets sign after a rotation. */
+const BOTH_FOR = 86_400_000;
+/** Test calls that are under way at the same time, in all and of one shop: each may take 10 s. */
+const MOST_TESTS = 20;
+const MOST_TESTS_OF_SHOP = 2;
+
+/** What apps do with their webhooks beyond the contract. */
+export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDeps): void {
+  api.write(
+    {
+      ...shared,
+      method: 'POST',
+      path: '/webhooks',
+      name: 'createWebhookWithSecret',
+      summary: 'Create webhook',
+      description: 'As in the contract, but the answer shows the secret of the webhook, this once.',
+      body: NewWebhook,
+      status: 201,
+      answer: WebhookWithSecret,
+      secretAnswer: true,
+      constraints,
+    },
+    async (call) => {
+      const { webhook, secret } = await createWebhook(call, { policy, key: await loadKey() });
+      call.created({ webhookId: webhook.webhookId });
+      call.header('cache-control', 'no-store');
+      return { ...toNewWebhook(webhook, call.link), secret };
+    },
+  );
+
+  api.write(
+    {
+      ...shared,
+      method: 'POST',
+      path: '/webhooks/:webhookId/secret',
+      name: 'rotateWebhookSecret',
+      summary: 'Rotate webhook secret',
+      description:
+        'Makes a new secret and shows it, this once. For 24 hours calls are signed with both: `webhook-signature` ' +
+        'then holds two signatures.',
+      params,
+      answer: NewSecret,
+      secretAnswer: true,
+    },
+    async ({ tx, shopId, params: { webhookId }, caller, header }) => {
+      const key = await loadKey();
+      const webhook = await lockWebhook(tx, shopId, caller.app!.appId, webhookId);
+      if (!webhook) throw notFound();
+      const secret = newWebhookSecret();
+      const formerSecretUntil = webhook.secretSealed && new Date(tx.now.getTime() + BOTH_FOR);
+      await updateSecret(tx, shopId, webhookId, {
+        secretSealed: seal(key, secret),
+        formerSecretSealed: webhook.secretSealed,
+        formerSecretUntil,
+      });
+      header('cache-control', 'no-store');
+      return { secret, formerSecretUntil: formerSecretUntil && toMilliseconds(formerSecretUntil) };
+    },
+  );
+
+  api.read(
+    {
+      ...shared,
+      method: 'GET',
+      path: '/webhooks/:webhookId/deliveries',
+      name: 'listWebhookDeliveries',
+      summary: 'List webhook deliveries',
+      description: 'What became of each event, newest first. Deliveries are stored as long as their events.',
+      params,
+      query: Type.Object({
+        status: Type.Optional(
+          Type.String({
+            enum: [...DELIVERY_STATES],
+            description: 'Only these.',
+            examples: ['failed'],
+          }),
+        ),
+        before: Type.Integer({
+          minimum: 1,
+          maximum: Number.MAX_SAFE_INTEGER,
+          default: Number.MAX_SAFE_INTEGER,
+          description: 'Only deliveries of events before this position.',
+          examples: [4711],
+        }),
+        limit: Type.Integer({
+          minimum: 1,
+          maximum: 100,
+          default: 20,
+          description: 'The most deliveries of one answer.',
+          examples: [20],
+        }),
+      }),
+      answer: DeliveryList,
+    },
+    async ({ db, shopId, params: { webhookId }, query: { before, limit, status }, caller }) => {
+      if (!(await findWebhook(db, shopId, caller.app!.appId, webhookId))) throw notFound();
+      const rows = await findDeliveries(db, shopId, webhookId, {
+        before,
+        limit,
+        status: DELIVERY_STATES.find((state) => state === status) ?? 'any',
+      });
+      return {
+        items: rows.map((row) => toDelivery(shopId, webhookId, row)),
+        next: rows.length === limit ? rows.at(-1)!.position : null,
+      };
+    },
+  );
+
+  api.write(
+    {
+      ...shared,
+      method: 'POST',
+      path: '/webhooks/:webhookId/deliveries/:deliveryId/redeliver',
+      name: 'redeliverWebhook',
+      summary: 'Redeliver',
+      description: 'Sends one delivery again, with the same `webhook-id`, also when it was delivered before.',
+      params: Type.Object({ webhookId: Id, deliveryId: Id }),
+      answer: Delivery,
+    },
+    async ({ tx, shopId, params: { webhookId, deliveryId }, caller }) => {
+      const webhook = await lockWebhook(tx, shopId, caller.app!.appId, webhookId);
+      const position = positionOfDelivery(shopId, webhookId, deliveryId);
+      if (!webhook || position === undefined) throw notFound();
+      if (!webhook.active) throw conflict('The webhook is not active');
+      const row = await redeliver(tx, shopId, webhookId, position);
+      if (!row) throw notFound();
+      tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
+      return toDelivery(shopId, webhookId, row);
+    },
+  );
+
+  api.write(
+    {
+      ...shared,
+      method: 'POST',
+      path: '/webhooks/:webhookId/replay',
+      name: 'replayWebhook',
+      summary: 'Replay webhook',
+      description:
+        'Sends the event at a position and all after it again, each with the `webhook-id` it had. A position that the ' +
+        'log does not have any more is answered with 410, which says the oldest there is.',
+      params,
+      body: Type.Object(
+        {
+          from: Type.Integer({
+            minimum: 1,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description: 'The position of the first event to send.',
+            examples: [4711],
+          }),
+        },
+        { title: 'webhook (replay request)' },
+      ),
+      answer: Webhook,
+    },
+    async ({ tx, shopId, params: { webhookId }, body: { from }, caller, link }) => {
+      const webhook = await lockWebhook(tx, shopId, caller.app!.appId, webhookId);
+      if (!webhook) throw notFound();
+      const { oldest, last } = await readEvents(tx, shopId, { after: from - 1, types: [], limit: 1 });
+      if (from > last) throw invalid('OUT_OF_RANGE', 'from');
+      if (from < oldest) {
+        throw gone(`The event at ${from} is gone, the oldest position is ${oldest}`);
+      }
+      await moveWebhook(tx, shopId, webhookId, from - 1);
+      tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
+      return toWebhook(webhook, link);
+    },
+  );
+
+  const sender = createSender(policy);
+  const testsOf = new Map<string, number>();
+  let tests = 0;
+
+  api.read(
+    {
+      ...shared,
+      method: 'POST',
+      path: '/webhooks/:webhookId/test',
+      name: 'testWebhook',
+      summary: 'Test webhook',
+      description:
+        'Calls the receiver with an example, signed as all calls are, and says what it answered. The entity of the ' +
+        'example is empty, and `data` is `{"test": true}`.',
+      params,
+      answer: TestResult,
+    },
+    async ({ db, shopId, params: { webhookId }, caller, origin }) => {
+      const { appId } = caller.app!;
+      const [webhook, app] = await Promise.all([
+        findWebhook(db, shopId, appId, webhookId),
+        findAppById(db, shopId, appId),
+      ]);
+      if (!webhook) throw notFound();
+      if (!webhook.secretSealed) {
+        throw conflict('Its secret was left out when the shop was restored, make a new one first');
+      }
+      const ofShop = testsOf.get(shopId) ?? 0;
+      if (tests >= MOST_TESTS || ofShop >= MOST_TESTS_OF_SHOP) {
+        throw new HttpError(429, 'Too many webhooks are being tested, try again in 10 s', {
+          'retry-after': '10',
+        });
+      }
+      tests++;
+      testsOf.set(shopId, ofShop + 1);
+      try {
+        const { now } = db;
+        const event = { type: webhook.eventType, resourceId: newId(now), at: now, data: { test: true } };
+        const body = callbackBody(event, { shopId, webhookId, origin, entity: undefined, isTest: true });
+        const secrets = openSecrets(await loadKey(), webhook, app, now);
+        const messageId = messageIdOf(newId(now));
+        const headers = signatureHeaders(secrets, { messageId, at: now, body });
+        return (await sender.send(webhook.callbackUrl, headers, body))!;
+      } finally {
+        tests--;
+        const left = testsOf.get(shopId)! - 1;
+        if (left === 0) testsOf.delete(shopId);
+        else testsOf.set(shopId, left);
+      }
+    },
+  );
+}

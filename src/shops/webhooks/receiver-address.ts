@@ -1,0 +1,111 @@
+import dns from 'node:dns';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { isLoopback, isPrivate, type Config } from '../../config.ts';
+
+/** The names of a receiver's host, resolved. */
+export type Resolve = (host: string) => Promise<dns.LookupAddress[]>;
+
+/** Which receivers may be called. */
+export interface ReceiverPolicy {
+  /** undefined: it may be called, as far as can be said without asking for the addresses of its name. */
+  problemOf(url: URL): string | undefined;
+  /** The addresses of the host that may be connected to; throws when there are none. */
+  addressesOf(url: URL): Promise<dns.LookupAddress[]>;
+}
+
+/**
+ * Receivers have a public address, so that nobody can make the service call machines of its own network. Names are
+ * looked up for each connection, and only the addresses that were checked are connected to: what a name meant when the
+ * webhook was created says nothing about the moment of the call. A private service, which only programs on this machine
+ * can call, may call everything; others call the networks in WEBHOOK_ALLOW as well.
+ */
+export function receiverPolicy(config: Config, resolve?: Resolve): ReceiverPolicy {
+  const networks = (config.WEBHOOK_ALLOW ?? '')
+    .split(',')
+    .filter((network) => network.trim() !== '')
+    .map((network) => ipaddr.parseCIDR(network.trim()));
+  const isOpen = isPrivate(config);
+  const hasLocal = isOpen || networks.length > 0;
+
+  /** Networks that may be called without encryption, too. */
+  const isTrusted = (text: string): boolean => {
+    if (isOpen) return true;
+    const address = ipaddr.process(text);
+    return networks.some(
+      ([network, bits]) => address.kind() === network.kind() && address.match(network, bits),
+    );
+  };
+
+  const isAllowed = (text: string, { protocol }: URL): boolean =>
+    isTrusted(text) || (protocol === 'https:' && isPublic(text));
+
+  // The resolver of the system also knows the names of this machine. It uses one of a few threads for each name, and
+  // strangers must not be able to occupy them with names that take long.
+  const find = resolve ?? (hasLocal ? lookUp : askNameServers);
+
+  return {
+    problemOf: (url) => {
+      const port = url.port === '' ? undefined : Number(url.port);
+      const literal = literalAddress(url);
+      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && hasLocal)) {
+        return 'must be an https address';
+      }
+      if (url.username !== '' || url.password !== '') return 'must not contain a user or a password';
+      if (url.hash !== '') return 'must not contain a fragment';
+      if (port !== undefined && port <= 1023 && port !== 443)
+        return 'must have the port 443 or one above 1023';
+      if (literal !== undefined ? !isAllowed(literal, url) : !hasLocal && isLoopback(hostOf(url))) {
+        return 'must be reachable at a public address';
+      }
+      return undefined;
+    },
+    addressesOf: async (url) => {
+      const literal = literalAddress(url);
+      const found =
+        literal === undefined ? await find(hostOf(url)) : [{ address: literal, family: isIP(literal) }];
+      const allowed = found.filter(({ address }) => isAllowed(address, url));
+      if (allowed.length === 0) throw new ReceiverProblem('Its name leads to no address that may be called');
+      return allowed;
+    },
+  };
+}
+
+/** Why a receiver could not be called, in words that its owner may read. */
+export class ReceiverProblem extends Error {
+  override name = 'ReceiverProblem';
+}
+
+/** The only addresses of IPv6 that are routed on the internet. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
+function isPublic(text: string): boolean {
+  // An IPv4 address inside of an IPv6 address is taken for what it is.
+  const address = ipaddr.process(text);
+  if (address.range() !== 'unicast') return false;
+  return address instanceof ipaddr.IPv4 || address.match(GLOBAL_IPV6);
+}
+
+/** The host without the brackets of IPv6 and without the dot of the root. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+}
+
+/** `URL` has turned all spellings of an IPv4 address (0x7f.1, 2130706433) into the usual one. */
+function literalAddress(url: URL): string | undefined {
+  const host = hostOf(url);
+  return isIP(host) === 0 ? undefined : host;
+}
+
+const lookUp: Resolve = (host) => dns.promises.lookup(host, { all: true });
+
+const resolver = new dns.promises.Resolver({ timeout: 2_000, tries: 2 });
+
+const askNameServers: Resolve = async (host) => {
+  const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  if (four.status === 'rejected' && six.status === 'rejected') throw four.reason;
+  return [
+    ...(four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : []),
+    ...(six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []),
+  ];
+};

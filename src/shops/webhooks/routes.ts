@@ -1,0 +1,173 @@
+import { Type } from 'typebox';
+import { conflict, notFound, unauthorised } from '../../http/errors.ts';
+import type { Operations } from '../../http/operation.ts';
+import { Id } from '../../http/schemas.ts';
+import { EVENT_TYPES, EVENT_TYPE_NAMES } from '../../platform/events/types.ts';
+import { createWebhook } from './create.ts';
+import {
+  countWebhooks,
+  deleteWebhook,
+  findWebhook,
+  findWebhooks,
+  lockWebhook,
+  retryDeliveries,
+  updateActive,
+} from './queries.ts';
+import type { ReceiverPolicy } from './receiver-address.ts';
+import {
+  ActiveForm,
+  NewWebhook,
+  toListedWebhook,
+  toNewWebhook,
+  toWebhook,
+  Webhook,
+  WebhookList,
+} from './schema.ts';
+import { WEBHOOKS_CHANGED } from './worker.ts';
+
+const LARGEST_PAGE = 100;
+const shared = { tag: 'webhooks', labels: [], access: 'any token' } as const;
+export const params = Type.Object({ webhookId: Id });
+
+/** The app was uninstalled by another process a moment ago. */
+export const constraints = { webhook_app: () => unauthorised('The token is unknown in this shop') };
+
+export interface WebhookDeps {
+  policy: ReceiverPolicy;
+  /** Of this installation. */
+  loadKey: () => Promise<Buffer>;
+}
+
+/** The webhooks of the contract. An app sees and changes its own only. */
+export function webhooks(api: Operations, { policy, loadKey }: WebhookDeps): void {
+  api.read(
+    {
+      ...shared,
+      method: 'GET',
+      path: '/webhooks',
+      name: 'listWebhooks',
+      summary: 'List webhooks',
+      description:
+        'The webhooks of the calling app, oldest first. Its paging is its own: pages count from 0.',
+      query: Type.Object({
+        page: Type.Integer({
+          minimum: 0,
+          maximum: 2_147_483_647,
+          default: 0,
+          description: 'Page to show, from 0.',
+          examples: [0],
+        }),
+        size: Type.Integer({
+          minimum: 1,
+          default: 20,
+          description: `Page size; more than ${LARGEST_PAGE} is taken as ${LARGEST_PAGE}.`,
+          examples: [20],
+        }),
+      }),
+      answer: WebhookList,
+    },
+    async ({ db, shopId, query, caller, link }) => {
+      const { appId } = caller.app!;
+      const size = Math.min(query.size, LARGEST_PAGE);
+      const [totalElements, rows] = await Promise.all([
+        countWebhooks(db, shopId, appId),
+        findWebhooks(db, shopId, appId, { limit: size, offset: query.page * size }),
+      ]);
+      return {
+        links: [{ rel: 'self', href: link('/webhooks/') }],
+        content: rows.map((row) => toListedWebhook(row, link)),
+        page: { size, totalElements, totalPages: Math.ceil(totalElements / size), number: query.page },
+      };
+    },
+  );
+
+  api.write(
+    {
+      ...shared,
+      method: 'POST',
+      path: '/webhooks',
+      name: 'createWebhook',
+      summary: 'Create webhook',
+      description:
+        'Calls the address for each event of this type from now on, at least once, in order per resource. ' +
+        'A call that is not answered with 2xx within 10 s is repeated up to 11 times over 48 hours; then the webhook ' +
+        'is deactivated. The token needs the scope of the type:\n\n' +
+        EVENT_TYPE_NAMES.map((type) => {
+          const { scope, summary } = EVENT_TYPES[type];
+          return `- \`${type}\` (${scope ?? 'any token'}): ${summary}`;
+        }).join('\n'),
+      body: NewWebhook,
+      status: 201,
+      answer: Webhook,
+      constraints,
+    },
+    async (call) => {
+      const { webhook } = await createWebhook(call, { policy, key: await loadKey() });
+      call.created({ webhookId: webhook.webhookId });
+      return toNewWebhook(webhook, call.link);
+    },
+  );
+
+  api.read(
+    {
+      ...shared,
+      method: 'GET',
+      path: '/webhooks/:webhookId',
+      name: 'getWebhook',
+      summary: 'Get webhook',
+      params,
+      answer: Webhook,
+    },
+    async ({ db, shopId, params, caller, link }) => {
+      const webhook = await findWebhook(db, shopId, caller.app!.appId, params.webhookId);
+      if (!webhook) throw notFound();
+      return toWebhook(webhook, link);
+    },
+  );
+
+  api.write(
+    {
+      ...shared,
+      method: 'POST',
+      path: '/webhooks/:webhookId',
+      name: 'activateWebhook',
+      summary: 'Activate webhook',
+      description:
+        'Switches it on or off. A webhook that was off, or was deactivated after failures, goes on with the event ' +
+        'it stopped at, as long as the log has it.',
+      params,
+      accepts: 'form',
+      body: ActiveForm,
+      answer: Webhook,
+    },
+    async ({ tx, shopId, params: { webhookId }, body, caller, link }) => {
+      const active = String(body.active) === 'true';
+      const webhook = await lockWebhook(tx, shopId, caller.app!.appId, webhookId);
+      if (!webhook) throw notFound();
+      if (active && !webhook.secretSealed) {
+        throw conflict('Its secret was left out when the shop was restored, make a new one first');
+      }
+      if (active && !webhook.active) await retryDeliveries(tx, shopId, webhookId);
+      tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
+      return toWebhook((await updateActive(tx, shopId, webhookId, active))!, link);
+    },
+  );
+
+  api.write(
+    {
+      ...shared,
+      method: 'DELETE',
+      path: '/webhooks/:webhookId',
+      name: 'deleteWebhook',
+      summary: 'Delete webhook',
+      description: 'What it has not delivered yet is not delivered any more.',
+      params,
+      status: 204,
+    },
+    async ({ tx, shopId, params: { webhookId }, caller }) => {
+      const webhook = await lockWebhook(tx, shopId, caller.app!.appId, webhookId);
+      if (!webhook) throw notFound();
+      await deleteWebhook(tx, shopId, webhookId);
+    },
+  );
+}

@@ -1,0 +1,174 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { ReceiverProblem, type ReceiverPolicy } from './receiver-address.ts';
+
+/** What became of one call of a receiver. */
+export interface Attempt {
+  isDelivered: boolean;
+  /** null: there was no answer. */
+  statusCode: number | null;
+  milliseconds: number;
+  /** The beginning of the answer. */
+  answer: string;
+  /** null: it was delivered. */
+  error: string | null;
+}
+
+export interface Sender {
+  /** Never throws: what goes wrong is a part of what it returns. undefined: `close` has ended it. */
+  send(
+    callbackUrl: string,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+  ): Promise<Attempt | undefined>;
+  /** Ends the calls that are under way. */
+  close(): void;
+}
+
+/** Milliseconds for a whole call, from the lookup of the name to the end of the answer. */
+const TIMEOUT = 10_000;
+/** Bytes of an answer that are read, and those of them that are stored. */
+const MOST_READ = 65_536;
+const MOST_STORED = 1_024;
+/** Milliseconds for which a connection waits for the next call. */
+const KEPT_OPEN = 5_000;
+
+/** Sends HTTP POST requests to receivers. Redirects are not followed: they would lead to addresses nobody has checked. */
+export function createSender(policy: ReceiverPolicy, { timeout = TIMEOUT } = {}): Sender {
+  const options = { keepAlive: true, maxFreeSockets: 8, timeout: KEPT_OPEN };
+  const agents = { 'http:': new http.Agent(options), 'https:': new https.Agent(options) };
+  const underWay = new Set<AbortController>();
+  let isClosed = false;
+
+  const call = async (
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    body: Buffer,
+    signal: AbortSignal,
+  ): Promise<{ statusCode: number; answer: Buffer }> => {
+    // Checked for each call, because a literal address never gets to `lookup`.
+    const problem = policy.problemOf(url);
+    if (problem !== undefined) throw new ReceiverProblem(`The address ${problem}`);
+    const client = url.protocol === 'https:' ? https : http;
+    return new Promise((resolve, reject) => {
+      const request = client.request(url, {
+        method: 'POST',
+        agent: agents[url.protocol as keyof typeof agents],
+        lookup: lookupOf(policy, url),
+        signal,
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          'content-length': body.length,
+          'user-agent': 'Kontor',
+        },
+      });
+      request.on('error', (error) => reject(Object.assign(error, { isStale: request.reusedSocket })));
+      request.on('response', (response) => {
+        const parts: Buffer[] = [];
+        let length = 0;
+        const end = () => resolve({ statusCode: response.statusCode!, answer: Buffer.concat(parts) });
+        response.on('data', (part: Buffer) => {
+          parts.push(part.subarray(0, MOST_READ - length));
+          length += part.length;
+          if (length < MOST_READ) return;
+          end();
+          response.destroy();
+        });
+        response.on('end', end);
+        response.on('error', reject);
+      });
+      request.end(body);
+    });
+  };
+
+  return {
+    async send(callbackUrl, headers, body) {
+      if (isClosed) return undefined;
+      const begun = performance.now();
+      const ended = () => Math.round(performance.now() - begun);
+      const ending = new AbortController();
+      const timer = setTimeout(() => ending.abort(), timeout);
+      underWay.add(ending);
+      try {
+        const url = new URL(callbackUrl);
+        const send = () => inTime(call(url, headers, body, ending.signal), ending.signal);
+        // A connection that was kept open may have been closed by the receiver in the moment of the call.
+        const { statusCode, answer } = await send().catch((error: unknown) => {
+          if (!isStaleConnection(error) || ending.signal.aborted) throw error;
+          return send();
+        });
+        const isDelivered = statusCode >= 200 && statusCode < 300;
+        return {
+          isDelivered,
+          statusCode,
+          milliseconds: ended(),
+          answer: storedText(answer),
+          error: isDelivered ? null : `The receiver answered ${statusCode}`,
+        };
+      } catch (error) {
+        if (isClosed) return undefined;
+        const reason = ending.signal.aborted
+          ? `The receiver did not answer within ${timeout / 1000} s`
+          : reasonOf(error);
+        return { isDelivered: false, statusCode: null, milliseconds: ended(), answer: '', error: reason };
+      } finally {
+        clearTimeout(timer);
+        underWay.delete(ending);
+      }
+    },
+    close: () => {
+      isClosed = true;
+      for (const ending of underWay) ending.abort();
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+}
+
+/** Node asks for one address or for all of them, to try one after the other. */
+function lookupOf(policy: ReceiverPolicy, url: URL): LookupFunction {
+  return (_host, { all }, done) => {
+    policy.addressesOf(url).then(
+      (addresses) => (all ? done(null, addresses) : done(null, addresses[0]!.address, addresses[0]!.family)),
+      (error: Error) => done(error, ''),
+    );
+  };
+}
+
+/** A lookup cannot be aborted, but nobody has to wait for it. */
+async function inTime<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function isStaleConnection(error: unknown): boolean {
+  const { isStale, code } = error as { isStale?: boolean; code?: string };
+  return isStale === true && (code === 'ECONNRESET' || code === 'EPIPE');
+}
+
+/** PostgreSQL has no character 0 in texts. A character that was cut at the end is left out. */
+function storedText(answer: Buffer): string {
+  return new TextDecoder()
+    .decode(answer.subarray(0, MOST_STORED))
+    .replaceAll('\0', '')
+    .replace(/\uFFFD+$/, '');
+}
+
+/** Only our own words and codes, because the message of an error may hold more than its reader should know. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ReceiverProblem) return error.message;
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string'
+    ? `The receiver could not be called: ${code}`
+    : 'The receiver could not be called';
+}

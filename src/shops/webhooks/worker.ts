@@ -1,0 +1,214 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import type { Config } from '../../config.ts';
+import type { Database } from '../../db/database.ts';
+import { newId } from '../../kernel/ids.ts';
+import { repeat, type Background } from '../../platform/background.ts';
+import { NEW_EVENTS } from '../../platform/events/log.ts';
+import { installationKey } from '../apps/sealing.ts';
+import { deliver, type DeliveryDeps } from './deliver.ts';
+import {
+  endLease,
+  findWebhooksWithWork,
+  hasActiveWebhooks,
+  leaseWebhook,
+  sweepWebhooks,
+  type WebhookKey,
+} from './delivery-queries.ts';
+import { receiverPolicy, type Resolve } from './receiver-address.ts';
+import type { WebhookEntities } from './render.ts';
+import { createSender } from './sending.ts';
+import { createSlots } from './slots.ts';
+
+/** What process-wide listeners of the database hear of: webhooks of a shop were created, activated or sent back. */
+export const WEBHOOKS_CHANGED = 'webhooks';
+
+/** Webhooks that this process delivers at the same time, in all and of one shop. */
+const MOST_WEBHOOKS = 200;
+const MOST_OF_SHOP = 20;
+/** Calls that are under way at the same time. */
+const CALLS = { inAll: 100, perShop: 32, perHost: 8 };
+/** Milliseconds between two looks at the webhooks of one shop. */
+const LOOK_EVERY = 50;
+/** Milliseconds for which a shop is known to have no webhooks; the sweep notices what another process has created. */
+const NONE_FOR = 3_000;
+const MOST_SHOPS_WITHOUT = 10_000;
+/** Webhooks that a sweep looks at. */
+const SWEPT = 1_000;
+/** Milliseconds that calls get to end when the service stops. */
+const LAST_CALLS = 5_000;
+
+const FIRST: WebhookKey = { shopId: '', webhookId: '00000000-0000-0000-0000-000000000000' };
+
+export interface WebhookWorkerOptions {
+  db: Database;
+  config: Config;
+  log: FastifyBaseLogger;
+  /** Scheme and host of the links in what is sent. */
+  origin: string;
+  entities: WebhookEntities;
+  /** Milliseconds between two sweeps. */
+  pause?: number | undefined;
+  /** Milliseconds that a receiver has. */
+  timeout?: number | undefined;
+  resolve?: Resolve | undefined;
+}
+
+/** A shop whose webhooks this process looks at or delivers. */
+interface BusyShop {
+  /** Counts the reasons to look. */
+  news: number;
+  isLooking: boolean;
+  delivering: Set<string>;
+}
+
+/**
+ * Delivers the events of all shops to their webhooks until it is stopped. It hears of the commits of this process at
+ * once; what other processes have left, and what is to be tried again, a sweep finds.
+ */
+export function startWebhookWorker(options: WebhookWorkerOptions): Background {
+  const { db, config, log, origin, entities, pause = 2_000, timeout, resolve } = options;
+  const sender = createSender(receiverPolicy(config, resolve), { ...(timeout !== undefined && { timeout }) });
+  const inSlot = createSlots(CALLS);
+  const shops = new Map<string, BusyShop>();
+  const shopsWithout = new LRUCache<string, true>({ max: MOST_SHOPS_WITHOUT, ttl: NONE_FOR });
+  /** Shops that had more to deliver than there was room for, in the order of their turns. */
+  const crowded = new Set<string>();
+  const running = new Set<Promise<void>>();
+  const stopping = new AbortController();
+  let key: Buffer | undefined;
+
+  const deps: Omit<DeliveryDeps, 'db' | 'key'> = {
+    sender,
+    inSlot,
+    entities,
+    origin,
+    log,
+    signal: stopping.signal,
+  };
+
+  const deliverOne = async (shopId: string, shop: BusyShop, webhookId: string): Promise<void> => {
+    const shopDb = db.ofShop(shopId);
+    const webhook = await leaseWebhook(shopDb, shopId, webhookId, newId(db.now));
+    if (!webhook) return;
+    let seen = shop.news;
+    let hasMore = false;
+    try {
+      key ??= await installationKey(config);
+      hasMore = await deliver({ ...deps, db: shopDb, key }, shopId, webhook, () => {
+        seen = shop.news;
+      });
+    } finally {
+      await endLease(shopDb, shopId, webhook);
+    }
+    // What was committed after the last read was not found by others, because this process had the lease.
+    if (hasMore || seen !== shop.news) wake(shopId);
+  };
+
+  const start = (shopId: string, shop: BusyShop, webhookId: string) => {
+    shop.delivering.add(webhookId);
+    const run = deliverOne(shopId, shop, webhookId)
+      // The lease ends by itself, and the sweep finds the webhook again.
+      .catch((error: unknown) =>
+        log.warn({ shop: shopId, webhook: webhookId, err: error }, 'a webhook stopped'),
+      )
+      .finally(() => {
+        running.delete(run);
+        shop.delivering.delete(webhookId);
+        forgetIfIdle(shopId, shop);
+        const [next] = crowded;
+        if (next === undefined) return;
+        crowded.delete(next);
+        wake(next);
+      });
+    running.add(run);
+  };
+
+  const forgetIfIdle = (shopId: string, shop: BusyShop) => {
+    if (!shop.isLooking && shop.delivering.size === 0) shops.delete(shopId);
+  };
+
+  const lookOnce = async (shopId: string, shop: BusyShop): Promise<void> => {
+    const found = await findWebhooksWithWork(db.ofShop(shopId), shopId, MOST_OF_SHOP);
+    if (found.length === 0 && shop.delivering.size === 0 && !(await hasActiveWebhooks(db, shopId))) {
+      shopsWithout.set(shopId, true);
+    }
+    for (const webhookId of found) {
+      if (shop.delivering.has(webhookId)) continue;
+      if (running.size >= MOST_WEBHOOKS || shop.delivering.size >= MOST_OF_SHOP) {
+        crowded.add(shopId);
+        return;
+      }
+      start(shopId, shop, webhookId);
+    }
+    if (found.length === MOST_OF_SHOP) crowded.add(shopId);
+  };
+
+  const look = async (shopId: string, shop: BusyShop): Promise<void> => {
+    shop.isLooking = true;
+    try {
+      for (let seen = 0; seen !== shop.news && !stopping.signal.aborted;) {
+        seen = shop.news;
+        await lookOnce(shopId, shop);
+        await sleep(LOOK_EVERY, stopping.signal);
+      }
+    } catch (error) {
+      log.warn({ shop: shopId, err: error }, 'the webhooks of a shop could not be read');
+    } finally {
+      shop.isLooking = false;
+      forgetIfIdle(shopId, shop);
+    }
+  };
+
+  const wake = (shopId: string): void => {
+    if (stopping.signal.aborted) return;
+    const shop = shops.get(shopId) ?? { news: 0, isLooking: false, delivering: new Set() };
+    shops.set(shopId, shop);
+    shop.news++;
+    if (!shop.isLooking) void look(shopId, shop);
+  };
+
+  const onEvents = (shopId: string) => {
+    if (!shopsWithout.has(shopId)) wake(shopId);
+  };
+  const onChange = (shopId: string) => {
+    shopsWithout.delete(shopId);
+    wake(shopId);
+  };
+  db.notices.on(NEW_EVENTS, onEvents);
+  db.notices.on(WEBHOOKS_CHANGED, onChange);
+
+  let last = FIRST;
+  const sweep = repeat('the sweep of webhooks', pause, log, async () => {
+    const rows = await sweepWebhooks(db, last, SWEPT);
+    last = rows.length === SWEPT ? rows.at(-1)! : FIRST;
+    for (const shopId of new Set(rows.filter((row) => row.hasWork).map((row) => row.shopId))) wake(shopId);
+  });
+
+  return {
+    stop: async () => {
+      db.notices.off(NEW_EVENTS, onEvents);
+      db.notices.off(WEBHOOKS_CHANGED, onChange);
+      stopping.abort();
+      await sweep.stop();
+      const timer = setTimeout(() => sender.close(), LAST_CALLS);
+      await Promise.all(running);
+      clearTimeout(timer);
+      sender.close();
+    },
+  };
+}
+
+/** Milliseconds, or until the signal. */
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
+}
