@@ -1,7 +1,7 @@
 /**
  * `npm run proof [-- --only NAME,NAME] [-- --scale 0.1] [-- --list]`: what must hold in a shop whatever happens at
  * the same moment, tried out on the real service over HTTP: nothing is sold twice, no coupon is redeemed too often,
- * no order is lost, not even by kill -9. Needs nothing but `npm ci`; listens on 127.0.0.1 only; takes minutes.
+ * no order is lost, not even by kill -9. Needs nothing but `npm ci`; listens on 127.0.0.1 only; takes minutes. `KONTOR_TEST_CITUS_URL` runs it on a cluster.
  */
 import { parseArgs } from 'node:util';
 import { endEverything, endOnSignals } from '../bench/processes.ts';

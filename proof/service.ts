@@ -8,14 +8,20 @@ import { createBareShop } from '../bench/shop.ts';
 import { withBareDatabase, withDatabase } from '../src/commands/command.ts';
 import { startProgress } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
+import { distribute } from '../src/db/distribute.ts';
 import { attachEmbedded } from '../src/db/embedded.ts';
+import { CITUS_URL, createClusterDatabase, findNodes, onServers } from '../test/cluster.ts';
 import { killPostgres, postmasterOf, waitFor } from '../test/process.ts';
 import type { Stage } from './stage.ts';
 
 export const VICTIMS = ['the service', 'PostgreSQL', 'both'] as const;
 export type Victim = (typeof VICTIMS)[number];
 
-/** The real thing: the service as it is installed, with its embedded database in a folder of its own. */
+/**
+ * The real thing: the service as it is installed, with its embedded database in a folder of its own. With
+ * `KONTOR_TEST_CITUS_URL` its database is one of that cluster, distributed; then only the service is killed, because the
+ * cluster belongs to somebody else.
+ */
 export interface ProofService extends Stage {
   /** kill -9, and returns when the service is ready again. */
   strike(victim: Victim): Promise<void>;
@@ -37,10 +43,14 @@ export async function startProofService(scale: number): Promise<ProofService> {
   await install(installation);
 
   const data = path.join(folder, 'data');
-  const config = readConfig({ KONTOR_DATA: data });
-  atEnd(() => stopForgotten(data));
-  // A first shop, so that the first start does not make the demo shop.
-  await withDatabase(config, async (db) => void (await createBareShop(db, 'Proof')));
+  const database = CITUS_URL === undefined ? {} : { DATABASE_URL: await newClusterDatabase(CITUS_URL) };
+  const config = readConfig({ KONTOR_DATA: data, ...database });
+  if (CITUS_URL === undefined) atEnd(() => stopForgotten(data));
+  await withDatabase(config, async (db) => {
+    // A first shop, so that the first start does not make the demo shop.
+    await createBareShop(db, 'Proof');
+    if (CITUS_URL !== undefined) await distribute(db, { shards: 8, onStart: () => {}, onStep: () => {} });
+  });
 
   const logFile = path.join(folder, 'service.log');
   let server: Server;
@@ -50,7 +60,13 @@ export async function startProofService(scale: number): Promise<ProofService> {
       name: 'kontor',
       words: ['bin/kontor.js', 'serve'],
       folder: installation,
-      environment: { KONTOR_DATA: data, RATE_LIMIT: '0', RATE_LIMIT_ANONYMOUS: '0', LOG_LEVEL: 'warn' },
+      environment: {
+        KONTOR_DATA: data,
+        ...database,
+        RATE_LIMIT: '0',
+        RATE_LIMIT_ANONYMOUS: '0',
+        LOG_LEVEL: 'warn',
+      },
       logFile,
       probe: '/ready',
     });
@@ -70,7 +86,8 @@ export async function startProofService(scale: number): Promise<ProofService> {
     },
     progress: (what, total) => startProgress(what, total),
     size: (full) => Math.max(1, Math.round(full * scale)),
-    async strike(victim) {
+    async strike(chosen) {
+      const victim = CITUS_URL === undefined ? chosen : 'the service';
       if (victim !== 'PostgreSQL') await server.kill();
       if (victim !== 'the service') await killPostgres(data);
       if (victim !== 'PostgreSQL') {
@@ -86,6 +103,15 @@ export async function startProofService(scale: number): Promise<ProofService> {
     mailText: (id) => readFile(path.join(data, 'mails', `${id}.eml`), 'utf8'),
     lastWords: async () => (await readFile(logFile, 'utf8')).slice(-2_000),
   };
+}
+
+/** A database of the cluster for this proof alone; its address. */
+async function newClusterDatabase(url: string): Promise<string> {
+  const nodes = await findNodes(url);
+  const name = `proof_${process.pid}`;
+  await createClusterDatabase(nodes, name);
+  atEnd(() => onServers(nodes, `drop database if exists ${name} with (force)`));
+  return Object.assign(new URL(url), { pathname: `/${name}` }).href;
 }
 
 /** A Kontor that was killed leaves its PostgreSQL running; whoever leaves last stops it. */

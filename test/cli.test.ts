@@ -67,6 +67,7 @@ describe('without a database', () => {
     'app install ID CLIENT_ID',
     'app list ID',
     'app delete ID APP',
+    'webhook listen ID',
     'products import SHOP FILE.csv',
     'customer export SHOP ID',
     'customer erase SHOP ID',

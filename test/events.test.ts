@@ -8,6 +8,9 @@ import { cleanupSteps } from '../src/cleanup-steps.ts';
 import { createDemoShops } from '../src/commands/demo/demo-shop.ts';
 import { readConfig } from '../src/config.ts';
 import { sql, type Sql } from '../src/db/sql.ts';
+import { eraseCustomerData } from '../src/people/privacy/erase.ts';
+import { PERSONAL_DATA } from '../src/personal-data.ts';
+import type { PersonalData } from '../src/platform/personal-data.ts';
 import { releaseUnpaidOrders } from '../src/orders/release-unpaid.ts';
 import { deleteApp } from '../src/shops/apps/apps.ts';
 import { givenToken } from './builders.ts';
@@ -529,9 +532,56 @@ describe('customers, settings, apps and carts', () => {
   test('a demo shop begins with an empty log', async () => {
     await createDemoShops(service.db, service.config);
     const row = await service.db.one(sql`
-      select (select count(*) from event where shop_id = 'DemoShop') as events,
-        (select count(*) from counter where shop_id = 'DemoShop' and name = 'event') as counters`);
-    expect(row).toEqual({ events: 0, counters: 0 });
+      select (select count(*) from event where shop_id = 'DemoShop') as events, value as position, at
+      from counter where shop_id = 'DemoShop' and name = 'event'`);
+    expect(row).toEqual({ events: 0, position: 0, at: null });
+  });
+});
+
+/** How many connections wait for a lock. */
+async function waitingCount(): Promise<number> {
+  const row = await service.db.one<{ count: number }>(sql`
+    select count(*) as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`);
+  return row!.count;
+}
+
+describe('the order of locks', () => {
+  test('nobody waits for a change of the settings with the counter locked', async () => {
+    const { id } = await givenOrder();
+    let waiting: Promise<unknown> | undefined;
+    await service.db.transaction(async (tx) => {
+      await tx.run(sql`select from shop where shop_id = ${shop.shopId} for update`);
+      waiting = well('PATCH', `/orders/${id}`, [add('/internalNote', 'nice')]);
+      await expect.poll(waitingCount).toBe(1);
+      await tx.run(sql`
+        select from counter where shop_id = ${shop.shopId} and name = 'event' for no key update nowait`);
+    });
+    await waiting;
+  });
+
+  test('an order that comes during an erasure is placed, and the erasure is refused', async () => {
+    const { shopId } = shop;
+    const goods = await givenProduct(shop);
+    const ordered = async () => done(await givenFullCart(shop, { [goods]: 1 }), 'POST', '/order');
+    const { orderId, customerId } = await ordered();
+    await well('POST', `/manage/orders/${orderId}/cancel`, {});
+    const orderMeanwhile: PersonalData = {
+      sections: {},
+      erase: async () => {
+        expect((await ordered()).customerId).toBe(customerId);
+        return { counts: {} };
+      },
+    };
+    const options = { shopId, customerId, appId: null, force: true, afterCommit: () => {} };
+    const erasing = service.db.transaction((tx) =>
+      eraseCustomerData(tx, [...PERSONAL_DATA, orderMeanwhile], options),
+    );
+    await expect(erasing).rejects.toThrow('The customer has ordered at this moment, try again');
+    const { customer } = (await service.db.transaction((tx) =>
+      eraseCustomerData(tx, PERSONAL_DATA, options),
+    ))!;
+    expect(customer).toBe('anonymised');
   });
 });
 
@@ -544,14 +594,7 @@ describe('who polls by date loses nothing', () => {
       await tx.run(lock);
       service.setClock(new Date('2026-11-16T10:00:00Z'));
       waiting = late();
-      await expect
-        .poll(async () => {
-          const row = await service.db.one<{ count: number }>(sql`
-            select count(*) as count from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock'`);
-          return row!.count;
-        })
-        .toBe(1);
+      await expect.poll(waitingCount).toBe(1);
       service.setClock(new Date('2026-11-16T10:00:05Z'));
       seen = await early();
     });

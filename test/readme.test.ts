@@ -8,6 +8,7 @@ import { demoCommands } from '../src/commands/demo.ts';
 import { productCommands } from '../src/commands/products.ts';
 import { shopCommands } from '../src/commands/shop.ts';
 import { tokenCommands } from '../src/commands/token.ts';
+import { webhookCommands } from '../src/commands/webhook.ts';
 import { Environment } from '../src/config.ts';
 import { cleanUp, kontor, newFolder, startKontor, type Running } from './process.ts';
 
@@ -144,6 +145,7 @@ test.each([
   ...shopCommands,
   ...tokenCommands,
   ...appCommands,
+  ...webhookCommands,
   ...productCommands,
   ...customerCommands,
   ...demoCommands,

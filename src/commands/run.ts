@@ -9,6 +9,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   shop: async () => (await import('./shop.ts')).shopCommands,
   token: async () => (await import('./token.ts')).tokenCommands,
   app: async () => (await import('./app.ts')).appCommands,
+  webhook: async () => (await import('./webhook.ts')).webhookCommands,
   products: async () => (await import('./products.ts')).productCommands,
   customer: async () => (await import('./customer.ts')).customerCommands,
   demo: async () => (await import('./demo.ts')).demoCommands,

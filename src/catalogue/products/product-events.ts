@@ -181,8 +181,8 @@ const changedIn = new WeakMap<Transaction, Record<'attributes' | 'stock', Set<st
 
 /**
  * Lets the time of the change be that of the commit, so that `products/updated` never shows a later change while an
- * earlier one is still to come. The rows must be locked by this transaction. However often it is called, one statement
- * is sent for the attributes and one for the stock.
+ * earlier one is still to come. The rows must be locked by this transaction. However often it is called, the
+ * number of statements does not grow.
  */
 export function stampChangedProducts(
   tx: Transaction,
@@ -205,14 +205,20 @@ function updateTimes(
   shopId: string,
   { attributes, stock }: Record<'attributes' | 'stock', ReadonlySet<string>>,
 ) {
-  return Promise.all([
-    attributes.size > 0 &&
-      tx.run(sql`
-        update product set attributes_changed_at = ${timeOfCommit(shopId)}
-        where shop_id = ${shopId} and product_id = any (${[...attributes]}::uuid[])`),
-    stock.size > 0 &&
-      tx.run(sql`
-        update product set stock_changed_at = ${timeOfCommit(shopId)}
-        where shop_id = ${shopId} and product_id = any (${[...stock]}::uuid[])`),
-  ]);
+  // Each row is written once, also where both have changed.
+  return Promise.all(
+    [
+      { isAttributes: true, isStock: false, ids: [...attributes].filter((id) => !stock.has(id)) },
+      { isAttributes: false, isStock: true, ids: [...stock].filter((id) => !attributes.has(id)) },
+      { isAttributes: true, isStock: true, ids: [...attributes].filter((id) => stock.has(id)) },
+    ]
+      .filter(({ ids }) => ids.length > 0)
+      .map(({ isAttributes, isStock, ids }) =>
+        tx.run(sql`
+          update product
+          set attributes_changed_at = case when ${isAttributes} then ${timeOfCommit(shopId)} else attributes_changed_at end,
+            stock_changed_at = case when ${isStock} then ${timeOfCommit(shopId)} else stock_changed_at end
+          where shop_id = ${shopId} and product_id = any (${ids}::uuid[])`),
+      ),
+  );
 }

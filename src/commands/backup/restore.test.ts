@@ -151,7 +151,7 @@ test('a backup is the shop of one moment: what is committed while it is made is 
   await restored(elsewhere, await file);
   const rows = await rowsOf(elsewhere, shopId);
   expect(rows['customer']).toEqual([]);
-  expect(rows['counter']).toContainEqual({ name: 'customer', value: '1000' });
+  expect(rows['counter']).toContainEqual({ name: 'customer', value: '1000', at: null });
   expect((await rowsOf(service, shopId))['customer']).toHaveLength(1);
 });
 

@@ -68,7 +68,7 @@ export async function insertDemoOrders(
   tx.beforeCommit(() =>
     Promise.all([
       tx.run(sql`delete from event where shop_id = ${shopId}`),
-      tx.run(sql`delete from counter where shop_id = ${shopId} and name = 'event'`),
+      tx.run(sql`update counter set value = 0, at = null where shop_id = ${shopId} and name = 'event'`),
     ]),
   );
 }

@@ -6,13 +6,13 @@ import type { Operations } from '../../http/operation.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, Links, Nullable, Paged, Timestamp } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
-import { recordEvents, takeTimeOfCommit } from '../../platform/events/log.ts';
+import { recordEvents } from '../../platform/events/log.ts';
 import { Address, AddressRequest, toAddress } from '../../shops/countries/address.ts';
 import {
   countCustomers,
   findCustomer,
   findCustomers,
-  insertCustomer,
+  insertGivenCustomer,
   insertNumberedCustomer,
   lockCustomer,
   updateCustomer,
@@ -104,10 +104,8 @@ export function customers(api: Operations): void {
         billingAddress: toAddress(body.billingAddress, 'billingAddress'),
         internalNote: body.internalNote ?? null,
       };
-      // Before the number is locked, as those do who place an order of somebody new.
-      await takeTimeOfCommit(tx, shopId);
       const row = customerNumber
-        ? await insertCustomer(tx, shopId, { ...customer, customerNumber })
+        ? await insertGivenCustomer(tx, shopId, { ...customer, customerNumber })
         : await insertNumberedCustomer(tx, shopId, customer);
       if (!row) throw numberTaken();
       created({ customerId: customer.customerId });

@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '../db/database.ts';
+import { newId } from '../kernel/ids.ts';
+import { readEvents, type EventRow } from '../platform/events/queries.ts';
+import { EVENT_TYPE_NAMES, isEventType, type EventType } from '../platform/events/types.ts';
+import { deliveryIdOf, messageIdOf } from '../shops/webhooks/delivery-id.ts';
+import { callbackBody, readEntity } from '../shops/webhooks/render.ts';
+import { newWebhookSecret, signatureHeaders } from '../shops/webhooks/signature.ts';
+import { WEBHOOK_ENTITIES } from '../webhook-entities.ts';
+import { CommandProblem, print, withShop, type Command } from './command.ts';
+
+/** Milliseconds between two looks at the log. */
+const LOOK_EVERY = 250;
+const ANSWERS_WITHIN = 10_000;
+
+export const webhookCommands: Command[] = [
+  {
+    name: 'webhook listen',
+    arguments: ['ID'],
+    summary: 'Show the events of a shop as they happen.',
+    details:
+      'For developers: it needs no receiver that the internet can reach, and nothing is stored. With --forward each event\n' +
+      'is sent to an address as a webhook would send it, signed with a secret that is made for this run. Ends with Ctrl+C.\n\n' +
+      `Types: ${EVENT_TYPE_NAMES.join(', ')}`,
+    options: {
+      types: { type: 'string', value: 'A,B,C', summary: 'Only these types (default: all).' },
+      forward: {
+        type: 'string',
+        value: 'URL',
+        summary: 'Send them to this address, such as http://localhost:3000.',
+      },
+      after: {
+        type: 'string',
+        value: 'POSITION',
+        summary: 'Begin behind this position (default: with what comes).',
+      },
+    },
+    run: ({ config, arguments: [shopId], options }) => {
+      const types = parseTypes(options['types']);
+      const forwardTo = parseAddress(options['forward']);
+      const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${config.PORT}`;
+      return withShop(config, shopId!, async (db) => {
+        const { last } = await readEvents(db, shopId!, { after: 0, types: [], limit: 1 });
+        const after = parsePosition(options['after'], last);
+        const receiver = forwardTo && {
+          url: forwardTo,
+          secret: newWebhookSecret(),
+          webhookId: newId(db.now),
+        };
+        print(`Waiting for events of ${shopId}. Ctrl+C ends it.`);
+        if (receiver) print(`Sent to ${receiver.url.href}, signed with ${receiver.secret}`);
+        await listen(db, shopId!, { after, types }, async (event) => {
+          print(lineOf(event));
+          if (receiver) print(`  ${await forward(db, shopId!, event, { ...receiver, origin })}`);
+        });
+      });
+    },
+  },
+];
+
+/** Calls `onEvent` for each event, one after the other, until the process is asked to end. */
+async function listen(
+  db: Database,
+  shopId: string,
+  { after, types }: { after: number; types: readonly EventType[] },
+  onEvent: (event: EventRow) => Promise<void>,
+): Promise<void> {
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  process.once('SIGINT', end).once('SIGTERM', end);
+  let position = after;
+  while (!ending.signal.aborted) {
+    const page = await readEvents(db, shopId, { after: position, types, limit: 100 });
+    for (const event of page.events) {
+      if (ending.signal.aborted) break;
+      await onEvent(event);
+    }
+    position = page.next;
+    if (page.events.length === 0 && page.next === page.last) {
+      await sleep(LOOK_EVERY, undefined, { signal: ending.signal }).catch(() => {});
+    }
+  }
+  process.off('SIGINT', end).off('SIGTERM', end);
+}
+
+interface Receiver {
+  url: URL;
+  secret: string;
+  webhookId: string;
+  origin: string;
+}
+
+/** Sends an event as a webhook does, and says in a line what came back. */
+async function forward(
+  db: Database,
+  shopId: string,
+  event: EventRow,
+  { url, secret, webhookId, origin }: Receiver,
+): Promise<string> {
+  const entity = await readEntity(db, WEBHOOK_ENTITIES, { shopId, event, origin });
+  const body = callbackBody(event, { shopId, webhookId, origin, entity });
+  const headers = signatureHeaders(
+    { own: [secret], client: undefined },
+    { messageId: messageIdOf(deliveryIdOf(shopId, webhookId, event.position)), at: db.now, body },
+  );
+  const began = performance.now();
+  try {
+    const { status } = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ANSWERS_WITHIN),
+    });
+    return `${status} after ${Math.round(performance.now() - began)} ms`;
+  } catch (error) {
+    const { cause, message } = error as Error;
+    return `not delivered: ${(cause as { code?: string } | undefined)?.code ?? message}`;
+  }
+}
+
+/** `2026-11-16T08:30:00.000Z  4711  ORDER_CREATE  0193A5F0-...  {"orderNumber":"..."}` */
+function lineOf({ position, at, type, resourceId, data }: EventRow): string {
+  const facts = Object.keys(data).length === 0 ? [] : [JSON.stringify(data)];
+  return [at.toISOString(), position, type, ...(resourceId === null ? [] : [resourceId]), ...facts].join(
+    '  ',
+  );
+}
+
+function parseTypes(text: string | boolean | undefined): readonly EventType[] {
+  if (text === undefined) return EVENT_TYPE_NAMES;
+  const names = String(text)
+    .split(',')
+    .map((name) => name.trim());
+  const unknown = names.find((name) => !isEventType(name));
+  if (unknown !== undefined) {
+    throw new CommandProblem(
+      `There is no type ${JSON.stringify(unknown)}. The types are: ${EVENT_TYPE_NAMES.join(', ')}`,
+    );
+  }
+  return names.filter(isEventType);
+}
+
+function parseAddress(text: string | boolean | undefined): URL | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.canParse(String(text)) ? new URL(String(text)) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new CommandProblem(
+    `--forward is an address such as http://localhost:3000/hook, not ${JSON.stringify(text)}.`,
+  );
+}
+
+function parsePosition(text: string | boolean | undefined, last: number): number {
+  if (text === undefined) return last;
+  const position = Number(text);
+  if (Number.isSafeInteger(position) && position >= 0 && position <= last) return position;
+  throw new CommandProblem(`--after is a position from 0 to ${last}, not ${JSON.stringify(text)}.`);
+}
