@@ -66,6 +66,17 @@ export function callbackBody(
   }).bytes;
 }
 
+/** undefined: it is gone, or shoppers do not see it. */
+export async function readEntity(
+  db: Queries,
+  entities: WebhookEntities,
+  { shopId, event, origin }: { shopId: string; event: SentEvent; origin: string },
+): Promise<Entity | undefined> {
+  const id = event.resourceId ?? shopId;
+  const found = await entities[EVENT_TYPES[event.type].resource]?.(db, shopId, [id], origin);
+  return found?.get(id);
+}
+
 /** How many entities are read at once: few enough that a slow receiver does not keep many of them in memory. */
 const READ_AT_ONCE = 20;
 
