@@ -19,6 +19,8 @@ import { installationKey } from '../apps/sealing.ts';
 
 const log = pino({ level: 'silent' });
 const ORIGIN = 'https://api.shop.example';
+/** Milliseconds after which the worker has looked again, so that what has not been sent until then is not sent. */
+const LONG_ENOUGH = 350;
 
 let service: Service;
 let receiver: Receiver;
@@ -239,7 +241,7 @@ describe('a delivery', () => {
       calls.map(({ body }) => (body.entityUrl.endsWith(slow) ? 'slow' : 'fast'));
     // The second one of the slow resource waits for the first.
     expect(paths(await receiver.until(3)).toSorted()).toEqual(['fast', 'fast', 'slow']);
-    await sleep(50);
+    await sleep(LONG_ENOUGH);
     expect(receiver.calls).toHaveLength(3);
     release();
     const all = await receiver.until(5);
@@ -275,6 +277,7 @@ describe('a slow receiver', () => {
     const slow = await startReceiver();
     slow.answer = () => {};
     await create('ORDER_CREATE', { url: slow.url });
+    await create('ORDER_CREATE', { url: `${slow.url}/again` });
     await record(...Array.from({ length: 200 }, () => order()));
     await slow.until(8);
     await create();
@@ -322,7 +325,7 @@ describe('a failing receiver', () => {
       // Only the last ones: another event is tried in between.
       if (seconds > 20_000) {
         service.setClock(new Date(now - 1));
-        await sleep(60);
+        await sleep(LONG_ENOUGH);
         expect(
           receiver.calls.slice(calls).every(({ body }) => !body.entityUrl.endsWith(first.resourceId)),
         ).toBe(true);
@@ -353,7 +356,7 @@ describe('a failing receiver', () => {
     receiver.answer = (_call, response) => response.end();
     const before = receiver.calls.length;
     await record(order());
-    await sleep(60);
+    await sleep(LONG_ENOUGH);
     expect(receiver.calls).toHaveLength(before);
     service.setClock(new Date(now + 2 * MINUTE));
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -386,7 +389,7 @@ describe('a failing receiver', () => {
       async () => pathsOf(),
       (paths) => paths.filter((one) => one.includes('other')).length === 2,
     );
-    await sleep(60);
+    await sleep(LONG_ENOUGH);
     expect(pathsOf()).toEqual(['/hook', '/hook/other-app', '/hook/other-app']);
     service.setClock(new Date(now + MINUTE));
     await eventually(
@@ -516,7 +519,7 @@ describe('processes', () => {
     const calls = await receiver.until(2);
     expect(calls[0]!.headers['webhook-id']).toBe(calls[1]!.headers['webhook-id']);
     expect(await statesOf(webhook, { 1: 'delivered' })).toMatchObject([{ attempts: 1 }]);
-    await sleep(60);
+    await sleep(LONG_ENOUGH);
     expect(receiver.calls).toHaveLength(2);
   });
 
@@ -669,7 +672,7 @@ describe('uninstalling an app', () => {
       );
     await eventually(left, (rows) => rows.length === 1);
     expect(await left()).toEqual([{ url: `${receiver.url}/of-another` }]);
-    await sleep(60);
+    await sleep(LONG_ENOUGH);
     expect(receiver.calls).toHaveLength(1);
   });
 
@@ -707,8 +710,14 @@ test('a webhook whose app has lost the scope delivers nothing, until the app has
   const caller = await givenToken(service, shopId, ['orders_read'], 'Reader');
   await create('ORDER_CREATE', { caller });
   await service.db.run(sql`delete from token where shop_id = ${shopId} and scopes = ${['orders_read']}`);
+  await givenToken(service, shopId, ['products_read'], 'Reader');
+  // One that has the scope, but has ended.
+  await givenToken(service, shopId, ['orders_read'], 'Reader');
+  await service.db.run(sql`
+    update token set expires_at = ${new Date(Date.now() - 1)}
+    where shop_id = ${shopId} and scopes = ${['orders_read']}`);
   await record(order());
-  await sleep(100);
+  await sleep(LONG_ENOUGH);
   expect(receiver.calls).toEqual([]);
   await givenToken(service, shopId, ['orders_read'], 'Reader');
   expect(await receiver.until(1)).toHaveLength(1);
