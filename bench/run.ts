@@ -1,8 +1,8 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|scale|orders|shops|growth|statements|pages] [-- --shops N] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|scale|orders|shops|growth|statements|webhooks|pages] [-- --shops N] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
- * many different searches leave in PostgreSQL, and how soon a shopper sees a page. Needs nothing but `npm ci`; listens
+ * many different searches leave in PostgreSQL, how soon webhooks are called, and how soon a shopper sees a page. Needs nothing but `npm ci`; listens
  * on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there.
  */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -45,6 +45,7 @@ import {
 } from './shops.ts';
 import { createSearchedShop, measureStatements } from './statements.ts';
 import { createBareShop, createBenchShop, placeOrders } from './shop.ts';
+import { measureWebhooks } from './webhooks.ts';
 import { measureStarts } from './start-times.ts';
 import { baselines, targets, type Target } from './targets.ts';
 
@@ -52,7 +53,7 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `scale`, `orders`, `shops`, `growth`, `statements` or `pages`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `scale`, `orders`, `shops`, `growth`, `statements`, `webhooks` or `pages`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** How many shops the part `shops` makes; results.json is left as well. */
     shops: { type: 'string' },
@@ -87,6 +88,7 @@ if (options.shops !== undefined) SHOPS.shops = Number(options.shops);
 const GROWTH = options.quick
   ? { seconds: 20, buyers: 16, listSeconds: 3 }
   : { seconds: 120, buyers: 16, listSeconds: 8 };
+const WEBHOOKS = { seconds: options.quick ? 5 : 30, perSecond: 1_000 };
 const STATEMENTS = { searches: options.quick ? 2_000 : 20_000 };
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -117,6 +119,7 @@ async function bench(): Promise<void> {
   const shops = isAsked('shops') ? await benchShops(installation, workFolder) : undefined;
   const growth = isAsked('growth') ? await benchGrowth(installation, workFolder) : undefined;
   const statements = isAsked('statements') ? await benchStatements(installation, workFolder) : undefined;
+  const webhooks = isAsked('webhooks') ? await benchWebhooks(installation, workFolder) : undefined;
   const pages = isAsked('pages') ? await benchPages(installation, workFolder) : undefined;
   say('');
   if (loads) {
@@ -128,10 +131,11 @@ async function bench(): Promise<void> {
   if (shops) say(`${verdictTable('shops', shops.shops)}\n`);
   if (growth) say(`${verdictTable('growth', growth.growth)}\n`);
   if (statements) say(`${verdictTable('statements', statements.statements)}\n`);
+  if (webhooks) say(`${verdictTable('webhooks', webhooks.webhooks)}\n`);
   if (starts) say(`${verdictTable('start', starts.start)}\n`);
   if (pages) say(verdictTable('pages', pages.pages));
 
-  const isWhole = starts && loads && scale && orders && shops && growth && statements && pages;
+  const isWhole = starts && loads && scale && orders && shops && growth && statements && webhooks && pages;
   if (isWhole && options.match === undefined && options.shops === undefined) {
     const results = {
       date: new Date().toISOString(),
@@ -143,6 +147,7 @@ async function bench(): Promise<void> {
       ...shops,
       ...growth,
       ...statements,
+      ...webhooks,
       ...starts,
       ...pages,
     };
@@ -156,6 +161,7 @@ async function bench(): Promise<void> {
     ...(shops?.shops ?? []),
     ...(growth?.growth ?? []),
     ...(statements?.statements ?? []),
+    ...(webhooks?.webhooks ?? []),
     ...(starts?.start ?? []),
     ...(pages?.pages ?? []),
   ];
@@ -305,6 +311,13 @@ async function benchStatements(installation: string, workFolder: string) {
     RATE_LIMIT_ANONYMOUS: '0',
   });
   return { statements: await measureStatements(kontor.origin, db, words, STATEMENTS, say) };
+}
+
+async function benchWebhooks(installation: string, workFolder: string) {
+  say(`Webhooks: ${WEBHOOKS.perSecond} events a second to ten receivers, for ${WEBHOOKS.seconds} s ...`);
+  const { db } = await startDatabase(installation, workFolder, 'webhooks-data');
+  atEnd(() => db.close());
+  return { webhooks: await measureWebhooks(db, path.join(workFolder, 'webhooks'), WEBHOOKS, say) };
 }
 
 type Installed = Awaited<ReturnType<typeof startDatabase>>;

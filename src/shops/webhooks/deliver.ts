@@ -19,7 +19,7 @@ import {
   type LeasedWebhook,
 } from './delivery-queries.ts';
 import { deleteWebhook, updateNextTry } from './queries.ts';
-import { callbackBody, readEntity, type WebhookEntities } from './render.ts';
+import { callbackBody, createEntityLoader, type Entity, type WebhookEntities } from './render.ts';
 import type { Attempt, Sender } from './sending.ts';
 import { signatureHeaders, type SigningSecrets } from './signature.ts';
 import type { createSlots } from './slots.ts';
@@ -116,7 +116,14 @@ async function deliverBatch(deps: DeliveryDeps, turn: Turn): Promise<boolean> {
   const retried = tasks.filter((task) => task.position <= position).map((task) => task.position);
   const earlier = retried.length > 0 ? await findEventsAt(db, shopId, retried) : [];
   const eventAt = new Map([...earlier, ...events].map((event) => [event.position, event]));
-  const { results, problem } = await sendLanes(deps, turn, plan.lanes, eventAt);
+  const { entities, origin } = deps;
+  const sent = tasks.flatMap((task) => eventAt.get(task.position) ?? []);
+  const loadEntity = createEntityLoader(db, entities, { shopId, events: sent, origin });
+  const { results, problem } = await sendLanes(turn, plan.lanes, async (at, mayGoOn) => {
+    const event = eventAt.get(at);
+    // Without it, the clean-up was faster.
+    return event && sendOne(deps, turn, event, { loadEntity, mayGoOn });
+  });
   const outcome = outcomeOf(plan, events, results, { position, next, now: db.now });
   const recorded = await db.transaction((tx) =>
     record(tx, turn, outcome, (at) => eventAt.get(at)?.at ?? tx.now, waiting.length > 0),
@@ -132,10 +139,9 @@ async function deliverBatch(deps: DeliveryDeps, turn: Turn): Promise<boolean> {
  * `problem` is one of our own, such as a database that can't be reached: it is no failure of the receiver.
  */
 async function sendLanes(
-  deps: DeliveryDeps,
   turn: Turn,
   lanes: readonly Task[][],
-  eventAt: ReadonlyMap<number, EventRow>,
+  send: (position: number, mayGoOn: () => boolean) => Promise<Attempt | undefined>,
 ): Promise<{ results: Map<number, Attempt>; problem: Error | undefined }> {
   const results = new Map<number, Attempt>();
   const left = lanes.values();
@@ -145,7 +151,7 @@ async function sendLanes(
   const sendLane = async (lane: readonly Task[]) => {
     for (const { position } of lane) {
       if (!mayGoOn()) return;
-      const attempt = await sendOne(deps, turn, position, eventAt.get(position), mayGoOn);
+      const attempt = await send(position, mayGoOn);
       if (!attempt) return;
       results.set(position, attempt);
       if (!attempt.isDelivered) {
@@ -168,20 +174,20 @@ async function sendLanes(
 
 /** undefined: it was not sent. */
 async function sendOne(
-  { db, sender, inSlot, entities, origin }: DeliveryDeps,
+  { db, sender, inSlot, origin }: DeliveryDeps,
   { shopId, webhook, secrets }: Turn,
-  position: number,
-  event: EventRow | undefined,
-  mayGoOn: () => boolean,
+  event: EventRow,
+  {
+    loadEntity,
+    mayGoOn,
+  }: { loadEntity: (event: EventRow) => Promise<Entity | undefined>; mayGoOn: () => boolean },
 ): Promise<Attempt | undefined> {
   const { webhookId, callbackUrl } = webhook;
-  // The clean-up was faster.
-  if (!event) return undefined;
   return inSlot(shopId, new URL(callbackUrl).host, async () => {
     if (!mayGoOn()) return undefined;
-    const entity = await readEntity(db, entities, { shopId, event, origin });
+    const entity = await loadEntity(event);
     const body = callbackBody(event, { shopId, webhookId, origin, entity });
-    const messageId = messageIdOf(deliveryIdOf(shopId, webhookId, position));
+    const messageId = messageIdOf(deliveryIdOf(shopId, webhookId, event.position));
     const headers = signatureHeaders(secrets, { messageId, at: db.now, body });
     return sender.send(callbackUrl, headers, body);
   });

@@ -6,16 +6,19 @@ import { entityUrlOf } from '../../platform/events/entity-url.ts';
 import type { EventRow } from '../../platform/events/queries.ts';
 import { EVENT_TYPES, type EventResource, type EventType } from '../../platform/events/types.ts';
 
+/** An order, a product or whatever an event is about, as its GET answers it. */
+export type Entity = object | RawJson;
+
 /**
- * Reads what an event is about, as its GET answers it in the default locale and currency of the shop; `origin` is the
- * scheme and host of its links. undefined: it is gone, or shoppers do not see it.
+ * Reads what events are about, by their ids, as its GET answers it in the default locale and currency of the shop;
+ * `origin` is the scheme and host of its links. What is gone, or shoppers do not see, is missing.
  */
 export type EntityReader = (
   db: Queries,
   shopId: string,
-  id: string,
+  ids: readonly string[],
   origin: string,
-) => Promise<object | RawJson | undefined>;
+) => Promise<ReadonlyMap<string, Entity>>;
 
 /** `src/webhook-entities.ts` lists them; what is missing is sent as an empty object. */
 export type WebhookEntities = Partial<Record<EventResource, EntityReader>>;
@@ -46,7 +49,7 @@ export function callbackBody(
     shopId: string;
     webhookId: string;
     origin: string;
-    entity: object | RawJson | undefined;
+    entity: Entity | undefined;
     isTest?: boolean;
   },
 ): Buffer {
@@ -63,11 +66,51 @@ export function callbackBody(
   }).bytes;
 }
 
+/** undefined: it is gone, or shoppers do not see it. */
 export async function readEntity(
   db: Queries,
   entities: WebhookEntities,
   { shopId, event, origin }: { shopId: string; event: SentEvent; origin: string },
-): Promise<object | RawJson | undefined> {
-  const { resource } = EVENT_TYPES[event.type];
-  return entities[resource]?.(db, shopId, event.resourceId ?? '', origin);
+): Promise<Entity | undefined> {
+  const id = event.resourceId ?? shopId;
+  const found = await entities[EVENT_TYPES[event.type].resource]?.(db, shopId, [id], origin);
+  return found?.get(id);
 }
+
+/** How many entities are read at once: few enough that a slow receiver does not keep many of them in memory. */
+const READ_AT_ONCE = 20;
+
+/**
+ * Returns a function that reads the entities of these events, which are of one type. It reads those of the next few
+ * events as well, because a statement for each would cost more than most calls. An entity is never older than its event.
+ */
+export function createEntityLoader(
+  db: Queries,
+  entities: WebhookEntities,
+  { shopId, events, origin }: { shopId: string; events: readonly EventRow[]; origin: string },
+): (event: EventRow) => Promise<Entity | undefined> {
+  const indexes = new Map(events.map((event, index) => [event.position, index]));
+  const loaded = new Map<number, Promise<Entity | undefined>>();
+  return async (event) => {
+    const read = entities[EVENT_TYPES[event.type].resource];
+    if (!read) return undefined;
+    if (!loaded.has(event.position)) {
+      const index = indexes.get(event.position)!;
+      const next = events.slice(index, index + READ_AT_ONCE).filter((one) => !loaded.has(one.position));
+      const ids = [...new Set(next.map(({ resourceId }) => resourceId ?? shopId))];
+      const found = read(db, shopId, ids, origin);
+      for (const { position, resourceId } of next) {
+        const entity = found.then((all) => all.get(resourceId ?? shopId));
+        // Whoever asks for it gets the error.
+        entity.catch(() => {});
+        loaded.set(position, entity);
+      }
+    }
+    const entity = loaded.get(event.position);
+    // It is sent once, so that it does not stay in memory; it is not read again with the next ones either.
+    loaded.set(event.position, SENT);
+    return entity;
+  };
+}
+
+const SENT = Promise.resolve(undefined);

@@ -29,7 +29,7 @@ const MOST_OF_SHOP = 20;
 /** Calls that are under way at the same time. */
 const CALLS = { inAll: 100, perShop: 32, perHost: 8 };
 /** Milliseconds between two looks at the webhooks of one shop. */
-const LOOK_EVERY = 50;
+const LOOK_EVERY = 200;
 /** Milliseconds for which a shop is known to have no webhooks; the sweep notices what another process has created. */
 const NONE_FOR = 3_000;
 const MOST_SHOPS_WITHOUT = 10_000;
