@@ -17,11 +17,26 @@ const blocks = [...guide.matchAll(/```(js|sh)\n(.*?)```/gs)].map(([, kind, text]
 const files = blocks.filter(({ kind }) => kind === 'js').map(({ text }) => text);
 const commands = blocks.filter(({ kind }) => kind === 'sh').map(({ text }) => text.trim());
 
-const apps: ChildProcess[] = [];
+const programs: ChildProcess[] = [];
 afterAll(async () => {
-  for (const app of apps) app.kill();
+  for (const program of programs) program.kill();
   await cleanUp();
 });
+
+/** A program of Node that runs beside the test, and what it has said. */
+function start(words: string[], { folder, ...environment }: { folder: string } & NodeJS.ProcessEnv) {
+  const program = spawn(process.execPath, words, {
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  programs.push(program);
+  let said = '';
+  for (const stream of [program.stdout, program.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+  }
+  return { program, said: () => said };
+}
 
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
@@ -32,7 +47,8 @@ function freePort(): Promise<number> {
   });
 }
 
-test('an app in ten minutes, as the guide says it', async () => {
+/** A service, and the files of the guide for it in a folder of their own. */
+async function begin() {
   const data = await newStartedFolder();
   const service = await startKontor({ KONTOR_DATA: data });
   const appPort = await freePort();
@@ -48,24 +64,15 @@ test('an app in ten minutes, as the guide says it', async () => {
     await writeFile(path.join(folder, name!), here(text));
   }
   expect(files).toHaveLength(2);
+  return { data, service, appPort, folder, here };
+}
 
+test('an app in ten minutes, as the guide says it', async () => {
+  const { data, service, folder, here } = await begin();
   const run = async (words: string[]) => {
     const ended = await kontor(words, { KONTOR_DATA: data, PORT: new URL(service.address).port });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     return ended.stdout;
-  };
-  const start = (words: string[], environment: NodeJS.ProcessEnv = {}) => {
-    const app = spawn(process.execPath, words, {
-      cwd: folder,
-      env: { ...process.env, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    apps.push(app);
-    let said = '';
-    for (const stream of [app.stdout, app.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => (said += text));
-    }
-    return () => said;
   };
 
   const [create, startApp, install, order] = commands.map(here) as [string, string, string, string];
@@ -76,71 +83,46 @@ test('an app in ten minutes, as the guide says it', async () => {
   const [, clientSecret] = /\b([A-Za-z0-9]{32})\b/.exec(created)!;
 
   expect(startApp).toBe('CLIENT_ID=… CLIENT_SECRET=… node app.mjs');
-  const app = start(['app.mjs'], { CLIENT_ID: clientId, CLIENT_SECRET: clientSecret });
-  await waitFor(() => app().includes('listening'));
+  const app = start(['app.mjs'], { folder, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret });
+  await waitFor(() => app.said().includes('listening'));
 
   expect(install).toMatch(/^npx kontor app install /);
   const address = (await run(install.split(' ').slice(2))).trim().split('\n').at(-1)!;
   const installed = await fetch(address, { redirect: 'manual' });
-  expect([installed.status, app()]).toEqual([302, 'listening\ninstalled\n']);
+  expect([installed.status, app.said()]).toEqual([302, 'listening\ninstalled\n']);
 
   expect(order).toBe('node order.mjs');
-  const ordered = start(['order.mjs']);
-  await waitFor(() => /^ORD\d+\/\d+\n$/.test(ordered()));
-  await waitFor(() => app().endsWith(`ORDER_CREATE ${ordered()}`), 30_000);
+  const ordering = start(['order.mjs'], { folder });
+  await waitFor(() => /^ORD\d+\/\d+\n$/.test(ordering.said()));
+  await waitFor(() => app.said().endsWith(`ORDER_CREATE ${ordering.said()}`), 30_000);
 
-  // Uninstalled, it hears of nothing more, and its address leads nowhere.
+  // Uninstalled, it hears of nothing more.
   await run(['app', 'delete', 'DemoShop', 'Notifier']);
-  const again = start(['order.mjs']);
-  await waitFor(() => again().startsWith('ORD'));
-  expect(app().match(/ORDER_CREATE/g)).toHaveLength(1);
+  const again = start(['order.mjs'], { folder });
+  await waitFor(() => again.said().startsWith('ORD'));
+  expect(app.said().match(/ORDER_CREATE/g)).toHaveLength(1);
 });
 
 test('events are shown as they come, and sent on with a signature', async () => {
-  const data = await newStartedFolder();
-  const service = await startKontor({ KONTOR_DATA: data });
-  const appPort = await freePort();
-  const folder = await newFolder();
-  const [app, order] = files.map((text) =>
-    text.replaceAll('http://localhost:8080', service.address).replaceAll('3000', String(appPort)),
-  ) as [string, string];
-  await writeFile(path.join(folder, 'app.mjs'), app);
-  await writeFile(path.join(folder, 'order.mjs'), order);
-  const listening = spawn(
-    process.execPath,
-    [
-      path.join(import.meta.dirname, '../bin/kontor.js'),
-      ...['webhook', 'listen', 'DemoShop', '--types', 'ORDER_CREATE,STOCK_OUT'],
-      ...['--forward', `http://localhost:${appPort}/hook`],
-    ],
-    { env: { ...process.env, KONTOR_DATA: data }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  apps.push(listening);
-  let said = '';
-  listening.stdout.setEncoding('utf8').on('data', (text: string) => (said += text));
-  await waitFor(() => said.includes('whsec_'), 30_000);
-  expect(said).toMatch(
+  const { data, appPort, folder } = await begin();
+  const kontorFile = path.join(import.meta.dirname, '../bin/kontor.js');
+  const words = `webhook listen DemoShop --types ORDER_CREATE,STOCK_OUT --forward http://localhost:${appPort}/hook`;
+  const { program, said } = start([kontorFile, ...words.split(' ')], { folder, KONTOR_DATA: data });
+  await waitFor(() => said().includes('whsec_'), 30_000);
+  expect(said()).toMatch(
     /^Waiting for events of DemoShop\. Ctrl\+C ends it\.\nSent to http:\/\/localhost:\d+\/hook, signed with whsec_\S+\n$/,
   );
-  const secret = /whsec_\S+/.exec(said)![0];
-  const receiver = spawn(process.execPath, ['app.mjs'], {
-    cwd: folder,
-    env: { ...process.env, CLIENT_ID: 'none', CLIENT_SECRET: secret },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  apps.push(receiver);
-  let heard = '';
-  receiver.stdout.setEncoding('utf8').on('data', (text: string) => (heard += text));
-  await waitFor(() => heard.includes('listening'));
-  const ordering = spawn(process.execPath, ['order.mjs'], { cwd: folder, stdio: 'ignore' });
-  apps.push(ordering);
-  await waitFor(() => /ORDER_CREATE ORD/.test(heard) && / ms\n$/.test(said), 30_000);
-  expect(said).toMatch(
+  const [secret] = /whsec_\S+/.exec(said())!;
+  const app = start(['app.mjs'], { folder, CLIENT_ID: 'none', CLIENT_SECRET: secret });
+  await waitFor(() => app.said().includes('listening'));
+  start(['order.mjs'], { folder });
+  await waitFor(() => app.said().includes('ORDER_CREATE ORD') && said().endsWith(' ms\n'), 30_000);
+  expect(said()).toMatch(
     /^\S+Z {2}\d+ {2}ORDER_CREATE {2}[0-9A-F-]{36} {2}\{"orderNumber":"ORD\S+"\}\n {2}200 after \d+ ms$/m,
   );
-  listening.kill('SIGINT');
+  program.kill('SIGINT');
   const code = await new Promise((resolve) => {
-    listening.once('exit', resolve);
+    program.once('exit', resolve);
   });
   expect(code).toBe(0);
 });

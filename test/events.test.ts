@@ -534,7 +534,7 @@ describe('customers, settings, apps and carts', () => {
     const row = await service.db.one(sql`
       select (select count(*) from event where shop_id = 'DemoShop') as events, value as position, at
       from counter where shop_id = 'DemoShop' and name = 'event'`);
-    expect(row).toEqual({ events: 0, position: 0, at: null });
+    expect(row).toEqual({ events: 0, position: 0, at: 0 });
   });
 });
 

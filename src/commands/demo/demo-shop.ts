@@ -16,6 +16,7 @@ import { applySettings, type SettingsFile } from '../../shops/settings/file.ts';
 import { insertDemoCarts } from './carts.ts';
 import { insertCatalogue } from './insert-catalogue.ts';
 import { readCatalogue, readLegalPages, readPeople, readSettings, type DemoPeople } from './demo-data.ts';
+import { forgetEvents } from './forget-events.ts';
 import { insertDemoOrders } from './orders.ts';
 
 const HOUR = 3_600_000;
@@ -97,6 +98,7 @@ export async function insertDemoShop(tx: Transaction, options: DemoOptions): Pro
   await insertCustomers(tx, shopId, customers);
   await insertSubscribers(tx, shopId, subscribers);
   await insertLegalPages(tx, shopId);
+  forgetEvents(tx, shopId);
   return insertApps(tx, options);
 }
 

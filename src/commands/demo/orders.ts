@@ -20,6 +20,7 @@ import { placeOrder } from '../../orders/place.ts';
 import { lockOrder, type ManagedOrder } from '../../orders/queries.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { readOrders, type DemoOrder } from './demo-data.ts';
+import { forgetEvents } from './forget-events.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -64,13 +65,7 @@ export async function insertDemoOrders(
   await restoreStock(tx, shopId, stock);
   // The demo shop sends no emails.
   await tx.run(sql`delete from job where shop_id = ${shopId}`);
-  // Its log of events begins with what happens after it was made.
-  tx.beforeCommit(() =>
-    Promise.all([
-      tx.run(sql`delete from event where shop_id = ${shopId}`),
-      tx.run(sql`update counter set value = 0, at = null where shop_id = ${shopId} and name = 'event'`),
-    ]),
-  );
+  forgetEvents(tx, shopId);
 }
 
 const later = (tx: Transaction, hours: number): Transaction => ({

@@ -46,20 +46,8 @@ export interface NewCustomer {
   internalNote: string | null;
 }
 
-/** A customer with a number that was given by hand; undefined: the number is taken. */
-export async function insertGivenCustomer(
-  tx: Transaction,
-  shopId: string,
-  customer: NewCustomer,
-): Promise<CustomerRow | undefined> {
-  // Locks the counter, so that nobody takes this number from it before the commit: who places an order would wait for
-  // this transaction with the counter of events locked.
-  await takeNumber(tx, shopId, 'customer', 0);
-  return insertCustomer(tx, shopId, customer);
-}
-
 /** undefined: the number is taken. */
-function insertCustomer(tx: Transaction, shopId: string, customer: NewCustomer) {
+export function insertCustomer(tx: Transaction, shopId: string, customer: NewCustomer) {
   return tx.one<CustomerRow>(sql`
     insert into customer (shop_id, customer_id, customer_number, created_at, billing_address, internal_note)
     values (${shopId}, ${customer.customerId}, ${customer.customerNumber}, ${tx.now},

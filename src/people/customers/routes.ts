@@ -6,13 +6,13 @@ import type { Operations } from '../../http/operation.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { Id, Links, Nullable, Paged, Timestamp } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
-import { recordEvents } from '../../platform/events/log.ts';
+import { recordEvents, takeTimeOfCommit } from '../../platform/events/log.ts';
 import { Address, AddressRequest, toAddress } from '../../shops/countries/address.ts';
 import {
   countCustomers,
   findCustomer,
   findCustomers,
-  insertGivenCustomer,
+  insertCustomer,
   insertNumberedCustomer,
   lockCustomer,
   updateCustomer,
@@ -104,8 +104,10 @@ export function customers(api: Operations): void {
         billingAddress: toAddress(body.billingAddress, 'billingAddress'),
         internalNote: body.internalNote ?? null,
       };
+      // Whoever places an order locks the counter of events before a number of a customer, whoever has given it.
+      await takeTimeOfCommit(tx, shopId);
       const row = customerNumber
-        ? await insertGivenCustomer(tx, shopId, { ...customer, customerNumber })
+        ? await insertCustomer(tx, shopId, { ...customer, customerNumber })
         : await insertNumberedCustomer(tx, shopId, customer);
       if (!row) throw numberTaken();
       created({ customerId: customer.customerId });

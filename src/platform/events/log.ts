@@ -36,10 +36,10 @@ const pendingOf = new WeakMap<Transaction, Pending>();
  * back, so there are no gaps.
  *
  * Two transactions cannot deadlock, because the counter is the last lock that each of them takes. What is locked behind
- * it, is locked behind it by everybody: the counter of orders, the sums of days and the counters of documents, by those
- * who place or change orders; they have called `takeTimeOfCommit`, or have locked the counter themselves. Whoever creates
- * customers locks their counter before this one. The row of the shop comes before it as well, because every insert refers
- * to it and whoever changes settings locks it first.
+ * it, is locked behind it by everybody: the counter of customers, the sums of days and the counters of documents, by
+ * those who place or change orders and those who create customers; they have called `takeTimeOfCommit`, or have locked
+ * the counter themselves. The row of the shop comes before the counter, because every insert refers to it and whoever
+ * changes settings locks it first.
  *
  * The time of an event follows commits in the same way. It is the transaction's own, or a millisecond more than the
  * last one where that is not later: clocks of processes differ a little, and transactions wait for each other.

@@ -1,5 +1,5 @@
 import type { Database, Queries, Transaction } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { sql, type Sql } from '../../db/sql.ts';
 import type { CleanupStep } from '../../platform/cleanup.ts';
 import type { EventRow } from '../../platform/events/queries.ts';
 import { EVENT_TYPES, type EventType } from '../../platform/events/types.ts';
@@ -17,17 +17,18 @@ const SCOPES = Object.fromEntries(Object.entries(EVENT_TYPES).map(([type, { scop
 /**
  * Whether a webhook has something to deliver. An event of another type is no reason to write a new position each time.
  * The scope is asked for again, because an app may have lost it since: what it may not read any more stays in the log.
+ * `shopId` is a parameter where the shop is known, or else Citus would ask all of its nodes.
  */
-const hasWork = (db: Queries) => sql`
+const hasWork = (db: Queries, shopId: Sql) => sql`
   webhook.active and (webhook.leased_until is null or webhook.leased_until <= ${db.now})
   and (webhook.next_try_at <= ${db.now} or webhook.position + ${MOST_BEHIND}::bigint <= counter.value
     or exists (
       select from event
-      where event.shop_id = webhook.shop_id and event.type = webhook.event_type
+      where event.shop_id = ${shopId} and event.type = webhook.event_type
         and event.position > webhook.position and event.position <= webhook.position + ${MOST_BEHIND}::bigint))
   and (webhook.uninstalled_app_id is not null or exists (
-    select from app join token on token.shop_id = app.shop_id and token.app_id = app.app_id
-    where app.shop_id = webhook.shop_id and app.app_id = webhook.app_id
+    select from app join token on token.shop_id = ${shopId} and token.app_id = app.app_id
+    where app.shop_id = ${shopId} and app.app_id = webhook.app_id
       and (app.deliveries_paused_until is null or app.deliveries_paused_until <= ${db.now})
       and (token.expires_at is null or token.expires_at > ${db.now})
       and coalesce(${JSON.stringify(SCOPES)}::jsonb ->> webhook.event_type = any (token.scopes), true)))`;
@@ -38,7 +39,7 @@ export async function findWebhooksWithWork(db: Queries, shopId: string, limit: n
     select upper(webhook.webhook_id::text) as "webhookId"
     from webhook
     left join counter on counter.shop_id = ${shopId} and counter.name = 'event'
-    where webhook.shop_id = ${shopId} and ${hasWork(db)}
+    where webhook.shop_id = ${shopId} and ${hasWork(db, sql`${shopId}`)}
     order by webhook.position, webhook.webhook_id limit ${limit}`);
   return rows.map(({ webhookId }) => webhookId);
 }
@@ -58,7 +59,7 @@ export interface WebhookKey {
 export function sweepWebhooks(db: Queries, after: WebhookKey, limit: number) {
   return db.many<WebhookKey & { hasWork: boolean }>(sql`
     select webhook.shop_id as "shopId", upper(webhook.webhook_id::text) as "webhookId",
-      coalesce(${hasWork(db)}, false) as "hasWork"
+      coalesce(${hasWork(db, sql`webhook.shop_id`)}, false) as "hasWork"
     from webhook
     left join counter on counter.shop_id = webhook.shop_id and counter.name = 'event'
     where (webhook.shop_id, webhook.webhook_id) > (${after.shopId}, ${after.webhookId}::uuid)
