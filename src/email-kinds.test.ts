@@ -54,6 +54,13 @@ const FACTS: Record<string, object> = {
   },
   refund: { orderNumber: 'ORD261115/1001', amount: '9,80 €' },
   newsletter: { requestId: '0199', newsletters: ['Tide letter', 'Tea post'] },
+  webhook: {
+    appName: 'Stock sync',
+    eventType: 'ORDER_CREATE',
+    callbackUrl: 'https://app.example/hook',
+    webhookId: '0199',
+    reason: 'The receiver answered 500',
+  },
 };
 
 const kindOf = (name: string) => EMAIL_KINDS.find((kind) => kind.name === name)!;
@@ -224,6 +231,15 @@ describe("a shop's own words", () => {
       newsletters: 'Tide letter, Tea post',
       confirmUrl: newsletter.confirm('0199'),
       unsubscribeUrl: newsletter.unsubscribe,
+    },
+    webhook: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      appName: 'Stock sync',
+      eventType: 'ORDER_CREATE',
+      callbackUrl: 'https://app.example/hook',
+      webhookId: '0199',
+      reason: 'The receiver answered 500',
     },
   };
 
