@@ -193,7 +193,7 @@ async function mustTellTheTruth(
   const rows = await service.look((db) =>
     db.many<{ orderId: string; changes: number }>(sql`
       select upper(order_id::text) as "orderId", (
-        select count(*) from order_event where shop_id = ${shopId} and order_event.order_id = placed.order_id
+        select count(*) from order_event where shop_id = ${shopId} and order_event.order_id = placed.order_id and kind = 'patched'
       ) as changes
       from customer_order placed where shop_id = ${shopId}`),
   );
