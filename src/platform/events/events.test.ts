@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenShop, givenToken } from '../../../test/builders.ts';
 import { startService, type Service } from '../../../test/service.ts';
@@ -349,6 +351,33 @@ describe('a stream', () => {
     });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toContain('application/json');
+  });
+
+  test('a hundred readers of a shop may wait, and no more; one that leaves makes room', async () => {
+    const { port } = new URL(await listening);
+    const open = async () => {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.write(
+        `GET /manage/shops/${shopId}/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nAccept: text/event-stream\r\n\r\n`,
+      );
+      const [head] = (await once(socket, 'data')) as [Buffer];
+      return { socket, status: Number(head.toString().split(' ')[1]) };
+    };
+    const readers = await Promise.all(Array.from({ length: 100 }, open));
+    expect(readers.map(({ status }) => status)).toEqual(readers.map(() => 200));
+    expect((await read('?wait=1')).status).toBe(429);
+    // Without waiting, everybody reads.
+    expect((await read()).status).toBe(200);
+    // That a reader has left is noticed when something happens, or after 15 seconds.
+    readers.pop()!.socket.destroy();
+    await expect
+      .poll(async () => {
+        await record(order());
+        const { next } = await read200();
+        return (await read(`?wait=1&after=${next}`)).status;
+      })
+      .toBe(200);
+    for (const { socket } of readers) socket.destroy();
   });
 
   test('ends when the service ends', async () => {

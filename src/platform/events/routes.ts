@@ -7,7 +7,7 @@ import type { Operations } from '../../http/operation.ts';
 import { Id, Nullable, Timestamp } from '../../http/schemas.ts';
 import { entityUrlOf } from './entity-url.ts';
 import { readEvents, type EventPage, type EventRow } from './queries.ts';
-import { EVENT_TYPES, EVENT_TYPE_NAMES, isEventType, type EventType } from './types.ts';
+import { EVENT_TYPES, EVENT_TYPES_TEXT, EVENT_TYPE_NAMES, isEventType, type EventType } from './types.ts';
 import type { EventWaiting } from './waiting.ts';
 
 const EventItem = Type.Object(
@@ -65,10 +65,7 @@ export function events(api: Operations, waiting: EventWaiting): void {
         'Last-Event-ID. Events stay for 30 days, unless the service is configured otherwise; a position whose ' +
         'successor is gone is answered with 410, which says the oldest there is.\n\n' +
         'Without `types` all events come that the scopes of the token allow:\n\n' +
-        EVENT_TYPE_NAMES.map((type) => {
-          const { scope, summary } = EVENT_TYPES[type];
-          return `- \`${type}\` (${scope ?? 'any token'}): ${summary}`;
-        }).join('\n'),
+        EVENT_TYPES_TEXT,
       tag: 'events',
       labels: [],
       access: 'any token',
@@ -114,7 +111,8 @@ export function events(api: Operations, waiting: EventWaiting): void {
       if (!wantsEventStream && (first.events.length > 0 || query.wait === 0)) {
         return { items: first.events.map(toItem), next: first.next };
       }
-      if (!waiting.hasRoom(shopId)) {
+      const leave = waiting.enter(shopId);
+      if (!leave) {
         throw new HttpError(429, 'Too many readers wait for events, try again in 5 s', {
           'retry-after': '5',
         });
@@ -130,17 +128,27 @@ export function events(api: Operations, waiting: EventWaiting): void {
       if (wantsEventStream) {
         // Kept alive, the connection would keep the service from ending.
         header('connection', 'close');
-        return Readable.from(streamed(first, readOn, toItem));
+        const stream = Readable.from(streamed(first, readOn, toItem));
+        // A client that reads nothing would hold its place for ever.
+        const end = setTimeout(() => stream.destroy(), STREAM_LASTS + HEARTBEAT).unref();
+        return stream.once('close', () => {
+          clearTimeout(end);
+          leave();
+        });
       }
-      const until = performance.now() + query.wait * 1000;
-      let page = first;
-      while (page.events.length === 0 && performance.now() < until) {
-        const later = await readOn(page.next, until - performance.now());
-        if (!later) break;
-        page = later;
+      try {
+        const until = performance.now() + query.wait * 1000;
+        let page = first;
+        while (page.events.length === 0 && performance.now() < until) {
+          const later = await readOn(page.next, until - performance.now());
+          if (!later) break;
+          page = later;
+        }
+        if (waiting.isClosed) header('connection', 'close');
+        return { items: page.events.map(toItem), next: page.next };
+      } finally {
+        leave();
       }
-      if (waiting.isClosed) header('connection', 'close');
-      return { items: page.events.map(toItem), next: page.next };
     },
   );
 }

@@ -62,6 +62,12 @@ export type EventType = keyof typeof EVENT_TYPES;
 
 export const EVENT_TYPE_NAMES = Object.keys(EVENT_TYPES) as EventType[];
 
+/** For the reference: every type with the scope that it needs. */
+export const EVENT_TYPES_TEXT = EVENT_TYPE_NAMES.map((type) => {
+  const { scope, summary } = EVENT_TYPES[type];
+  return `- \`${type}\` (${scope ?? 'any token'}): ${summary}`;
+}).join('\n');
+
 export function isEventType(text: string): text is EventType {
   return Object.hasOwn(EVENT_TYPES, text);
 }

@@ -5,8 +5,8 @@ import { findLastPositions } from './queries.ts';
 
 /** Milliseconds after which the events of other processes are noticed. */
 const LOOK_EVERY = 250;
-const MOST_WAITING = 2_000;
-const MOST_WAITING_OF_SHOP = 100;
+const MOST_READERS = 2_000;
+const MOST_READERS_OF_SHOP = 100;
 
 interface Waiter {
   after: number;
@@ -19,7 +19,9 @@ interface Waiter {
  */
 export function createEventWaiting(db: Database, log: FastifyBaseLogger) {
   const waiting = new Map<string, Set<Waiter>>();
-  let count = 0;
+  /** How many readers of each shop wait or get a stream, also while they are being sent something. */
+  const readersOf = new Map<string, number>();
+  let readers = 0;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
@@ -29,7 +31,7 @@ export function createEventWaiting(db: Database, log: FastifyBaseLogger) {
 
   const look = async () => {
     timer = undefined;
-    if (count === 0 || isClosed) return;
+    if (waiting.size === 0 || isClosed) return;
     try {
       const positions = await findLastPositions(db, [...waiting.keys()]);
       for (const { shopId, position } of positions) wakeShop(shopId, position);
@@ -40,15 +42,25 @@ export function createEventWaiting(db: Database, log: FastifyBaseLogger) {
     lookLater();
   };
   const lookLater = () => {
-    if (count > 0 && !isClosed) timer ??= setTimeout(() => void look(), LOOK_EVERY).unref();
+    if (waiting.size > 0 && !isClosed) timer ??= setTimeout(() => void look(), LOOK_EVERY).unref();
   };
 
   db.notices.on(NEW_EVENTS, wakeShop);
 
   return {
-    /** Whether one more reader of this shop may wait. */
-    hasRoom: (shopId: string): boolean =>
-      !isClosed && count < MOST_WAITING && (waiting.get(shopId)?.size ?? 0) < MOST_WAITING_OF_SHOP,
+    /** Takes a place for a reader; undefined: there is none. The function that it returns gives the place back. */
+    enter(shopId: string): (() => void) | undefined {
+      const ofShop = readersOf.get(shopId) ?? 0;
+      if (isClosed || readers >= MOST_READERS || ofShop >= MOST_READERS_OF_SHOP) return undefined;
+      readers += 1;
+      readersOf.set(shopId, ofShop + 1);
+      return () => {
+        readers -= 1;
+        const left = readersOf.get(shopId)! - 1;
+        if (left === 0) readersOf.delete(shopId);
+        else readersOf.set(shopId, left);
+      };
+    },
 
     /** Returns when the shop may have events behind this position, when the time is over, or when the service ends. */
     async wait(shopId: string, after: number, milliseconds: number): Promise<void> {
@@ -61,13 +73,12 @@ export function createEventWaiting(db: Database, log: FastifyBaseLogger) {
           after,
           wake: () => {
             clearTimeout(end);
-            if (waiters.delete(waiter)) count -= 1;
+            waiters.delete(waiter);
             if (waiters.size === 0 && waiting.get(shopId) === waiters) waiting.delete(shopId);
             resolve();
           },
         };
         waiters.add(waiter);
-        count += 1;
         lookLater();
       });
     },

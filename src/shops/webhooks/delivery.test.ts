@@ -581,6 +581,15 @@ describe('by hand', () => {
     expect(new Set(calls.map((_, index) => idOf(index))).size).toBe(3);
   });
 
+  test('replay leaves nothing out that was not delivered yet', async () => {
+    const webhook = await create();
+    await record(order(), order(), order());
+    expect(await manage('POST', `${webhook.webhookId}/replay`, { from: 3 })).toMatchObject({ status: 200 });
+    startWorker();
+    await receiver.until(3);
+    await statesOf(webhook, { 1: 'delivered', 2: 'delivered', 3: 'delivered' });
+  });
+
   test('replay refuses positions that are gone, and those that there never were', async () => {
     const { webhookId } = await create();
     await record(order(), order(), order());

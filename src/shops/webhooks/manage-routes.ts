@@ -10,7 +10,14 @@ import { seal } from '../apps/sealing.ts';
 import { createWebhook } from './create.ts';
 import { openSecrets } from './deliver.ts';
 import { messageIdOf, positionOfDelivery } from './delivery-id.ts';
-import { findDeliveries, findWebhook, lockWebhook, moveWebhook, redeliver, updateSecret } from './queries.ts';
+import {
+  findDeliveries,
+  findWebhook,
+  lockWebhook,
+  moveWebhookBack,
+  redeliver,
+  updateSecret,
+} from './queries.ts';
 import { callbackBody } from './render.ts';
 import { constraints, params, type WebhookDeps } from './routes.ts';
 import {
@@ -171,8 +178,9 @@ export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDep
       name: 'replayWebhook',
       summary: 'Replay webhook',
       description:
-        'Sends the event at a position and all after it again, each with the `webhook-id` it had. A position that the ' +
-        'log does not have any more is answered with 410, which says the oldest there is.',
+        'Sends the event at a position and all after it again, each with the `webhook-id` it had. What the webhook has ' +
+        'not delivered yet is never left out. A position that the log does not have any more is answered with 410, which ' +
+        'says the oldest there is.',
       params,
       body: Type.Object(
         {
@@ -195,7 +203,7 @@ export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDep
       if (from < oldest) {
         throw gone(`The event at ${from} is gone, the oldest position is ${oldest}`);
       }
-      await moveWebhook(tx, shopId, webhookId, from - 1);
+      await moveWebhookBack(tx, shopId, webhookId, from - 1);
       tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
       return toWebhook(webhook, link);
     },

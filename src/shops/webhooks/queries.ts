@@ -117,17 +117,18 @@ export function deleteWebhook(tx: Transaction, shopId: string, webhookId: string
 }
 
 /**
- * Goes back, or forward, to this position. The lease ends, so that whoever delivers at the moment does not move the
- * position again. What waits behind it is read from the log once more.
+ * Goes back to this position; a webhook that has not come so far stays where it is, because it has yet to deliver what is
+ * in between. The lease ends, so that whoever delivers at the moment does not move the position again. What waits behind
+ * it is read from the log once more.
  */
-export async function moveWebhook(
+export async function moveWebhookBack(
   tx: Transaction,
   shopId: string,
   webhookId: string,
   position: number,
 ): Promise<void> {
   await tx.run(sql`
-    update webhook set position = ${position}::bigint, lease_id = null, leased_until = null
+    update webhook set position = least(position, ${position}::bigint), lease_id = null, leased_until = null
     where shop_id = ${shopId} and webhook_id = ${webhookId}`);
   await tx.run(sql`
     delete from webhook_delivery

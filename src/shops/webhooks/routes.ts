@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { conflict, notFound, unauthorised } from '../../http/errors.ts';
 import type { Operations } from '../../http/operation.ts';
 import { Id } from '../../http/schemas.ts';
-import { EVENT_TYPES, EVENT_TYPE_NAMES } from '../../platform/events/types.ts';
+import { EVENT_TYPES_TEXT } from '../../platform/events/types.ts';
 import { createWebhook } from './create.ts';
 import {
   countWebhooks,
@@ -92,10 +92,7 @@ export function webhooks(api: Operations, { policy, loadKey }: WebhookDeps): voi
         'Calls the address for each event of this type from now on, at least once, in order per resource. ' +
         'A call that is not answered with 2xx within 10 s is repeated up to 11 times over 48 hours; then the webhook ' +
         'is deactivated. The token needs the scope of the type:\n\n' +
-        EVENT_TYPE_NAMES.map((type) => {
-          const { scope, summary } = EVENT_TYPES[type];
-          return `- \`${type}\` (${scope ?? 'any token'}): ${summary}`;
-        }).join('\n'),
+        EVENT_TYPES_TEXT,
       body: NewWebhook,
       status: 201,
       answer: Webhook,
