@@ -137,7 +137,10 @@ export async function appearanceOf(shop: Shop, requests: readonly Request[]): Pr
 }
 
 /** What one shop shows and the other does not, or shows differently. */
-export function differences(found: Appearance, expected: Appearance): unknown[] {
+export function differences(
+  found: Appearance,
+  expected: Appearance,
+): { name: string; expected: unknown; found: unknown }[] {
   return (['answers', 'pages', 'media'] as const).flatMap((part) => {
     const names = new Set([...Object.keys(expected[part]), ...Object.keys(found[part])]);
     return [...names].flatMap((name) => {

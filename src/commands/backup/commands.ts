@@ -32,7 +32,7 @@ export const backupCommands: Command[] = [
     arguments: ['FILE'],
     summary: 'Restore a shop from a backup.',
     details:
-      'All of the shop or nothing. A shop of this id must not exist. Under another id (--as), access tokens and domains\nare left out. Secrets of apps are left out unless this installation has the key of the one that made the backup:\nthe same KONTOR_SECRET, or --source-key.',
+      'All of the shop or nothing. A shop of this id must not exist. Under another id (--as), access tokens, domains\nand webhooks are left out. Secrets of apps are left out unless this installation has the key of the one that made the backup:\nthe same KONTOR_SECRET, or --source-key.',
     options: {
       as: { type: 'string', value: 'ID', summary: 'Give the shop another id.' },
       'source-key': {
@@ -69,7 +69,7 @@ export const backupCommands: Command[] = [
         print(
           shopId === backup.manifest.shopId
             ? `Access tokens of the backup are valid again. See: npx kontor token list ${shopId}`
-            : `Access tokens and domains were left out, because the id is another one. Next: npx kontor token create ${shopId} --scopes all`,
+            : `Access tokens, domains and webhooks were left out, because the id is another one. Next: npx kontor token create ${shopId} --scopes all`,
         );
         if (appsWithoutSecret.length > 0) {
           print(

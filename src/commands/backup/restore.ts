@@ -35,9 +35,10 @@ export interface Restored {
 
 /**
  * What a copy under another id does not get: tokens, because whoever may call the one shop was not asked about the
- * other, and domains, because a host belongs to one shop.
+ * other, domains, because a host belongs to one shop, and webhooks, because their receivers would take the events of the
+ * copy for those of the shop.
  */
-const OF_ONE_SHOP_ONLY: readonly string[] = ['token', 'shop_domain'];
+const OF_ONE_SHOP_ONLY: readonly string[] = ['token', 'shop_domain', 'webhook', 'webhook_delivery'];
 
 /**
  * Restores a shop from a backup, in one transaction. The first row inserted is the shop's own, so that nobody else can
