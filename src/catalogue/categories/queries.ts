@@ -260,6 +260,8 @@ export async function deleteCategories(
   await tx.run(sql`
     delete from category_listing where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
   await tx.run(sql`
+    delete from subcategory_listing where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
+  await tx.run(sql`
     delete from listing_size where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
   await tx.run(sql`
     delete from category where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
