@@ -226,9 +226,10 @@ function suggestions(input, place) {
     address.searchParams.set('q', input.value.trim());
     try {
       const answer = await fetch(address, { signal: request.signal });
-      const { count, products } = answer.ok ? await answer.json() : { count: '', products: [] };
+      const { count, note, products } = answer.ok ? await answer.json() : { count: '', products: [] };
       show(products);
-      status.textContent = count;
+      list.dataset.note = note ?? '';
+      status.textContent = [note, count].filter(Boolean).join(' ');
     } catch (error) {
       // A newer request has replaced this one, or the network failed: the search works without suggestions.
       if (error.name !== 'AbortError') close();

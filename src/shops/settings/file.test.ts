@@ -98,6 +98,7 @@ describe('a new shop', () => {
       customerGroups: [],
       crossSellingTitle: null,
       showFromPrices: true,
+      categoriesShowSubcategories: true,
       publicCatalogue: true,
       sellBeyondStock: false,
       maxPerOrder: null,

@@ -45,7 +45,9 @@ export function header(visit: Visit, page: Page, parts: HeaderParts): Markup {
   return html`<header class="top">
     <div class="bar">
       ${parts.brand}
-      <div class="find" role="search">${parts.search}</div>
+      <div class="find" role="search">
+        ${page.searchQuery === undefined ? parts.search : searchForm(visit, page.searchQuery)}
+      </div>
       ${languageAndCurrency(visit, page, parts)}
       <nav class="own" aria-label="${words.cartAndWishList}">
         ${navigationLink(visit, '/wishlist', countedLabel(HEART_ICON, words.wishList, wishlistCount), page.path)}
