@@ -12,8 +12,8 @@ test('suggestions while typing, by keyboard', async () => {
   const options = page.getByRole('search').getByRole('option');
   await options.nth(1).waitFor();
   expect((await options.allInnerTexts()).map((text) => text.split(/\s*\n\s*/))).toEqual([
-    ['Harbour Cider 0.5 l', '2.95 €'],
-    ['The Quiet Harbour Cookbook', '28.00 €'],
+    ['Harbour Cider 0.5 l', '€2.95'],
+    ['The Quiet Harbour Cookbook', '€28.00'],
   ]);
   expect(await page.getByRole('search').getByRole('status').innerText()).toBe('2 suggestions');
   expect(await field.getAttribute('aria-expanded')).toBe('true');
@@ -96,7 +96,7 @@ test('a variation is shown as soon as it is chosen', async () => {
   expect(await page.getByRole('button', { name: 'Show this version' }).isVisible()).toBe(false);
   await page.getByLabel('Size').selectOption('Large');
   await page.waitForURL('**/Products/LA-102');
-  expect(await page.locator('.offer .price').first().innerText()).toContain('99.00 €');
+  expect(await page.locator('.offer .price').first().innerText()).toContain('€99.00');
   expect(await page.getByLabel('Size').inputValue()).toBe('Large');
 });
 

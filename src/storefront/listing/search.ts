@@ -22,6 +22,7 @@ import { listView } from './listing-view.ts';
 import { messages } from '../../kernel/messages.ts';
 import { PageEvent, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
+import { priceText } from '../price-text.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 
 const SEARCH_SORTS: readonly Sort[] = ['relevance', 'name', 'price', 'price-desc', 'new'];
@@ -167,7 +168,7 @@ async function suggestions(visit: Visit, text: string) {
         name: product.name,
         href: to(visit, productPath(product.productNumber)),
         image: image ? { url: image.url, width: image.width, height: image.height } : null,
-        price: displayPrice?.formatted ?? null,
+        price: displayPrice ? priceText(displayPrice, locale) : null,
       },
     ];
   });

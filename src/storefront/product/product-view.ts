@@ -10,15 +10,8 @@ import { unitSign } from '../../catalogue/products/units.ts';
 import { breadcrumbData, breadcrumbNavigation, type Breadcrumb } from '../listing/listing-view.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import { PageEvent, type Page } from '../page.ts';
-import {
-  availability,
-  badges,
-  number,
-  percentText,
-  priceBlock,
-  productCards,
-  shippingLink,
-} from './product-card.ts';
+import { availability, badges, percentText, priceBlock, productCards, shippingLink } from './product-card.ts';
+import { amountText, number } from '../amount-text.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
 import { picturePreload, pictureView, type Picture } from './pictures.ts';
 import { PLENTY, type PageVariation } from './queries.ts';
@@ -164,13 +157,13 @@ function taxNote(
 ): Markup | false {
   const { settings, locale } = visit;
   const words = messages(locale).storefront.product;
-  const percent = percentText(priceInfo.taxClass.percentage, locale);
-  const tax = !settings.displayTaxes
-    ? settings.noTaxesMessage
-    : hasVat &&
-      (settings.taxModel === 'GROSS'
-        ? words.includesVat({ rate: percent })
-        : words.excludesVat({ rate: percent }));
+  const { percentage } = priceInfo.taxClass;
+  const vatText = () => {
+    if (percentage === 0) return words.noVat;
+    const rate = percentText(percentage, locale);
+    return settings.taxModel === 'GROSS' ? words.includesVat({ rate }) : words.excludesVat({ rate });
+  };
+  const tax = !settings.displayTaxes ? settings.noTaxesMessage : hasVat && vatText();
   const shipping = isShippingLinkVisible && shippingLink(visit);
   if (!tax && !shipping) return false;
   return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
@@ -212,8 +205,8 @@ function buyForm(visit: Visit, product: Product): Markup | false {
         !isPlain &&
         html`<p id="quantity.rule" class="hint">
           ${words.quantityRule({
-            least: amountText(visit, product, minOrder),
-            step: amountText(visit, product, intervalOrder),
+            least: orderedAmount(visit, product, minOrder),
+            step: orderedAmount(visit, product, intervalOrder),
           })}
         </p>`
       }
@@ -223,10 +216,11 @@ function buyForm(visit: Visit, product: Product): Markup | false {
 }
 
 /** A number of pieces is printed without a unit. */
-function amountText({ locale, settings }: Visit, { priceInfo }: Product, amount: number): string {
+function orderedAmount({ locale, settings }: Visit, { priceInfo }: Product, amount: number): string {
   const { unit } = priceInfo.quantity;
-  const text = number(amount, locale);
-  return unit === unitSign('piece', locale, settings) ? text : `${text} ${unit}`;
+  return unit === unitSign('piece', locale, settings)
+    ? number(amount, locale)
+    : amountText(amount, unit, locale);
 }
 
 function wishlistForm(visit: Visit, { productId, productVariationType }: Product): Markup | false {
