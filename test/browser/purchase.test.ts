@@ -83,7 +83,7 @@ test(
       productIndex: expect.any(Number),
     });
 
-    await page.getByLabel('Blade').selectOption({ label: '16 cm' });
+    await page.getByRole('group', { name: 'Blade' }).getByRole('link', { name: '16 cm' }).click();
     await page.waitForURL('**/Products/KN-101');
     await heard();
     await page.getByRole('button', { name: 'Add to cart' }).click();
@@ -196,9 +196,9 @@ test('a purchase in German on a phone without JavaScript', PATIENCE, async () =>
   await page.waitForURL('**/Categories/beans?locale=de_DE');
   await page.locator('.card').getByRole('link', { name: 'Tidewater Espressobohnen' }).click();
   await page.waitForURL('**/Products/CB-100?locale=de_DE');
-  await page.locator('select[name=Weight]').selectOption('250 g');
-  await page.locator('select[name=Roast]').selectOption('Medium');
-  await page.getByRole('button', { name: 'Diese Ausführung anzeigen' }).click();
+  await page.getByRole('link', { name: '500 g' }).click();
+  await page.waitForURL('**/Products/CB-102?locale=de_DE');
+  await page.getByRole('link', { name: '250 g' }).click();
   await page.waitForURL('**/Products/CB-101?locale=de_DE');
   await page.getByLabel('Menge').fill('4');
   await page.getByRole('button', { name: 'In den Warenkorb' }).click();

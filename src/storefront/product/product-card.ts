@@ -169,10 +169,14 @@ export function percentText(percent: number, locale: string): string {
   );
 }
 
-/** The API separates the lines of this text by `<br />`. */
-export function availability({ availabilityText, availability }: Product): Markup | false {
+/** The API separates the lines of this text by `<br />`; the first says whether there is any stock. */
+export function availability(
+  { availabilityText, availability }: Product,
+  { isShort = false } = {},
+): Markup | false {
   if (availability === null) return false;
+  const lines = availabilityText.split('<br />').slice(0, isShort ? 1 : undefined);
   return html`<p class="availability" data-state="${availability}">
-    ${availabilityText.split('<br />').map((line, index) => html`${index > 0 && html`<br />`}${line}`)}
+    ${lines.map((line, index) => html`${index > 0 && html`<br />`}${line}`)}
   </p>`;
 }
