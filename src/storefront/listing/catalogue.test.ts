@@ -73,7 +73,7 @@ describe('the front page', () => {
       'New in the shop',
       'Reefline Paring Knife',
       'New',
-      '24.50 €',
+      '€24.50',
       'In stock',
       'All prices incl. VAT, plus shipping',
     ]);
@@ -278,9 +278,9 @@ describe('a category', () => {
         body: [{ op: 'replace', path, value }],
         headers: { 'content-type': 'application/json-patch+json' },
       });
-    expect((await read('/Categories/appliances')).lines).toContain('49.90 €');
+    expect((await read('/Categories/appliances')).lines).toContain('€49.90');
     await patch('/priceInfo/price/amount', 44);
-    expect((await read('/Categories/appliances')).lines).toContain('44.00 €');
+    expect((await read('/Categories/appliances')).lines).toContain('€44.00');
     await patch('/stocklevel', 0);
     expect((await read('/Categories/appliances')).lines).toContain('Not in stock');
     await patch('/name', 'Beacon Jug');
@@ -403,13 +403,13 @@ describe('suggestions', () => {
           name: 'Harbour Cider 0.5 l',
           href: '/shop/DemoShop/Products/DR-120',
           image: { url: expect.stringMatching(/DR-120_1_xs\.png$/), width: 50, height: 38 },
-          price: '2.95 €',
+          price: '€2.95',
         },
         {
           name: 'The Quiet Harbour Cookbook',
           href: '/shop/DemoShop/Products/BK-110',
           image: { url: expect.stringMatching(/BK-110_1_xs\.png$/), width: 50, height: 38 },
-          price: '28.00 €',
+          price: '€28.00',
         },
       ],
     });

@@ -25,6 +25,7 @@ import { priceNote, productCards } from '../product/product-card.ts';
 import { messages } from '../../kernel/messages.ts';
 import { PageEvent, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
+import { priceText } from '../price-text.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 
 const SEARCH_SORTS: readonly Sort[] = ['relevance', 'name', 'price', 'price-desc', 'new'];
@@ -210,6 +211,6 @@ function suggestion(visit: Visit, { name, productNumber, images, priceInfo }: Pr
     name,
     href: to(visit, productPath(productNumber)),
     image: image ? { url: imagePath(image.url), width: image.width, height: image.height } : null,
-    price: displayPrice?.formatted ?? null,
+    price: displayPrice ? priceText(displayPrice, visit.locale) : null,
   };
 }
