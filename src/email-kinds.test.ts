@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { EMAIL_KINDS } from './email-kinds.ts';
+import { signInCodes } from './people/accounts/sign-in-codes.ts';
 import { newsletterTokens, newsletterUrls } from './people/newsletters/links.ts';
 import { placeholderMeanings } from './platform/email/kind.ts';
 import { oneLine } from './platform/email/letter.ts';
@@ -54,6 +55,7 @@ const FACTS: Record<string, object> = {
   },
   refund: { orderNumber: 'ORD261115/1001', amount: '9,80 €' },
   newsletter: { requestId: '0199', newsletters: ['Tide letter', 'Tea post'] },
+  signIn: { requestId: '0199' },
   webhook: {
     appName: 'Stock sync',
     eventType: 'ORDER_CREATE',
@@ -231,6 +233,12 @@ describe("a shop's own words", () => {
       newsletters: 'Tide letter, Tea post',
       confirmUrl: newsletter.confirm('0199'),
       unsubscribeUrl: newsletter.unsubscribe,
+    },
+    signIn: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      code: signInCodes(context.installationKey).digits(context.shopId, '0199'),
+      signInUrl: `${context.storefront}/account/link?token=${signInCodes(context.installationKey).token(context.shopId, '0199')}`,
     },
     webhook: {
       shopName: 'Harbour & Hearth',

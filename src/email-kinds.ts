@@ -3,6 +3,7 @@ import { orderConfirmation } from './orders/confirmation-email.ts';
 import { documentEmail } from './orders/documents/document-email.ts';
 import { refundEmail } from './orders/refund-email.ts';
 import { shipmentEmail } from './orders/shipment-email.ts';
+import { signInEmail } from './people/accounts/sign-in-email.ts';
 import { newsletterConfirmation } from './people/newsletters/confirmation-email.ts';
 import type { EmailKind } from './platform/email/kind.ts';
 import { deactivationEmail } from './shops/webhooks/deactivation-email.ts';
@@ -15,5 +16,6 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   refundEmail,
   availabilityEmail,
   newsletterConfirmation,
+  signInEmail,
   deactivationEmail,
 ];
