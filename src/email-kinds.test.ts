@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { EMAIL_KINDS } from './email-kinds.ts';
+import { signInCodes } from './people/accounts/sign-in-codes.ts';
 import { newsletterTokens, newsletterUrls } from './people/newsletters/links.ts';
 import { orderUrl } from './orders/order-link.ts';
 import { placeholderMeanings } from './platform/email/kind.ts';
@@ -72,6 +73,7 @@ const FACTS: Record<string, object> = {
   },
   refund: { orderId: ORDER_ID, orderNumber: 'ORD261115/1001', amount: '9,80 €' },
   newsletter: { requestId: '0199', newsletters: ['Tide letter', 'Tea post'] },
+  signIn: { requestId: '0199' },
   webhook: {
     appName: 'Stock sync',
     eventType: 'ORDER_CREATE',
@@ -303,6 +305,12 @@ describe("a shop's own words", () => {
       newsletters: 'Tide letter, Tea post',
       confirmUrl: newsletter.confirm('0199'),
       unsubscribeUrl: newsletter.unsubscribe,
+    },
+    signIn: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      code: signInCodes(context.installationKey).digits(context.shopId, '0199'),
+      signInUrl: `${context.storefront}/account/link?token=${signInCodes(context.installationKey).token(context.shopId, '0199')}`,
     },
     webhook: {
       shopName: 'Harbour & Hearth',

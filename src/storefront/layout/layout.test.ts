@@ -47,6 +47,8 @@ async function shown(page: Partial<Page> = {}, visitor: Partial<Visit> = {}, ses
     base: '/shop/DemoShop',
     home: 'https://shop.example/shop/DemoShop',
     loadsScripts: true,
+    account: undefined,
+    setAccountToken: () => undefined,
     session,
     updateSession: () => undefined,
     ...visitor,
@@ -72,11 +74,13 @@ describe('the header', () => {
     const own = async (session: Session, locale = 'en_GB') =>
       links(between(await shown({}, { locale }, session), '<nav class="own"', '</nav>'));
     expect(await own({})).toEqual([
+      ['/shop/DemoShop/account', 'Account'],
       ['/shop/DemoShop/wishlist', 'Wish list'],
       ['/shop/DemoShop/cart', 'Cart'],
     ]);
     const session = { wishlistCount: 2, cart: { id: 'A', count: 13 } };
     expect(await own(session, 'de_DE')).toEqual([
+      ['/shop/DemoShop/account?locale=de_DE', 'Konto'],
       ['/shop/DemoShop/wishlist?locale=de_DE', expect.stringMatching(/^Merkliste\s+2$/)],
       ['/shop/DemoShop/cart?locale=de_DE', expect.stringMatching(/^Warenkorb\s+13$/)],
     ]);
