@@ -232,6 +232,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         { nil: null },
       ),
       dailyEmailsPerRecipient: fc.integer({ min: 1, max: 1_000 }),
+      emailNewOrders: fc.boolean(),
       mandatoryAddressFields: fc.subarray(ADDRESS_FIELDS),
       invoicing: fc.record({
         company: optional(line),

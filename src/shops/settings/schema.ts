@@ -642,6 +642,13 @@ export const SettingsSchema = Section(
       }),
       20,
     ),
+    emailNewOrders: Setting(
+      Type.Boolean({
+        description: 'The shop gets an email for every order, at its address (email). A new shop has true.',
+        examples: [false],
+      }),
+      true,
+    ),
     mandatoryAddressFields: Setting(
       List(
         Type.Enum(ADDRESS_FIELDS, { description: 'Field of an address.', examples: ['phoneNumber'] }),
