@@ -12,6 +12,7 @@ import { startRefreshingStatistics } from './db/statistics.ts';
 import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
 import type { Background } from './platform/background.ts';
 import { createLog } from './platform/log.ts';
+import { openMediaStorage } from './platform/media/open-storage.ts';
 import { terminalLines } from './platform/terminal-log.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
 
@@ -96,6 +97,10 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
       await app.shopHosts.refresh();
       ready = true;
       background = startBackground(db, config, log);
+      // Nobody waits for it: the shop sells without its pictures, and a store that is away now may be back soon.
+      void openMediaStorage(config)
+        .problem()
+        .then((problem) => problem !== undefined && log.error(`No image can be stored: ${problem}`));
       if (config.DATABASE_URL !== undefined && config.KONTOR_SECRET === undefined) {
         log.info('KONTOR_SECRET is not set: processes that do not share KONTOR_DATA do not know our cookies');
       }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { constants, type Dir, type Dirent } from 'node:fs';
-import { lstat, mkdir, open, opendir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, lstat, mkdir, open, opendir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
   isImageFolder,
@@ -16,6 +16,16 @@ export function openFolderStorage(root: string): MediaStorage {
   const placeOf = ({ shopId, folder, file }: MediaName) => path.join(root, shopId, folder, file);
 
   return {
+    async problem() {
+      try {
+        await mkdir(root, { recursive: true });
+        await access(root, constants.R_OK | constants.W_OK);
+        return undefined;
+      } catch (error) {
+        return `the folder ${root} can't be written: ${(error as Error).message}`;
+      }
+    },
+
     async find(name) {
       const found = await orMissing(lstat(placeOf(name)));
       // What somebody linked into the folder is not served.

@@ -72,6 +72,18 @@ export function openS3Storage(address: string, patience = MOST_MILLISECONDS): Me
   }
 
   return {
+    async problem() {
+      try {
+        await call((client, options) =>
+          client.listObjectsV2({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 }, options),
+        );
+        return undefined;
+      } catch (error) {
+        const { message } = (error as Error).cause as Error;
+        return `the bucket ${bucket} can't be used: ${message}`;
+      }
+    },
+
     find: (name) =>
       call(async (client, options) => {
         const found = await orMissing(client.headObject({ Bucket: bucket, Key: keyOf(name) }, options));

@@ -68,6 +68,10 @@ describe('the store', () => {
     expect(s3.requests.slice(2)).toEqual([`HEAD ${key}`, `HEAD ${key}`]);
   });
 
+  test('has no problem when it can be used', async () => {
+    expect(await openMediaStorage(service.config).problem()).toBeUndefined();
+  });
+
   test('is asked again when it is busy', async () => {
     s3.failNext(2);
     expect((await upload('busy.png')).status).toBe(201);
@@ -115,6 +119,8 @@ describe('the store', () => {
       await expect(media.write('Shop', FOLDER, [{ file: 'a.png', bytes: PNG }])).rejects.toMatchObject({
         status: 503,
       });
+      // What the service says at its start.
+      expect(await media.problem()).toMatch(/^the bucket [a-z0-9-]+ can't be used: ./);
     } finally {
       process.env = kept;
     }

@@ -7,6 +7,8 @@ import type { Readable } from 'node:stream';
  * the shop exists, the folder is the key of an image, the name of the file is made safe.
  */
 export interface MediaStorage {
+  /** Why files can't be stored, in words for the operator, such as a wrong name of a bucket; undefined: they can. */
+  problem(): Promise<string | undefined>;
   /** undefined: there is no such file. */
   find(name: MediaName): Promise<StoredFile | undefined>;
   /** The whole file, or a part of it; undefined: it has been removed meanwhile. */
