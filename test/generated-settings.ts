@@ -189,6 +189,8 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         fc.record({
           ...named,
           provider: optional(text),
+          providerLabel: optional(text),
+          capture: optional(fc.constant('manual' as const)),
           price: fc
             .tuple(amount, fc.boolean())
             .map(([value, isDiscount]) => (isDiscount && value ? -value : value)),

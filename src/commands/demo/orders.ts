@@ -138,7 +138,8 @@ async function placed(
   await placeOrder(
     tx,
     shopId,
-    { ...wanted, beyondStock: true },
+    // They were placed long ago, and nobody cancels them.
+    { ...wanted, beyondStock: true, releaseAt: null },
     { emails: placedEmails(wanted, settings, tx.now) },
   );
   return wanted.orderId;
