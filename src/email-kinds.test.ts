@@ -19,6 +19,13 @@ const newsletter = newsletterUrls(newsletterTokens(context.installationKey), con
 const KIND_NAMES = EMAIL_KINDS.map(({ name }) => name);
 const NBSP = '\u00a0';
 
+const ANSWERED_RETURN = {
+  orderId: '0197',
+  orderNumber: 'ORD261115/1001',
+  goods: ['2 pcs Ginger tea', '1 pcs Kettle'],
+  note: 'Use the box they came in.',
+};
+
 /** Every fact of it is there. */
 const FACTS: Record<string, object> = {
   availability: { productName: 'Ginger tea', productNumber: 'TE-120' },
@@ -53,6 +60,17 @@ const FACTS: Record<string, object> = {
     grandTotal: '€59.55',
   },
   refund: { orderNumber: 'ORD261115/1001', amount: '9,80 €' },
+  returnApproved: ANSWERED_RETURN,
+  returnRejected: ANSWERED_RETURN,
+  withdrawalLink: { orderId: '0197', orderNumber: 'ORD261115/1001' },
+  withdrawalAcknowledgement: {
+    orderId: '0197',
+    orderNumber: 'ORD261115/1001',
+    goods: ['2 pcs Ginger tea', '1 pcs Kettle'],
+    name: 'Ada Lindqvist',
+    contact: 'ada@mail.example',
+    date: '15 November 2026 at 08:30 UTC',
+  },
   newsletter: { requestId: '0199', newsletters: ['Tide letter', 'Tea post'] },
   webhook: {
     appName: 'Stock sync',
@@ -174,6 +192,23 @@ Sendungsnummer: 0034`);
     );
   });
 
+  test('acknowledge a withdrawal with its content, date and time', () => {
+    expect(bodyOf(rendered('withdrawalAcknowledgement', 'de_DE')))
+      .toBe(`Harbour & Hearth bestätigt den Eingang Ihres Widerrufs.
+
+Datum und Uhrzeit: 15 November 2026 at 08:30 UTC
+Vertrag: Bestellung ORD261115/1001
+Name: Ada Lindqvist
+E-Mail-Adresse: ada@mail.example
+
+Sie haben den Vertrag über diese Artikel widerrufen:
+
+2 pcs Ginger tea
+1 pcs Kettle
+
+Bitte bewahren Sie diese E-Mail auf. Wenn Sie die Artikel schon erhalten haben, schicken Sie sie bitte innerhalb von 14 Tagen zurück. Wir erstatten Ihnen, was Sie dafür bezahlt haben.`);
+  });
+
   test.each(KIND_NAMES)('of %s load nothing, and leave no placeholder', (name) => {
     for (const locale of ['en_GB', 'de_DE', 'fr_FR']) {
       const { subject, text, html } = rendered(name, locale);
@@ -224,6 +259,34 @@ describe("a shop's own words", () => {
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
       amount: `9,80${NBSP}€`,
+    },
+    returnApproved: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      note: 'Use the box they came in.',
+      lines: 'the table',
+    },
+    returnRejected: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      note: 'Use the box they came in.',
+      lines: 'the table',
+    },
+    withdrawalLink: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+    },
+    withdrawalAcknowledgement: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      name: 'Ada Lindqvist',
+      contact: 'ada@mail.example',
+      date: '15 November 2026 at 08:30 UTC',
+      lines: 'the table',
     },
     newsletter: {
       shopName: 'Harbour & Hearth',

@@ -2,7 +2,9 @@ import { availabilityEmail } from './catalogue/products/availability-email.ts';
 import { orderConfirmation } from './orders/confirmation-email.ts';
 import { documentEmail } from './orders/documents/document-email.ts';
 import { refundEmail } from './orders/refund-email.ts';
+import { returnApprovedEmail, returnRejectedEmail } from './orders/return-emails.ts';
 import { shipmentEmail } from './orders/shipment-email.ts';
+import { withdrawalAcknowledgement, withdrawalLink } from './orders/withdrawal-emails.ts';
 import { newsletterConfirmation } from './people/newsletters/confirmation-email.ts';
 import type { EmailKind } from './platform/email/kind.ts';
 import { deactivationEmail } from './shops/webhooks/deactivation-email.ts';
@@ -13,6 +15,10 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   shipmentEmail,
   documentEmail,
   refundEmail,
+  returnApprovedEmail,
+  returnRejectedEmail,
+  withdrawalLink,
+  withdrawalAcknowledgement,
   availabilityEmail,
   newsletterConfirmation,
   deactivationEmail,

@@ -1,6 +1,7 @@
 import { grouped } from '../../orders/documents/iban.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
+import type { OrderTokens } from '../../orders/order-link.ts';
 import { findOrder } from '../../orders/queries.ts';
 import { toOrder } from '../../orders/render.ts';
 import type { Order } from '../../orders/schema.ts';
@@ -11,7 +12,7 @@ import { to, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
 /** The order that the visitor has just placed, which only the visitor's session names. */
-export function confirmation(pages: Pages): void {
+export function confirmation(pages: Pages, tokens: OrderTokens): void {
   pages.get('/confirmation', async (visit) => {
     const { db, shopId, session, locale, settings, origin } = visit;
     if (session.order === undefined) throw notFound();
@@ -31,7 +32,12 @@ export function confirmation(pages: Pages): void {
         <h2>${words.next}</h2>
         ${nextSteps(visit, order)} ${orderParties(visit, order, { hasLinks: false })}
         ${linesAndTotals(visit, order, row.content)}
-        <p><a class="button" href="${to(visit, '')}">${words.continueShopping}</a></p>`,
+        <p>
+          <a class="button" href="${to(visit, `/order/${tokens.token(shopId, row.orderId)}`)}"
+            >${words.order}</a
+          >
+          <a class="quiet" href="${to(visit, '')}">${words.continueShopping}</a>
+        </p>`,
     };
   });
 }
@@ -40,7 +46,8 @@ export function confirmation(pages: Pages): void {
 const IN_ADVANCE = 'advance';
 const BY_INVOICE = 'invoice';
 
-function nextSteps({ settings, locale }: Visit, order: Order): Markup {
+/** What the customer has to do, and what the shop does. */
+export function nextSteps({ settings, locale }: Visit, order: Order): Markup {
   const words = messages(locale).storefront.confirmation;
   const { paymentMethod } = order.paymentData ?? {};
   const { grandTotal } = order.lineItemContainer;

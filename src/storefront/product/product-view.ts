@@ -20,6 +20,7 @@ import {
   shippingLink,
 } from './product-card.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
+import { withdrawalNote } from './withdrawal-note.ts';
 import { picturePreload, pictureView, type Picture } from './pictures.ts';
 import { PLENTY, type PageVariation } from './queries.ts';
 import { structuredProduct } from './structured-data.ts';
@@ -86,7 +87,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
             <div class="prices">
               ${priceBlock(visit, product)} ${taxNote(visit, product, facts.isVatInfoVisible ?? true)}
             </div>
-            ${labelLinks(visit, product)} ${bulkPrices(visit, product)}
+            ${labelLinks(visit, product)} ${withdrawalNote(visit, facts)} ${bulkPrices(visit, product)}
             ${variationForm(visit, {
               masterNumber: row.master?.productNumber ?? row.productNumber,
               row,
