@@ -264,6 +264,23 @@ Harbour & Hearth hat Ihre Zahlung von 30,00${NBSP}€ für Ihre Bestellung ORD26
     expect(kindOf(name).sample).toBeDefined();
   });
 
+  test('acknowledge a withdrawal with its content, date and time', () => {
+    expect(bodyOf(rendered('withdrawalAcknowledgement', 'de_DE')))
+      .toBe(`Harbour & Hearth bestätigt den Eingang Ihres Widerrufs.
+
+Datum und Uhrzeit: 15 November 2026 at 08:30 UTC
+Vertrag: Bestellung ORD261115/1001
+Name: Ada Lindqvist
+E-Mail-Adresse: ada@mail.example
+
+Sie haben den Vertrag über diese Artikel widerrufen:
+
+2 pcs Ginger tea
+1 pcs Kettle
+
+Bitte bewahren Sie diese E-Mail auf. Wenn Sie die Artikel schon erhalten haben, schicken Sie sie bitte innerhalb von 14 Tagen zurück. Wir erstatten Ihnen, was Sie dafür bezahlt haben.`);
+  });
+
   test.each(KIND_NAMES)('of %s load nothing, and leave no placeholder', (name) => {
     for (const locale of ['en_GB', 'de_DE', 'fr_FR']) {
       const { subject, text, html } = rendered(name, locale);
@@ -348,6 +365,34 @@ describe("a shop's own words", () => {
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
       amount: `9,80${NBSP}€`,
+    },
+    returnApproved: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      note: 'Use the box they came in.',
+      lines: 'the table',
+    },
+    returnRejected: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      note: 'Use the box they came in.',
+      lines: 'the table',
+    },
+    withdrawalLink: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+    },
+    withdrawalAcknowledgement: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      name: 'Ada Lindqvist',
+      contact: 'ada@mail.example',
+      date: '15 November 2026 at 08:30 UTC',
+      lines: 'the table',
     },
     newsletter: {
       shopName: 'Harbour & Hearth',

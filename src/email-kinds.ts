@@ -4,8 +4,10 @@ import { newOrderEmail } from './orders/new-order-email.ts';
 import { documentEmail } from './orders/documents/document-email.ts';
 import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from './orders/payment-emails.ts';
 import { refundEmail } from './orders/refund-email.ts';
+import { returnApprovedEmail, returnRejectedEmail } from './orders/return-emails.ts';
 import { shipmentEmail } from './orders/shipment-email.ts';
 import { signInEmail } from './people/accounts/sign-in-email.ts';
+import { withdrawalAcknowledgement, withdrawalLink } from './orders/withdrawal-emails.ts';
 import { newsletterConfirmation } from './people/newsletters/confirmation-email.ts';
 import type { EmailKind } from './platform/email/kind.ts';
 import { deactivationEmail } from './shops/webhooks/deactivation-email.ts';
@@ -18,6 +20,10 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   shipmentEmail,
   documentEmail,
   refundEmail,
+  returnApprovedEmail,
+  returnRejectedEmail,
+  withdrawalLink,
+  withdrawalAcknowledgement,
   availabilityEmail,
   newsletterConfirmation,
   newOrderEmail,

@@ -260,6 +260,12 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         fontUrl: optional(fc.constantFrom('/media/Quay/files/own.woff2', 'https://quay.example/own.woff2')),
         showName: optional(fc.boolean()),
       }),
+      orderPage: fc.record({ cancellation: fc.boolean(), returnDays: fc.integer({ min: 0, max: 3650 }) }),
+      withdrawal: fc.record({
+        days: fc.integer({ min: 0, max: 365 }),
+        transitDays: fc.integer({ min: 0, max: 90 }),
+      }),
+      accessibility: fc.option(texts, { nil: null }),
     });
     return sections.chain((file) =>
       campaigns(file, texts).map((couponCampaigns) => ({ ...file, couponCampaigns })),

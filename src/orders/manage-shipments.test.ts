@@ -96,7 +96,19 @@ describe('shipments and returns', () => {
     const moment = lastMoment();
     expect(back.returnedOn).toBe(moment);
     expect(back.management.returns).toEqual([
-      { returnId: ID, returnedOn: moment, lines: one, restocked: true, note: 'unopened' },
+      {
+        returnId: ID,
+        returnedOn: moment,
+        state: 'refunded',
+        origin: 'merchant',
+        lines: one,
+        unsentLines: [],
+        restocked: true,
+        reason: null,
+        note: 'unopened',
+        declaredBy: null,
+        contact: null,
+      },
     ]);
     expect(back.management.payments[1]).toMatchObject({
       kind: 'refund',

@@ -15,6 +15,7 @@ import {
   managedOrder,
   moneyText,
   moveStock,
+  numbered,
   openOrder,
   outstandingOf,
   quantitiesOf,
@@ -30,6 +31,7 @@ import { NewReturn, NewShipment } from './manage-schema.ts';
 import { emailAddressOf } from './order-email.ts';
 import { providerMethodOf } from './payments/providers.ts';
 import { refunded } from './refund.ts';
+import { isBack, sentLines } from './returns.ts';
 import { shipmentEmail } from './shipment-email.ts';
 
 export function managedShipments(api: Operations): void {
@@ -71,7 +73,7 @@ export function managedShipments(api: Operations): void {
           data: { shipmentId: shipment.shipmentId },
         },
       ]);
-      await record(call, open, 'shipped', { shipmentId: shipment.shipmentId, lines: counted(lines) });
+      await record(call, open, 'shipped', { shipmentId: shipment.shipmentId, lines: numbered(lines) });
       const to = emailAddressOf(order);
       if (to !== undefined) {
         await queueEmails(tx, shopId, shipmentEmail, [
@@ -108,13 +110,8 @@ export function managedShipments(api: Operations): void {
     async (call) => {
       const { tx, shopId, body } = call;
       const open = await openOrder(call);
-      const { order, dealings, settings } = open;
-      const back = quantitiesOf(dealings.returns);
-      const out = [...quantitiesOf(dealings.shipments)].flatMap(([lineItemId, sent]) => {
-        const rest = sent - (back.get(lineItemId) ?? 0);
-        return rest > 0 ? [{ lineItemId, quantity: quantityText(rest) }] : [];
-      });
-      const lines = partsOf(body.lines, open, out, 'returned');
+      const { order, settings } = open;
+      const lines = partsOf(body.lines, open, sentLines(open, isBack), 'returned');
       const refund =
         body.refund === null || body.refund === undefined
           ? null
@@ -122,7 +119,8 @@ export function managedShipments(api: Operations): void {
       const returnId = newId(tx.now);
       const restocked = body.restock ?? true;
       const note = body.note ?? null;
-      await insertReturn(tx, shopId, order.orderId, { returnId, lines, restocked, note });
+      const state = refund === null ? 'received' : 'refunded';
+      await insertReturn(tx, shopId, order.orderId, { returnId, state, lines, restocked, note });
       if (restocked) {
         await moveStock(
           call,
@@ -135,7 +133,13 @@ export function managedShipments(api: Operations): void {
       }
       const changes = { returnedOn: order.returnedOn ?? tx.now };
       const also = ['returns'];
-      const details = { returnId, lines: counted(lines), restocked };
+      const details = { returnId, lines: numbered(lines), restocked };
+      recordEvents(tx, shopId, [
+        { type: 'RETURN_RECEIVED', resourceId: order.orderId, data: { returnId } },
+        ...(refund === null
+          ? []
+          : [{ type: 'RETURN_REFUNDED' as const, resourceId: order.orderId, data: { returnId } }]),
+      ]);
       if (refund === null) {
         const returned = await changeOrder(tx, shopId, order, changes, { also });
         await record(call, open, 'returned', details);
@@ -147,7 +151,7 @@ export function managedShipments(api: Operations): void {
         open,
         refund,
         { paymentId, returnId, reference: null, note },
-        { changes, also },
+        { changes, also, isPartOfReturn: true },
       );
       await record(call, open, 'returned', {
         ...details,
@@ -169,16 +173,12 @@ function refuseUnpaid({ order, settings }: OpenOrder): void {
   }
 }
 
-/** For the history, with numbers. */
-const counted = (lines: readonly PartLine[]) =>
-  lines.map(({ lineItemId, quantity }) => ({ lineItemId, quantity: Number(quantity) }));
-
 /** What a request names of the lines, each line once; no more of any than there is. */
-function partsOf(
+export function partsOf(
   wanted: readonly { lineItemId: string; quantity: number | string }[],
-  open: OpenOrder,
+  open: Pick<OpenOrder, 'order'>,
   available: readonly PartLine[],
-  done: 'sent' | 'returned',
+  done: 'sent' | 'returned' | 'withdrawn',
 ): PartLine[] {
   const parts = wanted.map(({ lineItemId, quantity }, index) => {
     const id = lineItemId.toUpperCase();
@@ -199,12 +199,15 @@ function partsOf(
   });
 }
 
-function lineOf({ lineItemId }: Pick<PartLine, 'lineItemId'>, { order }: OpenOrder): ContentLine {
+export function lineOf(
+  { lineItemId }: Pick<PartLine, 'lineItemId'>,
+  { order }: Pick<OpenOrder, 'order'>,
+): ContentLine {
   return order.content.lines.find((line) => line.lineItemId === lineItemId)!;
 }
 
 /** `2 pieces Harbour Tea (Size: small)`, in the language of the order. */
-function shippedText(part: PartLine, open: OpenOrder): string {
+export function shippedText(part: PartLine, open: Pick<OpenOrder, 'order' | 'settings'>): string {
   const { order, settings } = open;
   const { orderUnit, name, variation } = lineOf(part, open);
   const text = (texts: Parameters<typeof anyText>[0]) =>

@@ -19,6 +19,11 @@ export interface Page {
   head?: Markup;
   /** Search engines must not index pages of one visitor, nor lists without end. */
   isPrivate?: boolean;
+  /**
+   * Whoever knows the address of the page may see what it shows. It is not stored anywhere, tells no other page where
+   * the visitor came from, and loads no scripts of apps, which could read the address.
+   */
+  hasSecretAddress?: boolean;
   events?: readonly PageEvent[];
   /** The status of the response; 200 if it is missing. */
   status?: number;

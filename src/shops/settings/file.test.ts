@@ -109,6 +109,9 @@ describe('a new shop', () => {
       invoicing: {},
       mails: {},
       theme: {},
+      orderPage: { cancellation: true, returnDays: 30 },
+      withdrawal: { days: 14, transitDays: 5 },
+      accessibility: null,
       couponCampaigns: [],
     });
   });

@@ -472,6 +472,52 @@ const Theme = Section(
   { description: 'The look of the storefront. The logo is logoUrl.' },
 );
 
+const OrderPage = Section(
+  {
+    cancellation: Flag('Customers may cancel an order themselves until it is invoiced or packed.', true),
+    returnDays: OrElse(
+      30,
+      Type.Integer({
+        minimum: 0,
+        maximum: 3650,
+        description:
+          'Days after the delivery in which customers may ask for a return; 0: they may not. Absent: 30. The right of withdrawal does not depend on it.',
+        default: 30,
+        examples: [30],
+      }),
+    ),
+  },
+  { description: 'What customers may do on the page of their order.' },
+);
+
+const Withdrawal = Section(
+  {
+    days: OrElse(
+      14,
+      Type.Integer({
+        minimum: 0,
+        maximum: 365,
+        description:
+          'Days in which a consumer may withdraw from the contract; the law of the European Union grants 14. 0: the shop sells to businesses only, and no page offers it. Absent: 14.',
+        default: 14,
+        examples: [14],
+      }),
+    ),
+    transitDays: OrElse(
+      5,
+      Type.Integer({
+        minimum: 0,
+        maximum: 90,
+        description:
+          'Days from the last shipment until the goods have arrived for certain: where no date of delivery is recorded, the period begins then. Absent: 5.',
+        default: 5,
+        examples: [5],
+      }),
+    ),
+  },
+  { description: 'Withdrawal from the contract by a button (Consumer Rights Directive, article 11a).' },
+);
+
 /** A shop's own words for one kind of email, by locale. */
 export const EmailTexts = byLocale(
   'copy',
@@ -695,6 +741,16 @@ export const SettingsSchema = Section(
     invoicing: Setting(Invoicing, {}),
     mails: Setting(Mails, {}),
     theme: Setting(Theme, {}),
+    orderPage: Setting(OrderPage, {}),
+    withdrawal: Setting(Withdrawal, {}),
+    accessibility: Setting(
+      NullableText(
+        'The accessibility statement, which is linked in the footer; may hold markup. null: there is none.',
+        '<p>We test our pages with a keyboard and with screen readers.</p>',
+        20_000,
+      ),
+      null,
+    ),
   },
   {
     description:

@@ -37,7 +37,10 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
         <h2>${words.next}</h2>
         ${paymentNotice(visit, token, row, payment) ?? nextSteps(visit, order)}
         ${orderParties(visit, order, { hasLinks: false })} ${linesAndTotals(visit, order, row.content)}
-        <p><a class="button" href="${to(visit, '')}">${words.continueShopping}</a></p>`,
+        <p>
+          <a class="button" href="${to(visit, `/order/${token}`)}">${words.order}</a>
+          <a class="quiet" href="${to(visit, '')}">${words.continueShopping}</a>
+        </p>`,
     };
   });
 }
@@ -45,7 +48,8 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
 /** Every new shop has this key for an invoice. */
 const BY_INVOICE = 'invoice';
 
-function nextSteps({ settings, locale }: Visit, order: Order): Markup {
+/** What the customer has to do, and what the shop does. */
+export function nextSteps({ settings, locale }: Visit, order: Order): Markup {
   const words = messages(locale).storefront.confirmation;
   const { paymentMethod } = order.paymentData ?? {};
   const { grandTotal } = order.lineItemContainer;

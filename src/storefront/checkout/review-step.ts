@@ -95,7 +95,7 @@ export function linesAndTotals(visit: Visit, sums: Sums, content: Content): Mark
   return html`<div class="columns">
     <section aria-labelledby="items">
       <h2 id="items">${messages(visit.locale).storefront.checkout.items}</h2>
-      ${orderLines(visit, sums)}
+      ${orderLines(visit, sums, content)}
     </section>
     <section aria-labelledby="sums">
       <h2 id="sums">${messages(visit.locale).storefront.cart.summary}</h2>

@@ -9,14 +9,19 @@ import { navigationLink } from './navigation-link.ts';
 export function footerLinks(context: LayoutContext): { path: string; text: string }[] {
   const words = messages(context.locale).storefront.layout;
   const names = legalNames(context);
+  const { settings } = context;
   return [
+    ...(settings.withdrawal.days > 0
+      ? [{ path: '/withdraw', text: messages(context.locale).storefront.withdrawal.start }]
+      : []),
     ...PAGES.flatMap(({ page }) => {
       const text = names[page];
       return text === undefined ? [] : [{ path: `/legal/${page}`, text }];
     }),
-    ...(context.settings.newsletterCampaigns.length > 0
-      ? [{ path: '/newsletter', text: words.newsletter }]
+    ...(Object.keys(settings.accessibility).length > 0
+      ? [{ path: '/accessibility', text: messages(context.locale).storefront.legal.accessibility }]
       : []),
+    ...(settings.newsletterCampaigns.length > 0 ? [{ path: '/newsletter', text: words.newsletter }] : []),
     { path: '/consent', text: words.cookies },
   ];
 }

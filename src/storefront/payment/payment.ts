@@ -33,7 +33,7 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
     const { orderId } = await findOrderOf(visit, tokens, params);
     const attempt = await findLastAttempt(visit, orderId);
     const target = attempt?.state === 'open' ? webAddress(attempt.redirectTo) : undefined;
-    if (target === undefined) return new Redirect(to(visit, orderPath()));
+    if (target === undefined) return new Redirect(to(visit, orderPath(visit, orderId, params['token']!)));
     const words = messages(visit.locale).storefront.payment;
     const provider = isProviderName(attempt!.provider) ? PROVIDER_LABELS[attempt!.provider] : '';
     return {
@@ -55,12 +55,13 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
     if (!isHead && attempt && (await takeAttempt(db, shopId, attempt.attemptId))) {
       await checkAttempt(payments, shopId, attempt.attemptId);
     }
-    return new Redirect(to(visit, orderPath()));
+    return new Redirect(to(visit, orderPath(visit, orderId, params['token']!)));
   });
 }
 
-/** The page that shows the order of this session. */
-const orderPath = () => '/confirmation';
+/** The browser that has placed the order is thanked; others, such as that of a banking app, see the page of the order. */
+const orderPath = ({ session }: Visit, orderId: string, token: string) =>
+  session.order === orderId ? '/confirmation' : `/order/${token}`;
 
 /** The order that a link opens; the order of somebody who was erased is nobody's. */
 async function findOrderOf(
@@ -88,11 +89,11 @@ export async function redirectToPayment(
   orderId: string,
 ): Promise<Redirect> {
   const { payments, shopId, settings, origin, pageOrigin } = visit;
-  const orderPage = to(visit, orderPath());
+  const token = tokens.token(shopId, orderId);
+  const orderPage = to(visit, orderPath(visit, orderId, token));
   if (!settings.paymentMethods.some(({ providerName }) => isProviderName(providerName))) {
     return new Redirect(orderPage);
   }
-  const token = tokens.token(shopId, orderId);
   try {
     const target = await startPayment(payments, shopId, orderId, {
       returnUrl: pageOrigin + to(visit, `/order/${token}/paid`),
