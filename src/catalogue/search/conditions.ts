@@ -51,14 +51,13 @@ function matchesAll(terms: readonly Term[], locale: string, ownWords: boolean): 
   return sql`(${containsAll(terms, ownWords)} or listing.words @@ ${words})`;
 }
 
+/** The own words of a product come first in its text, so that what separates the related ones follows them. */
 function containsAll(terms: readonly Term[], ownWords: boolean): Sql {
-  const patterns = longestFirst(terms).map(likePattern);
-  const [first, second, ...others] = patterns;
-  // The index knows the whole text, so what it finds is compared with the own words of the product.
-  const isOwn = sql`(${!ownWords} or split_part(listing.text, ${RELATED_WORDS}, 1) like all (${loweredAll(patterns)}))`;
-  if (second === undefined) return sql`listing.text like ${lowered(first!)} and ${isOwn}`;
+  const behind = ownWords ? `${RELATED_WORDS}%` : '';
+  const [first, second, ...others] = longestFirst(terms).map((term) => `${likePattern(term)}${behind}`);
+  if (second === undefined) return sql`listing.text like ${lowered(first!)}`;
   return sql`listing.text like ${lowered(first!)} and listing.text like ${lowered(second)}
-    and listing.text like all (${loweredAll(others)}) and ${isOwn}`;
+    and listing.text like all (${loweredAll(others)})`;
 }
 
 /** Each term in its own way: one as a part of the name, another one as a word of the description. */

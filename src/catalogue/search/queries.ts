@@ -49,7 +49,8 @@ export async function searchPage(
     found = await findPage(db, shopId, { ...options, ...searched });
   }
   if (found.results > 0) return found;
-  const { alternative } = await findAlternative(db, shopId, options, terms);
+  const isUnknown = terms.length === 1 && options.categoryId === undefined;
+  const { alternative } = await findAlternative(db, shopId, options, terms, isUnknown);
   return alternative ? findPage(db, shopId, { ...options, ...alternative }) : found;
 }
 
@@ -88,17 +89,18 @@ interface Alternative {
   isCorrected: boolean;
 }
 
-/** What to search for instead, after a search that found nothing. */
+/** What to search for instead, after a search that found nothing; `isUnknown`: it has shown that no term occurs. */
 async function findAlternative(
   db: Queries,
   shopId: string,
   scope: SearchScope,
   terms: readonly Term[],
+  isUnknown = false,
 ): Promise<Alternative> {
   const known: Term[] = [];
   const corrected: Term[] = [];
   for (const term of terms) {
-    if (await occurs(db, shopId, scope, term)) {
+    if (!isUnknown && (await occurs(db, shopId, scope, term))) {
       known.push(term);
       corrected.push(term);
     } else if (isCorrectable(term)) {
@@ -369,7 +371,9 @@ export async function findOrFallBack(db: Queries, shopId: string, options: Facet
   }
 
   const scope = { locale: options.locale, includeInvisible: false };
-  const { known, alternative, isCorrected } = await findAlternative(db, shopId, scope, terms);
+  const isFiltered = filters.facets.length > 0 || filters.minimum !== null || filters.maximum !== null;
+  const isUnknown = terms.length === 1 && !isFiltered;
+  const { known, alternative, isCorrected } = await findAlternative(db, shopId, scope, terms, isUnknown);
   const fallbacks: SearchTerms[] = [
     ...(alternative ? [alternative] : []),
     ...(known.length > 1 && isCorrected ? [{ terms: known, oneByOne: true }] : []),
