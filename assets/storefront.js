@@ -77,7 +77,9 @@ function setSending(is) {
 }
 
 document.addEventListener('submit', (event) => {
-  if (event.defaultPrevented || event.target.method !== 'post') return;
+  // A form that is answered with a file leaves the visitor on the page.
+  const hasFile = 'download' in event.target.dataset;
+  if (event.defaultPrevented || event.target.method !== 'post' || hasFile) return;
   if (isSending) event.preventDefault();
   else setSending(true);
 });
