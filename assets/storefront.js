@@ -288,7 +288,7 @@ function openDialog(className, ...children) {
   const dialog = createElement('dialog', { class: className }, close, ...children);
   close.addEventListener('click', () => dialog.close());
   dialog.addEventListener('click', (event) => {
-    const isLink = event.target.closest('[data-close]');
+    const isLink = event.target.closest('a[data-close]');
     if (isLink) event.preventDefault();
     if (isLink || event.target === dialog) dialog.close();
   });
