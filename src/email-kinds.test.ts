@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { EMAIL_KINDS } from './email-kinds.ts';
+import { signInCodes } from './people/accounts/sign-in-codes.ts';
 import { newsletterTokens, newsletterUrls } from './people/newsletters/links.ts';
+import { orderUrl } from './orders/order-link.ts';
 import { placeholderMeanings } from './platform/email/kind.ts';
 import { oneLine } from './platform/email/letter.ts';
 import { renderEmail } from './shops/email/render.ts';
@@ -18,12 +20,14 @@ const context = {
 const newsletter = newsletterUrls(newsletterTokens(context.installationKey), context);
 const KIND_NAMES = EMAIL_KINDS.map(({ name }) => name);
 const NBSP = '\u00a0';
+const ORDER_ID = '019A8C1E-0000-7000-8000-000000001001';
+const ORDER_URL = orderUrl(context, ORDER_ID);
 
 /** Every fact of it is there. */
 const FACTS: Record<string, object> = {
   availability: { productName: 'Ginger tea', productNumber: 'TE-120' },
   order: {
-    orderId: '0197',
+    orderId: ORDER_ID,
     orderNumber: 'ORD261115/1001',
     lines: [
       { text: '2 pcs Ginger tea', amount: '€9.80' },
@@ -38,7 +42,21 @@ const FACTS: Record<string, object> = {
     grandTotal: '€59.55',
     totalTax: '€9.50',
   },
+  paymentReceived: {
+    orderId: ORDER_ID,
+    orderNumber: 'ORD261115/1001',
+    amount: '30,00 €',
+    outstanding: '9,90 €',
+  },
+  paymentFailed: { orderId: ORDER_ID, orderNumber: 'ORD261115/1001', amount: '39,90 €' },
+  paymentProblem: {
+    orderId: ORDER_ID,
+    orderNumber: 'ORD261115/1001',
+    amount: '39,90 €',
+    problem: 'refundFailed',
+  },
   shipped: {
+    orderId: ORDER_ID,
     orderNumber: 'ORD261115/1001',
     goods: ['2 pcs Ginger tea', '1 pcs Kettle'],
     isRest: false,
@@ -46,14 +64,16 @@ const FACTS: Record<string, object> = {
     trackingCode: '0034',
   },
   invoice: {
+    orderId: ORDER_ID,
     orderNumber: 'ORD261115/1001',
     documentId: '0198',
     documentType: 'Invoice',
     documentNumber: '1001',
     grandTotal: '€59.55',
   },
-  refund: { orderNumber: 'ORD261115/1001', amount: '9,80 €' },
+  refund: { orderId: ORDER_ID, orderNumber: 'ORD261115/1001', amount: '9,80 €' },
   newsletter: { requestId: '0199', newsletters: ['Tide letter', 'Tea post'] },
+  signIn: { requestId: '0199' },
   webhook: {
     appName: 'Stock sync',
     eventType: 'ORDER_CREATE',
@@ -157,6 +177,39 @@ Sendungsnummer: 0034`);
     );
   });
 
+  test('of a payment say what is left to be paid, and lead to the page of the order', () => {
+    expect(bodyOf(rendered('paymentReceived'))).toBe(`Thank you!
+
+Harbour & Hearth has received your payment of 30,00${NBSP}€ for your order ORD261115/1001.
+
+Still to pay: 9,90${NBSP}€`);
+    const all = rendered('paymentReceived', 'de_DE', { outstanding: null });
+    expect(bodyOf(all)).toBe(`Vielen Dank!
+
+Harbour & Hearth hat Ihre Zahlung von 30,00${NBSP}€ für Ihre Bestellung ORD261115/1001 erhalten.`);
+    expect(all.text).toContain(`\n\nBestellung ansehen: ${ORDER_URL}\n\n`);
+    expect(rendered('paymentFailed', 'fr_FR').text).toContain(`\n\nPayer maintenant: ${ORDER_URL}\n\n`);
+  });
+
+  test('of an order lead to its page; what the version before has queued leads to the shop', () => {
+    for (const name of ['order', 'shipped', 'invoice', 'refund', 'paymentReceived']) {
+      expect(rendered(name).text).toContain(`\n\nView your order: ${ORDER_URL}\n\n`);
+    }
+    expect(rendered('refund', 'en_GB', { orderId: undefined }).text).toContain(
+      '\n\nView your order: https://shop.example/shop/Harbour\n\n',
+    );
+  });
+
+  test.each([
+    ['failed', 'A customer’s payment did not go through.'],
+    ['notNeeded', 'Money came in for an order that is already paid or cancelled.'],
+    ['refundFailed', 'The payment provider could not carry out a refund.'],
+  ])('tell the merchant that a payment has %s', (problem, sentence) => {
+    const { text } = rendered('paymentProblem', 'en_GB', { problem });
+    expect(text.startsWith(sentence)).toBe(true);
+    expect(text).toContain(`\n\nOrder: ORD261115/1001\nAmount: 39,90${NBSP}€\n\nGo to the shop: `);
+  });
+
   test.each([
     ['en_GB', 'Invoice', 'Your invoice 1001'],
     ['de_DE', 'Invoice', 'Ihre Rechnung 1001'],
@@ -202,6 +255,27 @@ describe("a shop's own words", () => {
       paymentMethod: 'Invoice',
       lines: 'the table',
     },
+    paymentReceived: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      amount: `30,00${NBSP}€`,
+      outstanding: `9,90${NBSP}€`,
+    },
+    paymentFailed: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      amount: `39,90${NBSP}€`,
+    },
+    paymentProblem: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      amount: `39,90${NBSP}€`,
+      problem:
+        'The payment provider could not carry out a refund. Please look into your account there, then refund the amount again or pay it back another way.',
+    },
     shipped: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
@@ -231,6 +305,12 @@ describe("a shop's own words", () => {
       newsletters: 'Tide letter, Tea post',
       confirmUrl: newsletter.confirm('0199'),
       unsubscribeUrl: newsletter.unsubscribe,
+    },
+    signIn: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      code: signInCodes(context.installationKey).digits(context.shopId, '0199'),
+      signInUrl: `${context.storefront}/account/link?token=${signInCodes(context.installationKey).token(context.shopId, '0199')}`,
     },
     webhook: {
       shopName: 'Harbour & Hearth',

@@ -104,13 +104,16 @@ function prints(tables: readonly Table[], where: (name: string) => string): stri
 
 /** The fingerprint of a table, or of one of its shards. */
 function print(table: string, shard: string, where: string): string {
-  // It is written when it is used, so here what it says counts.
-  const row =
-    table === 'token'
-      ? "(to_jsonb(entry) - 'last_used_at')::text"
-      : "entry.ctid::text || ' ' || entry.xmin::text";
-  return `select '${shard}' as name, count(*) || ' rows ' || coalesce(sum(hashtextextended(${row}, 0)), 0) as print
+  return `select '${shard}' as name, count(*) || ' rows ' || coalesce(sum(${rowHash(table)}), 0) as print
     from ${shard} as entry where ${where}`;
+}
+
+function rowHash(table: string): string {
+  // A token is written when it is used, so here what it says counts.
+  if (table === 'token') return "hashtextextended((to_jsonb(entry) - 'last_used_at')::text, 0)";
+  // A quarter of the time that texts take, but only PostgreSQL 18 can do it, and a cluster may be older.
+  if (CITUS_URL === undefined) return 'hashtidextended(entry.ctid, hashxid(entry.xmin))';
+  return "hashtextextended(entry.ctid::text || ' ' || entry.xmin::text, 0)";
 }
 
 /**

@@ -19,6 +19,8 @@ import {
 } from './manage-change.ts';
 import { insertPayment, type Payment } from './manage-queries.ts';
 import { MoneyRequest } from './manage-schema.ts';
+import { emailAddressOf } from './order-email.ts';
+import { queuePaymentReceived } from './payment-emails.ts';
 import type { ManagedOrder } from './queries.ts';
 import { refundEmail } from './refund-email.ts';
 
@@ -31,7 +33,7 @@ export function managedPayments(api: Operations): void {
       name: 'createOrderPayment',
       summary: 'Create order payment',
       description:
-        'Records money that came in. 400: more than what is outstanding. 409: the order is cancelled.',
+        'Records money that came in, and tells the customer by email. 400: more than what is outstanding. 409: the order is cancelled.',
       body: MoneyRequest,
       status: 201,
     },
@@ -58,6 +60,7 @@ export function managedPayments(api: Operations): void {
       const states = statesReached({ ...order, paidAmount }, dealings.shipments, tx.now);
       const paid = await changeOrder(tx, shopId, order, { paidAmount, ...states }, { also: ['payments'] });
       await record(call, open, 'payment recorded', { paymentId, amount: toDecimal(amount, order.currency) });
+      await queuePaymentReceived(tx, shopId, paid, amount);
       return managedOrder(tx, call, paid, settings);
     },
   );
@@ -70,7 +73,7 @@ export function managedPayments(api: Operations): void {
       name: 'createOrderRefund',
       summary: 'Create order refund',
       description:
-        'Records money that went back, and tells the customer by mail. 409: more than what is left of the payments.',
+        'Records money that went back, and tells the customer by email. 409: more than what is left of the payments.',
       body: MoneyRequest,
       status: 201,
     },
@@ -123,17 +126,11 @@ export async function refunded(
   ]);
   const to = emailAddressOf(order);
   if (to !== undefined) {
-    const { orderNumber, locale } = order;
-    const said = { orderNumber, amount: formatMoney(amount, currency, locale) };
+    const { orderId, orderNumber, locale } = order;
+    const said = { orderId, orderNumber, amount: formatMoney(amount, currency, locale) };
     await queueEmails(tx, shopId, refundEmail, [{ to, locale, facts: said }]);
   }
   return after;
-}
-
-/** Of who pays; undefined when the customer was erased. */
-export function emailAddressOf({ billingAddress, erasedAt }: ManagedOrder): string | undefined {
-  if (erasedAt) return undefined;
-  return billingAddress.emailAddress ?? undefined;
 }
 
 /** `12.5 EUR` */

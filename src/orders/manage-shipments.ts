@@ -23,9 +23,10 @@ import {
   statesReached,
   type OpenOrder,
 } from './manage-change.ts';
-import { emailAddressOf, refunded } from './manage-payments.ts';
+import { refunded } from './manage-payments.ts';
 import { insertReturn, insertShipment, type PartLine } from './manage-queries.ts';
 import { NewReturn, NewShipment } from './manage-schema.ts';
+import { emailAddressOf } from './order-email.ts';
 import { shipmentEmail } from './shipment-email.ts';
 
 export function managedShipments(api: Operations): void {
@@ -37,7 +38,7 @@ export function managedShipments(api: Operations): void {
       name: 'createShipment',
       summary: 'Create shipment',
       description:
-        'Records that goods were sent, and tells the customer by mail. 409: more than what is left to be sent, or the order is cancelled.',
+        'Records that goods were sent, and tells the customer by email. 409: more than what is left to be sent, or the order is cancelled.',
       body: NewShipment,
       status: 201,
     },
@@ -74,6 +75,7 @@ export function managedShipments(api: Operations): void {
             to,
             locale: order.locale,
             facts: {
+              orderId: order.orderId,
               orderNumber: order.orderNumber,
               goods: lines.map((part) => shippedText(part, open)),
               isRest: restOf(order.content, shipments).length === 0,

@@ -3,6 +3,7 @@ import { ORDER_EMAIL, unbroken } from './order-email.ts';
 
 /** Money was paid back to the customer. */
 export interface OrderRefunded {
+  orderId: string;
   orderNumber: string;
   amount: string;
 }

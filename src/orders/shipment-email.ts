@@ -4,6 +4,7 @@ import { ORDER_EMAIL } from './order-email.ts';
 
 /** Goods of an order were sent. */
 export interface OrderShipped {
+  orderId: string;
   orderNumber: string;
   /** What was sent: "2 pieces Harbour Tea". */
   goods: string[];

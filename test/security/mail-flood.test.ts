@@ -152,7 +152,7 @@ test('what the merchant causes is sent all the same', async () => {
       [1, 2].map(() => ({
         to: 'ada@mail.example',
         locale: 'en_GB',
-        facts: { orderNumber: 'A-1', amount: '1.00 €' },
+        facts: { orderId: '0197', orderNumber: 'A-1', amount: '1.00 €' },
       })),
     ),
   );

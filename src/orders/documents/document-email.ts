@@ -5,6 +5,7 @@ import { documentFile } from './file.ts';
 
 /** An invoice or a credit note that was finalised. */
 export interface DocumentFinalised {
+  orderId: string;
   orderNumber: string;
   documentId: string;
   documentType: 'Invoice' | 'CreditNote';

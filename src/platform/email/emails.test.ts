@@ -156,6 +156,7 @@ const queueInvoice = (shopId: string, documentId: string) =>
         to: 'ada@mail.example',
         locale: 'en_GB',
         facts: {
+          orderId: '0196',
           orderNumber: 'ORD261115/1001',
           documentId,
           documentType: 'Invoice',

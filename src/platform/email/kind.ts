@@ -59,6 +59,8 @@ export interface EmailKind<Facts extends object = object, Words extends EmailWor
    * because strangers could otherwise use up the limit of a customer beforehand.
    */
   isLimited: boolean;
+  /** Whether an email of a limited kind is always sent all the same, because a stranger can't cause this one. */
+  isAlwaysSent?(facts: Facts): boolean;
   /** undefined: what the email is about no longer exists, and nothing is sent. */
   attachments?(db: Queries, shopId: string, facts: Facts): Promise<Attachment[] | undefined>;
   /** Records that the email was not sent because of the daily limit. It may be called twice for one email. */

@@ -51,7 +51,8 @@ export function startEmailWorker(options: EmailWorkerOptions): { stop: () => Pro
       if (!shop) return;
       // Neither the address nor the words: more people read a log than read the email.
       const line = { email: id, template, shop: shopId };
-      if (kind.isLimited && !(await countEmail(db, { ...email, id }, shop.dailyEmailsPerRecipient))) {
+      const isLimited = kind.isLimited && !kind.isAlwaysSent?.(facts);
+      if (isLimited && !(await countEmail(db, { ...email, id }, shop.dailyEmailsPerRecipient))) {
         await kind.onLimited?.(db, shopId, id, facts);
         log.warn(line, 'email not sent: its address has reached the limit of the day');
         return;

@@ -98,6 +98,7 @@ describe('a new shop', () => {
       customerGroups: [],
       crossSellingTitle: null,
       showFromPrices: true,
+      categoriesShowSubcategories: true,
       publicCatalogue: true,
       sellBeyondStock: false,
       maxPerOrder: null,
@@ -1115,7 +1116,7 @@ locales: {default: de_DE, items: [de_DE]}`,
   order: {english: {subject: Hello}, en_GB: {}, en_US: {title: Hello}}
   shipped: {en_GB: {subject: "Hello\\nBcc: a", text: "\\x01"}}`,
       [
-        'mails.birthday (line 2): unknown key, expected one of order, shipped, invoice, refund, availability, newsletter, webhook',
+        'mails.birthday (line 2): unknown key, expected one of order, shipped, invoice, refund, availability, newsletter, signIn, webhook',
         'mails.order.english (line 4): is not a locale such as de_DE',
         expect.stringMatching(/^mails\.order\.en_GB \(line 4\): has no entries, expected at least one: /),
         expect.stringMatching(

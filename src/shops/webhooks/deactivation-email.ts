@@ -24,5 +24,5 @@ export const deactivationEmail: EmailKind<WebhookDeactivated> = {
     reason: { meaning: 'What went wrong with the last attempt.', value: ({ reason }) => reason },
   },
   link: (_, { storefront }) => storefront,
-  words: (email) => email.webhook,
+  words: (email) => ({ ...email.aboutShop, ...email.webhook }),
 };

@@ -42,7 +42,7 @@ export function cartAddresses({ settings }: Visit, { view }: VisitorCart): Addre
   };
 }
 
-function addressValues(address: Address | null): AddressValues {
+export function addressValues(address: Address | null): AddressValues {
   return Object.fromEntries(Object.entries(address ?? {}).filter(([, text]) => text !== null));
 }
 
@@ -132,7 +132,7 @@ export async function addressPage(
 }
 
 /** Lists all errors with links to their fields. */
-function errorList(visit: Visit, errors: FieldErrors, form: AddressForm): Markup | false {
+export function errorList(visit: Visit, errors: FieldErrors, form: AddressForm): Markup | false {
   if (errors.size === 0) return false;
   const parts: readonly AddressKind[] = ['billing', 'shipping'];
   const inOrder = parts.flatMap((part) =>
