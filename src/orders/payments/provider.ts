@@ -9,8 +9,6 @@
  * refused for good; any other error means that nobody knows what has happened, and the call is made again.
  */
 export interface PaymentProvider {
-  /** What people and the API call it: `Stripe`. */
-  label: string;
   /** What the merchant sets with `kontor payment set`, by name. */
   fields: Readonly<Record<string, ProviderField>>;
   /** false: this installation must not offer it, such as the demo page on the internet. Absent: true. */
