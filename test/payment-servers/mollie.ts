@@ -63,7 +63,8 @@ export interface MolliePayment {
   amountRemaining?: Amount;
   amountCaptured?: Amount;
   description: string;
-  method: string | null;
+  /** Absent until the shopper has chosen one. */
+  method?: string;
   metadata: unknown;
   status: 'open' | 'pending' | 'authorized' | 'paid' | 'failed' | 'canceled' | 'expired';
   isCancelable?: boolean;
@@ -177,7 +178,6 @@ export async function startMollieServer(): Promise<MollieServer> {
       createdAt: now(),
       amount,
       description,
-      method: null,
       metadata: body.metadata ?? null,
       status: 'open',
       isCancelable,
