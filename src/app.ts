@@ -279,6 +279,7 @@ export async function buildApp({
     limiter,
     hosts,
     isMigrated,
+    personalData: PERSONAL_DATA,
   });
 
   // Readers who wait would keep the service from ending.

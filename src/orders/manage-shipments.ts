@@ -41,7 +41,7 @@ export function managedShipments(api: Operations): void {
       name: 'createShipment',
       summary: 'Create shipment',
       description:
-        'Records that goods were sent, and tells the customer by mail. 409: more than what is left to be sent, the order is cancelled, or it is to be paid through a payment provider and is not paid yet.',
+        'Records that goods were sent, and tells the customer by email. 409: more than what is left to be sent, the order is cancelled, or it is to be paid through a payment provider and is not paid yet.',
       body: NewShipment,
       status: 201,
     },
@@ -79,6 +79,7 @@ export function managedShipments(api: Operations): void {
             to,
             locale: order.locale,
             facts: {
+              orderId: order.orderId,
               orderNumber: order.orderNumber,
               goods: lines.map((part) => shippedText(part, open)),
               isRest: restOf(order.content, shipments).length === 0,

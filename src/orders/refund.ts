@@ -83,7 +83,7 @@ export async function tellOfRefund(
   ]);
   const to = emailAddressOf(order);
   if (to === undefined) return;
-  const facts = { orderNumber, amount: formatMoney(amount, currency, locale) };
+  const facts = { orderId, orderNumber, amount: formatMoney(amount, currency, locale) };
   await queueEmails(tx, shopId, refundEmail, [{ to, locale, facts }]);
 }
 

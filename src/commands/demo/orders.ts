@@ -1,5 +1,5 @@
 import { findAppByName } from '../../shops/apps/queries.ts';
-import { confirmation } from '../../orders/confirmation-email.ts';
+import { placedEmails } from '../../orders/placed-emails.ts';
 import { contentOf } from '../../pricing/content.ts';
 import { newOrder } from '../../carts/new-order.ts';
 import type { StoredLine } from '../../pricing/input.ts';
@@ -140,7 +140,7 @@ async function placed(
     shopId,
     // They were placed long ago, and nobody cancels them.
     { ...wanted, beyondStock: true, releaseAt: null },
-    { mailId: newId(tx.now), mail: { ...confirmation(wanted, { locale: cart.locale, settings }), shopId } },
+    { emails: placedEmails(wanted, settings, tx.now) },
   );
   return wanted.orderId;
 }

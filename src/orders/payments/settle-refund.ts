@@ -1,7 +1,9 @@
 import type { Transaction } from '../../db/database.ts';
 import { toDecimal } from '../../kernel/money.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
 import { changeOrder } from '../change.ts';
 import { recordHistory } from '../history.ts';
+import { queuePaymentProblem } from '../payment-emails.ts';
 import { lockOrder } from '../queries.ts';
 import { tellOfRefund } from '../refund.ts';
 import { delayAfter } from './checks.ts';
@@ -35,6 +37,9 @@ export async function settleRefund(
     const refundedAmount = order.refundedAmount - refund.amount;
     await changeOrder(tx, shopId, order, { refundedAmount }, also);
     await recordHistory(tx, shopId, orderId, { appId: null, kind: 'refund failed', details });
+    const settings = await shopSettings(tx, shopId);
+    const problem = { problem: 'refundFailed', amount: refund.amount } as const;
+    await queuePaymentProblem(tx, shopId, settings, order, problem);
     return;
   }
   await changeOrder(tx, shopId, order, {}, also);

@@ -640,6 +640,13 @@ export const SettingsSchema = Section(
       }),
       true,
     ),
+    categoriesShowSubcategories: Setting(
+      Type.Boolean({
+        description: 'The page of a category shows the products of its subcategories too.',
+        examples: [true],
+      }),
+      true,
+    ),
     publicCatalogue: Setting(
       Type.Boolean({ description: 'Products and categories are read without a token.', examples: [true] }),
       true,
@@ -669,6 +676,13 @@ export const SettingsSchema = Section(
         examples: [20],
       }),
       20,
+    ),
+    emailNewOrders: Setting(
+      Type.Boolean({
+        description: 'The shop gets an email for every order, at its address (email). A new shop has true.',
+        examples: [false],
+      }),
+      true,
     ),
     mandatoryAddressFields: Setting(
       List(

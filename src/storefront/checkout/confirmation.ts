@@ -1,4 +1,4 @@
-import { grouped } from '../../orders/documents/iban.ts';
+import { bankTransfer } from '../../orders/bank-transfer.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
@@ -10,6 +10,7 @@ import { linesAndTotals, orderParties } from './review-step.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
 import { orderCompleted } from '../scripts/events.ts';
 import type { Pages } from '../pages.ts';
+import { priceText } from '../price-text.ts';
 import { to, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
@@ -41,27 +42,29 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
   });
 }
 
-/** Every new shop has these keys for a bank transfer in advance and for an invoice. */
-const IN_ADVANCE = 'advance';
+/** Every new shop has this key for an invoice. */
 const BY_INVOICE = 'invoice';
 
 function nextSteps({ settings, locale }: Visit, order: Order): Markup {
   const words = messages(locale).storefront.confirmation;
   const { paymentMethod } = order.paymentData ?? {};
   const { grandTotal } = order.lineItemContainer;
-  const { bank, company } = settings.invoicing;
+  const transfer = bankTransfer(
+    { orderNumber: order.orderNumber, paymentMethodId: paymentMethod?.id },
+    settings,
+  );
   const key = settings.paymentMethods.find(
     ({ paymentMethodId }) => paymentMethodId === paymentMethod?.id,
   )?.key;
-  if (grandTotal.amount > 0 && key === IN_ADVANCE && bank) {
+  if (grandTotal.amount > 0 && transfer) {
     const facts = [
-      [words.bank.holder, company],
-      [words.bank.name, bank.name],
-      [words.bank.iban, grouped(bank.iban)],
-      [words.bank.bic, bank.bic],
-      [words.bank.reference, order.orderNumber],
+      [words.bank.holder, transfer.holder],
+      [words.bank.name, transfer.bank],
+      [words.bank.iban, transfer.iban],
+      [words.bank.bic, transfer.bic],
+      [words.bank.reference, transfer.reference],
     ].filter((fact): fact is [string, string] => fact[1] !== undefined);
-    return html`<p>${words.transfer({ total: grandTotal.formatted, number: order.orderNumber })}</p>
+    return html`<p>${words.transfer({ total: priceText(grandTotal, locale), number: transfer.reference })}</p>
       <p>${facts.map(([name, text]) => html`${name}: <strong>${text}</strong><br />`)}</p>`;
   }
   const provider = paymentMethod?.providerName;
