@@ -1,5 +1,6 @@
 import { availabilityEmail } from './catalogue/products/availability-email.ts';
 import { orderConfirmation } from './orders/confirmation-email.ts';
+import { newOrderEmail } from './orders/new-order-email.ts';
 import { documentEmail } from './orders/documents/document-email.ts';
 import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from './orders/payment-emails.ts';
 import { refundEmail } from './orders/refund-email.ts';
@@ -19,6 +20,7 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   refundEmail,
   availabilityEmail,
   newsletterConfirmation,
+  newOrderEmail,
   paymentProblemEmail,
   signInEmail,
   deactivationEmail,

@@ -391,7 +391,7 @@ describe('while the service runs', () => {
     expect(copied.code).toBe(0);
     expect(copied.stdout).toMatch(
       new RegExp(
-        `^Shop DemoCopy is restored from ${file}: ${contents}\nAccess tokens, domains and webhooks were left out, because the id is another one\\. Next: npx kontor token create DemoCopy --scopes all\n$`,
+        `^Shop DemoCopy is restored from ${file}: ${contents}\nAccess tokens, domains, webhooks and the keys of payment providers were left out, because the id is another one\\. Next: npx kontor token create DemoCopy --scopes all\n$`,
       ),
     );
     expect((await get('/DemoCopy/products', 'demo-all')).status).toBe(401);

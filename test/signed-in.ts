@@ -3,7 +3,7 @@ import { installationKey } from '../src/shops/apps/sealing.ts';
 import { signInCodes, type SignInCodes } from '../src/people/accounts/sign-in-codes.ts';
 import { queuedEmails } from './carts.ts';
 import type { Service } from './service.ts';
-import type { Visitor } from './visitor.ts';
+import type { PageAnswer, Visitor } from './visitor.ts';
 
 export async function codesOf(service: Service): Promise<SignInCodes> {
   return signInCodes(await installationKey(service.config));
@@ -22,7 +22,15 @@ export async function askToSignIn(
 }
 
 /** Signs in with the digits of the email, and opens the page that they lead to. */
-export async function signInAs(service: Service, visitor: Visitor, email: string, shopId = 'DemoShop') {
+export async function signInAs(
+  service: Service,
+  visitor: Visitor,
+  email: string,
+  headers: Record<string, string> = {},
+): Promise<PageAnswer> {
   const requestId = await askToSignIn(service, visitor, email);
-  return visitor.submit('/account/code', { digits: (await codesOf(service)).digits(shopId, requestId) });
+  const digits = (await codesOf(service)).digits('DemoShop', requestId);
+  const answer = await visitor.post('/account/code', { digits }, headers);
+  expect(answer.status).toBe(303);
+  return visitor.get(String(answer.headers.location));
 }

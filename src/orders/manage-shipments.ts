@@ -13,8 +13,10 @@ import {
   exactAmount,
   manageOperation,
   managedOrder,
+  moneyText,
   moveStock,
   openOrder,
+  outstandingOf,
   quantitiesOf,
   quantityText,
   record,
@@ -23,10 +25,11 @@ import {
   statesReached,
   type OpenOrder,
 } from './manage-change.ts';
-import { refunded } from './manage-payments.ts';
 import { insertReturn, insertShipment, type PartLine } from './manage-queries.ts';
 import { NewReturn, NewShipment } from './manage-schema.ts';
 import { emailAddressOf } from './order-email.ts';
+import { providerMethodOf } from './payments/providers.ts';
+import { refunded } from './refund.ts';
 import { shipmentEmail } from './shipment-email.ts';
 
 export function managedShipments(api: Operations): void {
@@ -38,7 +41,7 @@ export function managedShipments(api: Operations): void {
       name: 'createShipment',
       summary: 'Create shipment',
       description:
-        'Records that goods were sent, and tells the customer by email. 409: more than what is left to be sent, or the order is cancelled.',
+        'Records that goods were sent, and tells the customer by email. 409: more than what is left to be sent, the order is cancelled, or it is to be paid through a payment provider and is not paid yet.',
       body: NewShipment,
       status: 201,
     },
@@ -47,6 +50,7 @@ export function managedShipments(api: Operations): void {
       const open = await openOrder(call);
       const { order, dealings, settings } = open;
       refuseCancelled(order);
+      refuseUnpaid(open);
       const left = restOf(order.content, dealings.shipments);
       if (left.length === 0) throw conflict('There is nothing left to be sent');
       const lines = body.lines ? partsOf(body.lines, open, left, 'sent') : left;
@@ -153,6 +157,16 @@ export function managedShipments(api: Operations): void {
       return managedOrder(tx, call, returned, settings);
     },
   );
+}
+
+/** What is paid through a provider is paid before it is sent, or not at all. */
+function refuseUnpaid({ order, settings }: OpenOrder): void {
+  const outstanding = outstandingOf(order);
+  if (outstanding > 0 && providerMethodOf(order.content, settings)) {
+    throw conflict(
+      `${moneyText(outstanding, order)} of the order are not paid yet; if they came in another way, record them with POST payments first`,
+    );
+  }
 }
 
 /** For the history, with numbers. */

@@ -16,6 +16,12 @@ export const ORDER_EMAIL = {
     orderId === undefined ? context.storefront : orderUrl(context, orderId),
 };
 
+/** For samples. */
+export const SAMPLE_ORDER = {
+  orderId: '019A8C1E-0000-7000-8000-000000001001',
+  orderNumber: 'ORD261115/1001',
+};
+
 /** Of who pays; undefined when the customer was erased. */
 export function emailAddressOf({
   billingAddress,

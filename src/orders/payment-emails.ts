@@ -5,7 +5,7 @@ import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { outstandingOf } from './manage-change.ts';
-import { emailAddressOf, ORDER_EMAIL, unbroken } from './order-email.ts';
+import { emailAddressOf, ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
 
 /** Money of the customer came in. */
@@ -42,6 +42,7 @@ export const paymentReceivedEmail: EmailKind<PaymentReceived> = {
   occasion: 'To the customer, when money came in.',
   example: { en_GB: { text: 'We have received {amount}. Thank you!' } },
   isLimited: false,
+  sample: { ...SAMPLE_ORDER, amount: '30,00 €', outstanding: '9,90 €' },
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     amount: { meaning: 'What was paid, with its currency.', value: ({ amount }) => unbroken(amount) },
@@ -60,6 +61,7 @@ export const paymentFailedEmail: EmailKind<PaymentFailed> = {
   example: { en_GB: { text: 'Your payment of {amount} did not arrive. Please try again.' } },
   // Whoever orders with somebody else's address can let payments fail.
   isLimited: true,
+  sample: { ...SAMPLE_ORDER, amount: '39,90 €' },
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     amount: { meaning: 'What is to be paid, with its currency.', value: ({ amount }) => unbroken(amount) },
@@ -78,6 +80,7 @@ export const paymentProblemEmail: EmailKind<PaymentProblemFacts, ProblemWords> =
   // Anybody can let payments fail, as often as they like.
   isLimited: true,
   isAlwaysSent: ({ problem }) => problem !== 'failed',
+  sample: { ...SAMPLE_ORDER, amount: '39,90 €', problem: 'refundFailed' },
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     amount: { meaning: 'The amount, with its currency.', value: ({ amount }) => unbroken(amount) },

@@ -28,6 +28,8 @@ import { newsletter } from './newsletter/newsletter.ts';
 import { notify } from './product/notify.ts';
 import type { PageDeps } from './open-visit.ts';
 import { createPages, sendPage } from './page-routes.ts';
+import { demoPayment } from './payment/demo-page.ts';
+import { payment } from './payment/payment.ts';
 import { product } from './product/product-page.ts';
 import { serviceWorker } from './scripts/scripts.ts';
 import { search } from './listing/search.ts';
@@ -45,6 +47,7 @@ export interface StorefrontDeps extends Omit<PageDeps, 'sessions'> {
 export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDeps): Promise<void> {
   const key = await installationKey(deps.config);
   const sessions = createSessions(key);
+  const tokens = orderTokens(key);
   await app.register(async (scope) => {
     await scope.register(cookie);
     scope.decorateRequest('visit');
@@ -72,8 +75,10 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     search(pages);
     currency(pages);
     cart(pages);
-    checkout(pages);
-    confirmation(pages);
+    checkout(pages, tokens);
+    payment(pages, tokens);
+    demoPayment(pages);
+    confirmation(pages, tokens);
     legal(pages);
     newsletter(pages, newsletterTokens(key));
     notify(pages);

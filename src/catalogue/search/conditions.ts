@@ -1,6 +1,14 @@
 import { sql, type Sql } from '../../db/sql.ts';
 import { dictionaryOf, OWN_WEIGHTS, RELATED_WORDS } from '../products/listing-entry.ts';
-import { escapeLike, likePattern, MOST_TERMS, numberTerm, wordQuery, type Term } from './query.ts';
+import {
+  beginningQuery,
+  escapeLike,
+  likePattern,
+  MOST_TERMS,
+  numberTerm,
+  wordQuery,
+  type Term,
+} from './query.ts';
 
 /*
  * Parts of the statements that search the table `listing`. A query has up to 20 terms, and its statement is the same for
@@ -59,9 +67,11 @@ function matchesOneByOne(terms: readonly Term[], locale: string): Sql {
   const matchesTerm = (term: Term) => sql`(
     listing.text like ${lowered(likePattern(term))} or listing.words @@ ${wordsQuery([term], locale)})`;
   return sql`${matchesTerm(first!)} and ${matchesTerm(second!)} and not exists (
-    select from unnest(${others.map(likePattern)}::text[], ${others.map((term) => wordQuery(term))}::text[]) as term (pattern, words)
+    select from unnest(${others.map(likePattern)}::text[], ${others.map((term) => wordQuery(term))}::text[],
+      ${others.map((term) => beginningQuery(term))}::text[]) as term (pattern, words, beginning)
     where not (listing.text like lower(pattern)
-      or listing.words @@ to_tsquery(${dictionaryOf(locale)}::regconfig, term.words)))`;
+      or listing.words @@ (to_tsquery(${dictionaryOf(locale)}::regconfig, term.words)
+        || to_tsquery('simple', term.beginning))))`;
 }
 
 /**
@@ -84,7 +94,9 @@ export function rank(terms: readonly Term[], locale: string): Sql {
 
 function wordsQuery(terms: readonly Term[], locale: string, weights = ''): Sql {
   const words = terms.map((term) => wordQuery(term, weights)).join(' & ');
-  return sql`(select to_tsquery(${dictionaryOf(locale)}::regconfig, ${words}))`;
+  const beginnings = terms.map((term) => beginningQuery(term, weights)).join(' & ');
+  return sql`(
+    select to_tsquery(${dictionaryOf(locale)}::regconfig, ${words}) || to_tsquery('simple', ${beginnings}))`;
 }
 
 export function longestFirst(terms: readonly Term[]): Term[] {

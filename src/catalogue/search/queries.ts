@@ -207,6 +207,25 @@ export function suggestProducts(
     order by best.place, best.name, best.product_id`);
 }
 
+/** The best of what a search finds, as the `versions` of a page. As with names, only so many are compared. */
+export async function suggestMatches(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  terms: readonly Term[],
+  limit: number,
+): Promise<string> {
+  const best = pageVersions(shopId, sql`select * from hit`, sql`rank desc, name, product_id`, limit, 0);
+  const row = await db.one<{ versions: string }>(sql`
+    with hit as materialized (
+      select listing.product_id, listing.name, ${rank(terms, locale)} as rank from listing
+      where ${inScope(shopId, { locale, includeInvisible: false })} and ${matchesTerms({ terms }, locale)}
+      limit ${MOST_CANDIDATES}
+    )
+    select ${best} as versions from shop where shop_id = ${shopId}`);
+  return row?.versions ?? '';
+}
+
 export type SortBy = 'rank' | 'name' | 'number' | 'creation' | 'price';
 
 /** What a hit must have. Prices in minor units of the default currency. */

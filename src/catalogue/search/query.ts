@@ -58,14 +58,19 @@ export function escapeLike(text: string): string {
 
 const ONE_WORD = /^[\p{L}\p{M}\p{N}]+$/u;
 
-/**
- * For to_tsquery: a word may go on. A phrase is as it is, and so is what the parser takes apart: of `g1-0815` every
- * part would be a beginning, and `g1...` may begin a word of every product.
- */
+/** For to_tsquery: the word, in any form if the dictionary of a language reads it. */
 export function wordQuery({ text }: Term, weights = ''): string {
   const quoted = `'${text.replaceAll('\\', String.raw`\\`).replaceAll("'", "''")}'`;
-  const flags = `${ONE_WORD.test(text) ? '*' : ''}${weights}`;
-  return flags === '' ? quoted : `${quoted}:${flags}`;
+  return weights === '' ? quoted : `${quoted}:${weights}`;
+}
+
+/**
+ * For to_tsquery without a dictionary: a word as it was typed, which may go on. Of another form of it more would begin
+ * with the same letters: the stem of Messer (knife) begins Messing (brass). A phrase is as it is, and so is what the
+ * parser takes apart: of `g1-0815` every part would be a beginning, and `g1...` may begin a word of every product.
+ */
+export function beginningQuery(term: Term, weights = ''): string {
+  return ONE_WORD.test(term.text) ? `${wordQuery(term)}:*${weights}` : wordQuery(term, weights);
 }
 
 const SHORTEST_CORRECTED = 4;

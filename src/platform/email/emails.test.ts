@@ -80,6 +80,7 @@ const message = {
   text: 'Text',
   html: '<p>Text</p>',
   attachments: [],
+  logo: undefined,
   host: 'shop.example',
 };
 
@@ -460,7 +461,11 @@ describe('with SMTP_URL', () => {
       { from: { name: 'Harbour\r\nBcc: all@mail.example', address: 'hello@harbour.example' } },
       { from: { name: 'Harbour', address: 'hello@harbour.example\r\nBcc: all@mail.example' } },
       { replyTo: 'hello@harbour.example\rBcc: all@mail.example' },
-      { attachments: [{ name: 'a.pdf\r\nBcc: all@mail.example', bytes: PDF }] },
+      {
+        attachments: [
+          { name: 'a.pdf\r\nBcc: all@mail.example', type: 'application/pdf' as const, bytes: PDF },
+        ],
+      },
     ]) {
       await expect(delivery.deliver({ ...message, ...change })).rejects.toThrow('control character');
     }

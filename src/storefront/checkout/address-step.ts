@@ -88,7 +88,7 @@ export async function addressPage(
   visit: Visit,
   visitorCart: VisitorCart,
   form: AddressForm,
-  problems: readonly Problem[] = [],
+  { problems = [], help }: { problems?: readonly Problem[]; help?: Markup | false } = {},
 ): Promise<Page> {
   const { locale } = visit;
   const words = messages(locale).storefront.checkout;
@@ -101,7 +101,7 @@ export async function addressPage(
     ...(problems.length > 0 && { status: 400 }),
     events: await cartEvents(visit, visitorCart.view),
     main: html`<h1>${words.title}</h1>
-      ${steps(visit, visitorCart, '/checkout')} ${errorList(visit, errors, form)}
+      ${steps(visit, visitorCart, '/checkout')} ${help} ${errorList(visit, errors, form)}
       ${
         form.newCountry &&
         html`<p class="notice" role="status">

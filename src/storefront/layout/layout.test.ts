@@ -36,6 +36,7 @@ async function shown(page: Partial<Page> = {}, visitor: Partial<Visit> = {}, ses
     // The layout shows no cart.
     carts: undefined as never,
     placeOrder: undefined as never,
+    payments: undefined as never,
     config: service.config,
     shopId: 'DemoShop',
     settings,

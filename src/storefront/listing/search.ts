@@ -5,7 +5,12 @@ import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findVersions } from '../../catalogue/products/queries.ts';
 import { categoryNumbers, facetsOf } from '../../catalogue/search/facets.ts';
-import { findCategoryNames, findOrFallBack, suggestProducts } from '../../catalogue/search/queries.ts';
+import {
+  findCategoryNames,
+  findOrFallBack,
+  suggestMatches,
+  suggestProducts,
+} from '../../catalogue/search/queries.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryLinks } from './category-cards.ts';
@@ -167,31 +172,44 @@ async function featuredProducts(visit: Visit): Promise<Product[]> {
 }
 
 /**
- * Products whose names contain the text; if there are none, what a search finds, with a note when it had to search for
- * something else.
+ * Products whose names contain the text, then others that a search finds; if there are none, those of the corrected
+ * words, with a note that says so.
  */
 async function suggestions(visit: Visit, text: string) {
   const { db, shopId, settings, locale } = visit;
+  const terms = parseQuery(text);
   const named = await suggestProducts(db, shopId, locale, text, MAX_SUGGESTIONS);
+  const isEnough = named.length >= MAX_SUGGESTIONS || terms.length === 0;
+  const others = isEnough
+    ? []
+    : parseVersions(await suggestMatches(db, shopId, locale, terms, MAX_SUGGESTIONS));
   const found =
-    named.length > 0
+    named.length + others.length > 0 || terms.length === 0
       ? undefined
       : await findOrFallBack(db, shopId, {
           locale,
-          terms: parseQuery(text),
+          terms,
           filters: { facets: [], minimum: null, maximum: null },
           ...SORTS.relevance,
           limit: MAX_SUGGESTIONS,
           offset: 0,
         });
-  const versions = found
-    ? parseVersions(found.versions)
-    : await findVersions(
-        db,
-        shopId,
-        named.map(({ productId }) => productId),
-      );
-  const products = await productValues(db, settings, versions, visitorOptions(visit, 'search'));
+  const byName = await findVersions(
+    db,
+    shopId,
+    named.map(({ productId }) => productId),
+  );
+  const all = found ? parseVersions(found.versions) : [...byName, ...others];
+  // A product whose name contains the text stands where its name has put it.
+  const versions = all.filter(
+    ({ productId }, index) => all.findIndex((one) => one.productId === productId) === index,
+  );
+  const products = await productValues(
+    db,
+    settings,
+    versions.slice(0, MAX_SUGGESTIONS),
+    visitorOptions(visit, 'search'),
+  );
   const fallbackQuery = found?.fallbackQuery ?? '';
   return {
     products: products.map((product) => suggestion(visit, product)),
