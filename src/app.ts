@@ -261,7 +261,16 @@ export async function buildApp({
   await docsRoutes(app);
   mediaRoutes(app, { media });
   startPageRoutes(app, { db, config, hosts, isMigrated });
-  await storefrontRoutes(app, { db, carts: cartStore, placeOrder, config, limiter, hosts, isMigrated });
+  await storefrontRoutes(app, {
+    db,
+    carts: cartStore,
+    placeOrder,
+    config,
+    limiter,
+    hosts,
+    isMigrated,
+    personalData: PERSONAL_DATA,
+  });
 
   // Readers who wait would keep the service from ending.
   app.addHook('preClose', async () => eventWaiting.close());

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { EMAIL_KINDS } from './email-kinds.ts';
+import { signInCodes } from './people/accounts/sign-in-codes.ts';
 import { newsletterTokens, newsletterUrls } from './people/newsletters/links.ts';
 import { SAMPLE_ORDER } from './orders/order-email.ts';
 import { orderUrl } from './orders/order-link.ts';
@@ -404,6 +405,15 @@ describe("a shop's own words", () => {
       newsletters: 'Tide letter, Tea post',
       confirmUrl: newsletter.confirm('019A8C1E-0000-7000-8000-000000001004'),
       unsubscribeUrl: newsletter.unsubscribe,
+    },
+    signIn: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      code: signInCodes(context.installationKey).digits(
+        context.shopId,
+        '019A8C1E-0000-7000-8000-000000001005',
+      ),
+      signInUrl: `${context.storefront}/account/link?token=${signInCodes(context.installationKey).token(context.shopId, '019A8C1E-0000-7000-8000-000000001005')}`,
     },
     webhook: {
       shopName: 'Harbour & Hearth',

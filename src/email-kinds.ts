@@ -7,6 +7,7 @@ import { documentEmail } from './orders/documents/document-email.ts';
 import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from './orders/payment-emails.ts';
 import { refundEmail } from './orders/refund-email.ts';
 import { shipmentEmail } from './orders/shipment-email.ts';
+import { signInEmail } from './people/accounts/sign-in-email.ts';
 import { newsletterConfirmation } from './people/newsletters/confirmation-email.ts';
 import type { EmailKind } from './platform/email/kind.ts';
 import { deactivationEmail } from './shops/webhooks/deactivation-email.ts';
@@ -25,5 +26,6 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   newsletterConfirmation,
   newOrderEmail,
   paymentProblemEmail,
+  signInEmail,
   deactivationEmail,
 ];

@@ -224,6 +224,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
       customerGroups: fc.uniqueArray(text, { maxLength: 3 }).map((names) => names.toSorted()),
       crossSellingTitle: fc.option(texts, { nil: null }),
       showFromPrices: fc.boolean(),
+      categoriesShowSubcategories: fc.boolean(),
       publicCatalogue: fc.boolean(),
       sellBeyondStock: fc.boolean(),
       maxPerOrder: fc.option(

@@ -9,8 +9,10 @@ import { readingCurrency, readingLocale } from '../http/locale.ts';
 import { addressCaller, type RateLimiter } from '../http/rate-limit.ts';
 import { cachedSettings, findSettings, type Settings } from '../shops/settings/settings.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
+import { findSignedInAccount } from './account/queries.ts';
+import { sessionOfAccount, sharedSession } from './account/visit-account.ts';
 import { loadShopLayout } from './layout/shop-layout.ts';
-import { sessionCookie, type Session, type Sessions } from './session.ts';
+import { shopCookie, type Session, type Sessions } from './session.ts';
 import type { Visit } from './visit.ts';
 
 export interface PageDeps {
@@ -52,8 +54,13 @@ export async function openVisit(
   if (!settings) throw notFound();
   const db = deps.db.ofShop(shopId);
   const addresses = visitAddresses(request, settings, deps);
-  const cookie = request.cookies[sessionCookie({ shopId, ...addresses }).name];
-  const session = sessions.read(shopId, cookie, db.now);
+  const cookieNamed = (name: 'visit' | 'account') =>
+    request.cookies[shopCookie(name, { shopId, ...addresses }).name];
+  const [account, layout] = await Promise.all([
+    findSignedInAccount(db, shopId, cookieNamed('account')),
+    loadShopLayout(db, settings),
+  ]);
+  const session = sessionOfAccount(sessions.read(shopId, cookieNamed('visit'), db.now), account);
   const query = request.query as Record<string, string | string[]>;
   const visit: Visit = {
     db,
@@ -62,10 +69,16 @@ export async function openVisit(
     config,
     shopId,
     settings,
-    layout: await loadShopLayout(db, settings),
+    layout,
     locale: visitLocale([query['locale'] ?? []].flat()[0], settings),
     currency: readingCurrency(session.currency, settings),
     ...addresses,
+    account,
+    setAccountToken: (token) => {
+      visit.accountToken = token;
+      visit.account = undefined;
+      visit.session = { ...sharedSession(visit.session), ...(token !== null && { isSignedIn: true }) };
+    },
     session,
     updateSession: (changes) => {
       visit.session = { ...visit.session, ...changes } as Session;

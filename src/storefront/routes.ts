@@ -5,6 +5,15 @@ import { refusalOf } from '../http/failures.ts';
 import { newsletterTokens } from '../people/newsletters/links.ts';
 import { sendPage as sendStartPage } from './start-page/page.ts';
 import { busyPage, notFoundPage, startingPage } from './start-page/start-view.ts';
+import { orderTokens } from '../orders/order-link.ts';
+import { signInCodes } from '../people/accounts/sign-in-codes.ts';
+import type { PersonalData } from '../platform/personal-data.ts';
+import { accountAddresses } from './account/addresses.ts';
+import { accountData } from './account/data.ts';
+import { accountDevices } from './account/devices.ts';
+import { accountNewsletters } from './account/newsletters.ts';
+import { accountOrders } from './account/orders.ts';
+import { signIn } from './account/sign-in.ts';
 import { assetRoutes } from './layout/assets.ts';
 import { category } from './listing/category.ts';
 import { cart } from './cart/cart.ts';
@@ -28,6 +37,8 @@ import { wishlist } from './wishlist/wishlist.ts';
 
 export interface StorefrontDeps extends Omit<PageDeps, 'sessions'> {
   isMigrated: () => boolean;
+  /** All that is exported and erased about a person. */
+  personalData: readonly PersonalData[];
 }
 
 /** Serves the pages of the shops below `/shop/ID`, where the addresses in responses of the API and in emails lead. */
@@ -67,6 +78,12 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     newsletter(pages, newsletterTokens(key));
     notify(pages);
     wishlist(pages);
+    signIn(pages, signInCodes(key));
+    accountOrders(pages, orderTokens(key));
+    accountAddresses(pages);
+    accountNewsletters(pages);
+    accountDevices(pages);
+    accountData(pages, deps.personalData);
     sitemap(pages);
     consent(pages);
     serviceWorker(pages);

@@ -99,6 +99,7 @@ describe('a new shop', () => {
       customerGroups: [],
       crossSellingTitle: null,
       showFromPrices: true,
+      categoriesShowSubcategories: true,
       publicCatalogue: true,
       sellBeyondStock: false,
       maxPerOrder: null,

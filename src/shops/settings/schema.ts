@@ -605,6 +605,13 @@ export const SettingsSchema = Section(
       }),
       true,
     ),
+    categoriesShowSubcategories: Setting(
+      Type.Boolean({
+        description: 'The page of a category shows the products of its subcategories too.',
+        examples: [true],
+      }),
+      true,
+    ),
     publicCatalogue: Setting(
       Type.Boolean({ description: 'Products and categories are read without a token.', examples: [true] }),
       true,

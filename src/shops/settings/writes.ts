@@ -12,7 +12,7 @@ export async function lockShop(tx: Transaction, shopId: string): Promise<boolean
   return (await tx.one(sql`select 1 from shop where shop_id = ${shopId} for update`)) !== undefined;
 }
 
-const BEFORE_ALL_PRODUCTS = '00000000-0000-0000-0000-000000000000';
+export const BEFORE_ALL_PRODUCTS = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Notes that lists and search of the shop must be rebuilt (src/catalogue/products/listing-rebuild.ts), because they have a row

@@ -7,6 +7,7 @@ import { HttpError, ValidationError } from '../../http/errors.ts';
 import { cartPage } from '../cart/cart-page.ts';
 import { findCart, updateCart, setSessionCart, shopperOf } from '../cart/visitor-cart.ts';
 import { messages } from '../../kernel/messages.ts';
+import { filledAddresses, findKnownShopper, repeatLastOrder, shopperHelp } from '../account/known-shopper.ts';
 import { addressPage, cartAddresses, parseAddresses, setAddresses } from './address-step.ts';
 import { chooseMethods, deliveryPage, parseMethods } from './delivery-step.ts';
 import { reviewPage } from './review-step.ts';
@@ -26,9 +27,11 @@ export function checkout(pages: Pages): void {
     '/checkout',
     async (visit, request) =>
       (await pickUpCart(visit, request, '/checkout')) ??
-      atStep(visit, '/checkout', (visitorCart) =>
-        addressPage(visit, visitorCart, cartAddresses(visit, visitorCart)),
-      ),
+      atStep(visit, '/checkout', async (visitorCart) => {
+        const known = await findKnownShopper(visit);
+        const form = filledAddresses(visit, visitorCart, known, request.query('address'));
+        return addressPage(visit, visitorCart, form, { help: shopperHelp(visit, known) });
+      }),
   );
 
   pages.post('/checkout', async (visit, request) =>
@@ -40,7 +43,22 @@ export function checkout(pages: Pages): void {
         return await saveAndContinue(visit, visitorCart, change, '/checkout/delivery');
       } catch (error) {
         if (!(error instanceof ValidationError)) throw error;
-        return addressPage(visit, visitorCart, form, error.problems);
+        return addressPage(visit, visitorCart, form, { problems: error.problems });
+      }
+    }),
+  );
+
+  pages.post('/checkout/repeat', async (visit) =>
+    atStep(visit, '/checkout', async (visitorCart) => {
+      const { email, lastOrder } = (await findKnownShopper(visit)) ?? {};
+      if (email === undefined || !lastOrder) return new Redirect(to(visit, '/checkout'));
+      try {
+        const change = repeatLastOrder({ email, lastOrder }, visit.settings);
+        return await saveAndContinue(visit, visitorCart, change, '/checkout/review');
+      } catch (error) {
+        if (!(error instanceof ValidationError)) throw error;
+        const { notPossible } = messages(visit.locale).storefront.account.checkout;
+        return new Redirect(to(visit, '/checkout'), notPossible);
       }
     }),
   );

@@ -7,6 +7,7 @@ import type { Order } from '../../orders/schema.ts';
 import { linesAndTotals, orderParties } from './review-step.ts';
 import { orderCompleted } from '../scripts/events.ts';
 import type { Pages } from '../pages.ts';
+import { priceText } from '../price-text.ts';
 import { to, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
@@ -58,7 +59,7 @@ function nextSteps({ settings, locale }: Visit, order: Order): Markup {
       [words.bank.bic, transfer.bic],
       [words.bank.reference, transfer.reference],
     ].filter((fact): fact is [string, string] => fact[1] !== undefined);
-    return html`<p>${words.transfer({ total: grandTotal.formatted, number: transfer.reference })}</p>
+    return html`<p>${words.transfer({ total: priceText(grandTotal, locale), number: transfer.reference })}</p>
       <p>${facts.map(([name, text]) => html`${name}: <strong>${text}</strong><br />`)}</p>`;
   }
   const provider = paymentMethod?.providerName;

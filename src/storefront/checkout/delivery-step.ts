@@ -13,6 +13,7 @@ import { steps } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
 import type { FormRequest } from '../pages.ts';
+import { priceText } from '../price-text.ts';
 import { to, type Visit } from '../visit.ts';
 
 /** The id of a payment that an app has set with a price of its own. */
@@ -185,7 +186,7 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
             />
             ${logo !== undefined && html`<img src="${logo}" alt="" height="32" />`}
             <span>${text}${description !== null && html`<br /><small>${description}</small>`}</span>
-            <span class="price">${price.amount === 0 ? words.free : price.formatted}</span>
+            <span class="price">${price.amount === 0 ? words.free : priceText(price, visit.locale)}</span>
           </label>`,
       )}
     </fieldset>`;
