@@ -1,6 +1,6 @@
 import { dateText, dateTimeText } from '../../http/dates.ts';
 import { notFound } from '../../http/errors.ts';
-import { html, type Markup } from '../../http/html.ts';
+import { html, webAddress, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import { isId } from '../../kernel/ids.ts';
 import { mayCancel, returnableLines, withdrawableLines } from '../../orders/customer-actions.ts';
@@ -12,6 +12,7 @@ import { outstandingOf } from '../../orders/manage-change.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { paymentState } from '../../orders/payments/payment-state.ts';
 import { toOrder } from '../../orders/render.ts';
+import { trackingUrl } from '../../orders/tracking.ts';
 import { orderStatus, orderTimeline, type TimelineEntry } from '../../orders/timeline.ts';
 import { withdrawalEnd } from '../../orders/withdrawal-period.ts';
 import { nextSteps } from '../checkout/confirmation.ts';
@@ -112,9 +113,16 @@ function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Mar
   switch (entry.kind) {
     case 'sent': {
       const { lines, carrier, trackingCode } = entry.shipment;
+      const url = webAddress(trackingUrl(entry.shipment, visit.settings));
       return html`<strong>${words.events.sent}</strong> ${partList(visit, opened, lines)}
         ${carrier !== null && html`<p>${words.carrier}: ${carrier}</p>`}
-        ${trackingCode !== null && html`<p>${words.trackingCode}: ${trackingCode}</p>`}`;
+        ${
+          trackingCode !== null &&
+          html`<p>
+            ${words.trackingCode}:
+            ${url === undefined ? trackingCode : html`<a href="${url}" rel="noreferrer">${trackingCode}</a>`}
+          </p>`
+        }`;
     }
     case 'document': {
       const { documentId, kind, number } = entry.document;
