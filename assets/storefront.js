@@ -102,12 +102,11 @@ function submitOnChange(field) {
     if (isByKeyboard && button) button.hidden = false;
   });
   field.addEventListener('change', () => {
-    const isWaiting = field.form.matches('.variations') && !field.form.checkValidity();
-    if (!isByKeyboard && !isWaiting) field.form.requestSubmit(button);
+    if (!isByKeyboard) field.form.requestSubmit(button);
   });
 }
 
-all('[data-submit], .variations select').forEach(submitOnChange);
+all('[data-submit]').forEach(submitOnChange);
 
 // Escape closes an open menu, and so does a click beside it.
 
@@ -137,6 +136,12 @@ for (const entry of all('.menu li')) {
 
 function slideshow(box) {
   const large = box.querySelector('img');
+  const link = large.closest('a');
+  link.addEventListener('click', (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    zoom(link.href, large.alt, box.dataset.close);
+  });
   const thumbs = all('.thumbnails a', box);
   if (thumbs.length === 0) return;
   let current = 0;
@@ -147,7 +152,7 @@ function slideshow(box) {
     large.src = href;
     large.alt = thumbs[current].querySelector('img').alt;
     [large.width, large.height] = [dataset.width, dataset.height];
-    large.closest('a').href = href;
+    link.href = href;
     thumbs.forEach((thumb) => thumb.removeAttribute('aria-current'));
     thumbs[current].setAttribute('aria-current', 'true');
   };
@@ -172,8 +177,6 @@ function slideshow(box) {
     if (Math.abs(distance) > 40) show(current - Math.sign(distance));
   });
 }
-
-all('[data-slideshow]').forEach(slideshow);
 
 // Suggestions while typing are a combobox with a list (WAI-ARIA).
 
@@ -226,9 +229,10 @@ function suggestions(input, place) {
     address.searchParams.set('q', input.value.trim());
     try {
       const answer = await fetch(address, { signal: request.signal });
-      const { count, products } = answer.ok ? await answer.json() : { count: '', products: [] };
+      const { count, note, products } = answer.ok ? await answer.json() : { count: '', products: [] };
       show(products);
-      status.textContent = count;
+      list.dataset.note = note ?? '';
+      status.textContent = [note, count].filter(Boolean).join(' ');
     } catch (error) {
       // A newer request has replaced this one, or the network failed: the search works without suggestions.
       if (error.name !== 'AbortError') close();
@@ -276,6 +280,41 @@ function option({ name, href, image, price }, id) {
 }
 
 all('input[data-suggest]').forEach(suggestions);
+
+// Choosing a product: the picture in full size, and the page stays where it is when another version is chosen.
+
+function openDialog(className, closeText, ...children) {
+  const close = createElement('button', { class: 'quiet close' }, closeText);
+  const dialog = createElement('dialog', { class: className }, close, ...children);
+  close.addEventListener('click', () => dialog.close());
+  dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close());
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+function zoom(address, alt, closeText) {
+  const image = createElement('img', { src: address, alt });
+  const dialog = openDialog('zoom', closeText, image);
+  dialog.setAttribute('aria-label', alt);
+  image.addEventListener('click', ({ offsetX, offsetY }) => {
+    const [x, y] = [offsetX / image.offsetWidth, offsetY / image.offsetHeight];
+    dialog.toggleAttribute('data-large');
+    dialog.scrollTo(x * image.offsetWidth - innerWidth / 2, y * image.offsetHeight - innerHeight / 2);
+  });
+}
+
+all('[data-slideshow]').forEach(slideshow);
+
+const POSITION = 'kontor.position';
+const position = sessionStorage.getItem(POSITION);
+if (position !== null && document.querySelector('.options')) scrollTo({ top: position, behavior: 'instant' });
+sessionStorage.removeItem(POSITION);
+
+document.addEventListener('click', ({ target }) => {
+  if (target.closest('.options a')) sessionStorage.setItem(POSITION, scrollY);
+});
 
 // The filters of long lists take the server a while, so they are loaded after the list.
 

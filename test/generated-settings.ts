@@ -189,6 +189,8 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         fc.record({
           ...named,
           provider: optional(text),
+          providerLabel: optional(text),
+          capture: optional(fc.constant('manual' as const)),
           price: fc
             .tuple(amount, fc.boolean())
             .map(([value, isDiscount]) => (isDiscount && value ? -value : value)),
@@ -224,6 +226,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
       customerGroups: fc.uniqueArray(text, { maxLength: 3 }).map((names) => names.toSorted()),
       crossSellingTitle: fc.option(texts, { nil: null }),
       showFromPrices: fc.boolean(),
+      categoriesShowSubcategories: fc.boolean(),
       publicCatalogue: fc.boolean(),
       sellBeyondStock: fc.boolean(),
       maxPerOrder: fc.option(
@@ -231,6 +234,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         { nil: null },
       ),
       dailyEmailsPerRecipient: fc.integer({ min: 1, max: 1_000 }),
+      emailNewOrders: fc.boolean(),
       mandatoryAddressFields: fc.subarray(ADDRESS_FIELDS),
       invoicing: fc.record({
         company: optional(line),

@@ -10,6 +10,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   token: async () => (await import('./token.ts')).tokenCommands,
   app: async () => (await import('./app.ts')).appCommands,
   webhook: async () => (await import('./webhook.ts')).webhookCommands,
+  payment: async () => (await import('./payment.ts')).paymentCommands,
   products: async () => (await import('./products.ts')).productCommands,
   customer: async () => (await import('./customer.ts')).customerCommands,
   demo: async () => (await import('./demo.ts')).demoCommands,

@@ -5,6 +5,7 @@ import { changeOrder } from './change.ts';
 import { recordHistory } from './history.ts';
 import { moveStock, restOf, type OpenOrder } from './manage-change.ts';
 import { giveBackCoupon } from './manage-queries.ts';
+import { wishForAttempt } from './payments/queries.ts';
 import type { ManagedOrder } from './queries.ts';
 
 /**
@@ -25,6 +26,8 @@ export async function cancelOrder(
   if (lines.length > 0 && rest.length === 0) {
     throw conflict('All of the order was sent, record a return instead');
   }
+  // Nobody is to pay for it any more; what comes all the same is refunded.
+  await wishForAttempt(tx, shopId, order.orderId, 'cancel');
   const productOf = new Map(lines.map(({ lineItemId, productId }) => [lineItemId, productId]));
   await moveStock(
     { tx, shopId },

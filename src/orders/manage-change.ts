@@ -135,7 +135,7 @@ function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Rende
       trackingCode,
     })),
     returns: dealings.returns.map(toReturn),
-    payments: dealings.payments.map(({ paymentId, at, kind, amount, reference, note, returnId }) => ({
+    payments: dealings.payments.map(({ paymentId, at, kind, amount, reference, note, returnId, state }) => ({
       paymentId,
       recordedOn: moment(at),
       kind,
@@ -143,7 +143,19 @@ function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Rende
       reference,
       note,
       returnId,
+      state,
     })),
+    paymentAttempts: dealings.attempts.map(
+      ({ attemptId, at, provider, state, amount, reference, error }) => ({
+        attemptId,
+        startedOn: moment(at),
+        provider,
+        state,
+        amount: price(amount),
+        reference,
+        error,
+      }),
+    ),
   };
 }
 
@@ -262,4 +274,9 @@ export function exactAmount(
 /** For the history: what it was, and what it is. */
 export function moneyChange(from: number, to: number, { currency }: Pick<ManagedOrder, 'currency'>) {
   return { from: toDecimal(from, currency), to: toDecimal(to, currency) };
+}
+
+/** `12.5 EUR` */
+export function moneyText(minor: number, { currency }: Pick<ManagedOrder, 'currency'>): string {
+  return `${toDecimal(minor, currency)} ${currency}`;
 }

@@ -62,6 +62,21 @@ export interface Payment {
   reference: string | null;
   note: string | null;
   returnId: string | null;
+  /** Of a refund that a provider makes: `requested` until it has. All others are done. */
+  state: 'requested' | 'done' | 'failed';
+  /** The attempt whose money goes back through the provider; null: by hand. */
+  attemptId: string | null;
+}
+
+/** A payment through a provider that was begun. */
+export interface PaymentAttempt {
+  attemptId: string;
+  at: string;
+  provider: string;
+  state: 'starting' | 'open' | 'processing' | 'authorized' | 'paid' | 'failed' | 'cancelled';
+  amount: number;
+  reference: string | null;
+  error: string | null;
 }
 
 /** What has been done about an order, oldest first. */
@@ -69,6 +84,7 @@ export interface Dealings {
   shipments: Shipment[];
   returns: Return[];
   payments: Payment[];
+  attempts: PaymentAttempt[];
   /** Lines that invoices cover and credit notes do not. */
   invoicedIds: string[];
   /** What invoices ask for, less what was credited; minor units. */
@@ -94,9 +110,16 @@ export async function findDealings(db: Queries, shopId: string, orderId: string)
       (
         select coalesce(json_agg(json_build_object(
           'paymentId', upper(payment_id::text), 'at', at, 'kind', kind, 'amount', amount, 'reference', reference,
-          'note', note, 'returnId', upper(return_id::text)) order by at, payment_id), '[]')
+          'note', note, 'returnId', upper(return_id::text), 'state', state, 'attemptId', upper(attempt_id::text))
+          order by at, payment_id), '[]')
         from order_payment where shop_id = ${shopId} and order_id = ${orderId}
       ) as payments,
+      (
+        select coalesce(json_agg(json_build_object(
+          'attemptId', upper(attempt_id::text), 'at', created_at, 'provider', provider, 'state', state,
+          'amount', amount, 'reference', reference, 'error', error) order by created_at, attempt_id), '[]')
+        from payment_attempt where shop_id = ${shopId} and order_id = ${orderId}
+      ) as attempts,
       array(
         select upper(line ->> 'lineItemId')
         from order_document, jsonb_array_elements(content -> 'lines') line
@@ -258,11 +281,16 @@ export function insertPayment(
   tx: Transaction,
   shopId: string,
   orderId: string,
-  { paymentId, kind, amount, reference, note, returnId }: Omit<Payment, 'at'>,
+  payment: Omit<Payment, 'at' | 'state' | 'attemptId'> & Partial<Pick<Payment, 'attemptId'>>,
 ) {
+  const { paymentId, kind, amount, reference, note, returnId, attemptId = null } = payment;
+  // A refund through a provider is due at once.
+  const isRequested = attemptId !== null;
   return tx.run(sql`
-    insert into order_payment (shop_id, order_id, payment_id, at, kind, amount, reference, note, return_id)
-    values (${shopId}, ${orderId}, ${paymentId}, ${tx.now}, ${kind}, ${amount}, ${reference}, ${note}, ${returnId})`);
+    insert into order_payment (shop_id, order_id, payment_id, at, kind, amount, reference, note, return_id, state,
+      attempt_id, check_at)
+    values (${shopId}, ${orderId}, ${paymentId}, ${tx.now}, ${kind}, ${amount}, ${reference}, ${note}, ${returnId},
+      ${isRequested ? 'requested' : 'done'}, ${attemptId}, ${isRequested ? tx.now : null})`);
 }
 
 /** How the order began, and how many events followed. */

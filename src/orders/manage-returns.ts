@@ -20,11 +20,12 @@ import {
   type OpenOrder,
   type OrderCall,
 } from './manage-change.ts';
-import { emailAddressOf, refunded } from './manage-payments.ts';
 import { countReturns, findReturns, RETURN_STATES, updateReturn, type Return } from './manage-queries.ts';
 import { ListedReturnAnswer, ReturnUpdate } from './manage-schema.ts';
 import { lineOf, partsOf, shippedText } from './manage-shipments.ts';
+import { emailAddressOf } from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
+import { refunded } from './refund.ts';
 import { returnApprovedEmail, returnRejectedEmail } from './return-emails.ts';
 import { isBack, mayBecome, orderedLines, sentLines } from './returns.ts';
 

@@ -13,9 +13,11 @@ import {
   exactAmount,
   manageOperation,
   managedOrder,
+  moneyText,
   moveStock,
   numbered,
   openOrder,
+  outstandingOf,
   quantitiesOf,
   quantityText,
   record,
@@ -24,9 +26,11 @@ import {
   statesReached,
   type OpenOrder,
 } from './manage-change.ts';
-import { emailAddressOf, refunded } from './manage-payments.ts';
 import { insertReturn, insertShipment, type PartLine } from './manage-queries.ts';
 import { NewReturn, NewShipment } from './manage-schema.ts';
+import { emailAddressOf } from './order-email.ts';
+import { providerMethodOf } from './payments/providers.ts';
+import { refunded } from './refund.ts';
 import { isBack, sentLines } from './returns.ts';
 import { shipmentEmail } from './shipment-email.ts';
 
@@ -39,7 +43,7 @@ export function managedShipments(api: Operations): void {
       name: 'createShipment',
       summary: 'Create shipment',
       description:
-        'Records that goods were sent, and tells the customer by mail. 409: more than what is left to be sent, or the order is cancelled.',
+        'Records that goods were sent, and tells the customer by email. 409: more than what is left to be sent, the order is cancelled, or it is to be paid through a payment provider and is not paid yet.',
       body: NewShipment,
       status: 201,
     },
@@ -48,6 +52,7 @@ export function managedShipments(api: Operations): void {
       const open = await openOrder(call);
       const { order, dealings, settings } = open;
       refuseCancelled(order);
+      refuseUnpaid(open);
       const left = restOf(order.content, dealings.shipments);
       if (left.length === 0) throw conflict('There is nothing left to be sent');
       const lines = body.lines ? partsOf(body.lines, open, left, 'sent') : left;
@@ -76,6 +81,7 @@ export function managedShipments(api: Operations): void {
             to,
             locale: order.locale,
             facts: {
+              orderId: order.orderId,
               orderNumber: order.orderNumber,
               goods: lines.map((part) => shippedText(part, open)),
               isRest: restOf(order.content, shipments).length === 0,
@@ -152,6 +158,16 @@ export function managedShipments(api: Operations): void {
       return managedOrder(tx, call, returned, settings);
     },
   );
+}
+
+/** What is paid through a provider is paid before it is sent, or not at all. */
+function refuseUnpaid({ order, settings }: OpenOrder): void {
+  const outstanding = outstandingOf(order);
+  if (outstanding > 0 && providerMethodOf(order.content, settings)) {
+    throw conflict(
+      `${moneyText(outstanding, order)} of the order are not paid yet; if they came in another way, record them with POST payments first`,
+    );
+  }
 }
 
 /** What a request names of the lines, each line once; no more of any than there is. */

@@ -221,7 +221,10 @@ async function anonymiseOrdersOf(tx: Transaction, shopId: string, { customerId }
 /** Erases what people have written beside the facts that the books need. */
 async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly string[]): Promise<void> {
   const ofOrders = sql`shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])`;
-  await tx.run(sql`update order_payment set note = null where ${ofOrders} and note is not null`);
+  await tx.run(sql`
+    update order_payment set note = null, error = null where ${ofOrders} and (note is not null or error is not null)`);
+  // Providers may name a person in what they say; the address leads to a page that shows the order.
+  await tx.run(sql`update payment_attempt set error = null, redirect_to = null where ${ofOrders}`);
   await tx.run(sql`
     update order_return set note = null, reason = null, declared_by = null, contact = null where ${ofOrders}`);
   await tx.run(sql`

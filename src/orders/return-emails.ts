@@ -1,6 +1,5 @@
 import type { EmailKind } from '../platform/email/kind.ts';
-import { ORDER_EMAIL } from './order-email.ts';
-import { orderUrl } from './order-link.ts';
+import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
 
 /** What becomes of a return that a customer has asked for. */
 export interface ReturnAnswered {
@@ -12,7 +11,10 @@ export interface ReturnAnswered {
   note: string | null;
 }
 
-const RETURN_EMAIL: Pick<EmailKind<ReturnAnswered>, 'isLimited' | 'placeholders' | 'lines' | 'link'> = {
+const RETURN_EMAIL: Pick<
+  EmailKind<ReturnAnswered>,
+  'isLimited' | 'placeholders' | 'lines' | 'link' | 'sample'
+> = {
   isLimited: false,
   placeholders: {
     ...ORDER_EMAIL.placeholders,
@@ -22,7 +24,8 @@ const RETURN_EMAIL: Pick<EmailKind<ReturnAnswered>, 'isLimited' | 'placeholders'
     },
   },
   lines: { meaning: 'The goods of the return.', rows: ({ goods }) => goods.map((text) => ({ text })) },
-  link: ({ orderId }, context) => orderUrl(context, orderId),
+  link: ORDER_EMAIL.link,
+  sample: { ...SAMPLE_ORDER, goods: ['1\u00a0× Kettle'], note: 'Please use the box it came in.' },
 };
 
 export const returnApprovedEmail: EmailKind<ReturnAnswered> = {

@@ -1,9 +1,10 @@
 import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
-import { ORDER_EMAIL } from './order-email.ts';
+import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
 
 /** Goods of an order were sent. */
 export interface OrderShipped {
+  orderId: string;
   orderNumber: string;
   /** What was sent: "2 pieces Harbour Tea". */
   goods: string[];
@@ -19,6 +20,13 @@ export const shipmentEmail: EmailKind<OrderShipped, EmailWords & Messages['email
   occasion: 'To the customer, when goods of an order were sent.',
   example: { en_GB: { text: 'On its way:\n\n{lines}\n\nTracking code: {trackingCode}' } },
   isLimited: false,
+  sample: {
+    ...SAMPLE_ORDER,
+    goods: ['2\u00a0× Ginger tea', '1\u00a0× Kettle'],
+    isRest: false,
+    carrier: 'DHL',
+    trackingCode: '00340434161094021501',
+  },
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     carrier: { meaning: 'Who carries the parcel; nothing if unknown.', value: ({ carrier }) => carrier },

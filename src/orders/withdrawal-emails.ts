@@ -1,5 +1,5 @@
 import type { EmailKind } from '../platform/email/kind.ts';
-import { ORDER_EMAIL } from './order-email.ts';
+import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
 import { orderUrl } from './order-link.ts';
 
 /** A customer has withdrawn from a contract, or from a part of it. */
@@ -29,7 +29,13 @@ export const withdrawalAcknowledgement: EmailKind<WithdrawalDeclared> = {
     date: { meaning: 'When the withdrawal arrived, with date and time.', value: ({ date }) => date },
   },
   lines: { meaning: 'What was withdrawn.', rows: ({ goods }) => goods.map((text) => ({ text })) },
-  link: ({ orderId }, context) => orderUrl(context, orderId),
+  sample: {
+    ...SAMPLE_ORDER,
+    goods: ['2\u00a0× Ginger tea', '1\u00a0× Kettle'],
+    name: 'Ada Lindqvist',
+    contact: 'ada.lindqvist@mail.example',
+    date: '15 November 2026 at 08:30 UTC',
+  },
   words: (email) => ({ ...email.aboutOrder, ...email.withdrawalAcknowledgement }),
 };
 
@@ -46,6 +52,7 @@ export const withdrawalLink: EmailKind<WithdrawalLinkRequested> = {
     'To the customer, when somebody has entered the number of an order and its email address to withdraw.',
   example: { en_GB: { text: 'Open the link below to withdraw from order {orderNumber}.' } },
   isLimited: true,
+  sample: SAMPLE_ORDER,
   link: ({ orderId }, context) => orderUrl(context, orderId, '/withdraw'),
   words: (email) => ({ ...email.aboutOrder, ...email.withdrawalLink }),
 };

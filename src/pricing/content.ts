@@ -182,7 +182,7 @@ export function contentOf(cart: Selection, settings: Settings, now: Date): Price
       method: totals.payment.method && {
         paymentMethodId: totals.payment.method.paymentMethodId,
         name: named(totals.payment.method, settings),
-        providerName: totals.payment.method.providerName,
+        providerName: totals.payment.method.providerLabel ?? totals.payment.method.providerName,
         additionalData: totals.payment.method.additionalData,
       },
       name: cart.paymentName,

@@ -1,15 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { forbidden, isRefusal, notFound } from '../http/errors.ts';
+import { SESSION_LIFETIME } from '../people/accounts/queries.ts';
 import { addressCaller, countCall, limitFailures } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
+import { saveAccountCart } from './account/visit-account.ts';
 import { closedPage } from './error-page.ts';
 import { documentBytes } from './layout/layout.ts';
 import { openCountedVisit, openVisit, type PageDeps } from './open-visit.ts';
 import { Redirect, type Page } from './page.ts';
 import { StaleSettings, type FormRequest, type PageRequest, type PageResponse, type Pages } from './pages.ts';
 import { contentSecurityPolicy } from './scripts/scripts.ts';
-import { SESSION_SECONDS, sessionCookie, type Session, type Sessions } from './session.ts';
+import { SESSION_SECONDS, shopCookie, type Session, type Sessions } from './session.ts';
 import type { Visit } from './visit.ts';
 
 const MAX_FORMS_PER_HOUR = 1_000;
@@ -22,7 +24,7 @@ type PageHandler = (visit: Visit, request: PageRequest) => Promise<PageResponse>
 export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
   const { config, limiter, sessions } = deps;
 
-  const respond = (reply: FastifyReply, visit: Visit, before: Session, response: PageResponse) => {
+  const respond = async (reply: FastifyReply, visit: Visit, before: Session, response: PageResponse) => {
     const session: Session = { ...visit.session };
     if (response instanceof Redirect) {
       if (response.notice !== undefined) session.notice = response.notice;
@@ -31,7 +33,9 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       delete session.notice;
       delete session.visitorEvents;
     }
+    await saveAccountCart(visit, { mayRemove: reply.request.method === 'POST' });
     if (JSON.stringify(session) !== JSON.stringify(before)) writeSession(reply, sessions, visit, session);
+    if (visit.accountToken !== undefined) writeAccountToken(reply, visit, visit.accountToken);
     return response instanceof Redirect
       ? reply.redirect(response.href, 303)
       : sendPage(reply, visit, response);
@@ -156,6 +160,7 @@ function toFormRequest(
       const value: unknown = [Object.hasOwn(body, name) ? body[name] : []].flat()[0];
       return typeof value === 'string' ? value.trim() : '';
     },
+    userAgent: request.headers['user-agent'] ?? '',
     referrerPath: referrerPath(request.headers.referer, visit),
   };
 }
@@ -219,7 +224,7 @@ function hostOf(address: string | undefined): string | undefined {
 }
 
 function writeSession(reply: FastifyReply, sessions: Sessions, visit: Visit, session: Session): void {
-  const { name, path, secure } = sessionCookie(visit);
+  const { name, path, secure } = shopCookie('visit', visit);
   reply.setCookie(name, sessions.write(visit.shopId, session, visit.db.now), {
     path,
     httpOnly: true,
@@ -227,6 +232,14 @@ function writeSession(reply: FastifyReply, sessions: Sessions, visit: Visit, ses
     secure,
     maxAge: SESSION_SECONDS,
   });
+}
+
+/** The session of an account ends with its row, so the cookie needs no signature. */
+function writeAccountToken(reply: FastifyReply, visit: Visit, token: string | null): void {
+  const { name, path, secure } = shopCookie('account', visit);
+  const options = { path, httpOnly: true, sameSite: 'lax', secure } as const;
+  if (token === null) reply.clearCookie(name, options);
+  else reply.setCookie(name, token, { ...options, maxAge: SESSION_LIFETIME / 1000 });
 }
 
 export function sendPage(reply: FastifyReply, visit: Visit, page: Page): FastifyReply {

@@ -11,6 +11,8 @@ export interface Page {
   /** The parameters that belong to the address of the page, such as its number in a list. */
   query?: Readonly<Record<string, string | readonly string[]>>;
   main: Markup;
+  /** What was searched for, which stays in the search field. */
+  searchQuery?: string;
   /** The address of the picture that is shown where people share the page. */
   image?: string;
   /** What the page adds to the head: structured data, a preloaded image. */

@@ -83,7 +83,7 @@ test(
       productIndex: expect.any(Number),
     });
 
-    await page.getByLabel('Blade').selectOption({ label: '16 cm' });
+    await page.getByRole('group', { name: 'Blade' }).getByRole('link', { name: '16 cm' }).click();
     await page.waitForURL('**/Products/KN-101');
     await heard();
     await page.getByRole('button', { name: 'Add to cart' }).click();
@@ -109,13 +109,13 @@ test(
     const stone = page.getByRole('spinbutton', { name: /Saltbox Sharpening Stone/ });
     await stone.fill('1');
     await stone.press('Tab');
-    await page.locator('.summary').getByText('93.90 €').waitFor();
+    await page.locator('.summary').getByText('€93.90').waitFor();
     const changed = (await heard()).find(([name]) => name === 'cart:setQuantity');
     expect(changed?.[1]).toMatchObject({ lineItem: { sku: 'KN-120' }, quantity: 1, quantityDelta: -1 });
 
     await page.getByLabel('Coupon code').fill('AUTUMN15');
     await page.getByRole('button', { name: 'Redeem' }).click();
-    await page.locator('.summary').getByText('-14.09').or(page.getByText('−14.09')).waitFor();
+    await page.locator('.summary').getByText('-€14.09').waitFor();
     expect(names(await heard())).toContain('cart:update');
     expect(await seriousProblems(page)).toEqual([]);
 
@@ -153,11 +153,11 @@ test(
     expect(names(await heard())).toEqual(['page:view', 'shippingMethod:select']);
     expect(await seriousProblems(page)).toEqual([]);
     const expected = {
-      Subtotal: '93.90 €',
-      Coupon: expect.stringMatching(/^[-−]14\.09 €$/),
-      'Delivery: Standard delivery': '8.13 €',
-      Total: '87.94 €',
-      'Includes 19% VAT': '14.04 €',
+      Subtotal: '€93.90',
+      'Coupon AUTUMN15': '-€14.09',
+      'Delivery: Standard delivery': '€8.13',
+      Total: '€87.94',
+      'Includes 19% VAT': '€14.04',
     };
     expect(await sums(page)).toEqual(expected);
 
@@ -196,9 +196,9 @@ test('a purchase in German on a phone without JavaScript', PATIENCE, async () =>
   await page.waitForURL('**/Categories/beans?locale=de_DE');
   await page.locator('.card').getByRole('link', { name: 'Tidewater Espressobohnen' }).click();
   await page.waitForURL('**/Products/CB-100?locale=de_DE');
-  await page.locator('select[name=Weight]').selectOption('250 g');
-  await page.locator('select[name=Roast]').selectOption('Medium');
-  await page.getByRole('button', { name: 'Diese Ausführung anzeigen' }).click();
+  await page.getByRole('link', { name: '500 g' }).click();
+  await page.waitForURL('**/Products/CB-102?locale=de_DE');
+  await page.getByRole('link', { name: '250 g' }).click();
   await page.waitForURL('**/Products/CB-101?locale=de_DE');
   await page.getByLabel('Menge').fill('4');
   await page.getByRole('button', { name: 'In den Warenkorb' }).click();
@@ -226,7 +226,7 @@ test('a purchase in German on a phone without JavaScript', PATIENCE, async () =>
   await page.waitForURL('**/checkout/review?locale=de_DE');
   const expected = {
     Warenwert: '99,10 €',
-    Gutschein: expect.stringMatching(/^[-−]20,00 €$/),
+    'Gutschein SUMMER20': expect.stringMatching(/^[-−]20,00 €$/),
     'Versand: Standardversand': '11,30 €',
     Gesamtsumme: '90,40 €',
     'Enthaltene MwSt. 7 %': '5,17 €',
@@ -263,7 +263,7 @@ test('without consent the confirmation tells the scripts nothing of the order', 
   expect(before).not.toContain('Lindqvist');
   await page.getByRole('button', { name: 'Order and pay' }).click();
   await page.waitForURL('**/confirmation');
-  expect((await sums(page))['Total']).toBe('9.99 €');
+  expect((await sums(page))['Total']).toBe('€9.99');
   expect(names(await heard())).toEqual(['page:view']);
   expect(await page.locator('[id="page.events"]').textContent()).not.toContain('Lindqvist');
 });

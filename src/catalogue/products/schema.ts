@@ -231,4 +231,15 @@ export const Product = Type.Object(
   },
   { title: 'product' },
 );
-export type Product = Static<typeof Product>;
+/** Names a value of a product for pages: JSON, and so the API, leaves out what a symbol names. */
+export const LOWEST_BASE_PRICE = Symbol('lowest base price');
+
+type ApiProduct = Static<typeof Product>;
+type BasePrice = NonNullable<ApiProduct['priceInfo']['basePrice']>;
+
+export type Product = Omit<ApiProduct, 'priceInfo'> & {
+  /** The API has the lowest base price of a master as a text only. */
+  priceInfo: ApiProduct['priceInfo'] & {
+    [LOWEST_BASE_PRICE]?: Pick<BasePrice, 'refQuantity' | 'refPrice'>;
+  };
+};

@@ -20,6 +20,10 @@ export const newsletterConfirmation: EmailKind<NewsletterRequested> = {
   occasion: 'To whoever asked for a newsletter, with the link that confirms it.',
   example: { en_GB: { subject: 'One more click for {newsletters}' } },
   isLimited: true,
+  sample: {
+    requestId: '019A8C1E-0000-7000-8000-000000001004',
+    newsletters: ['Tide letter', 'Tea post'],
+  },
   placeholders: {
     ...SHOP_PLACEHOLDERS,
     newsletters: {

@@ -3,9 +3,11 @@ import type { Database } from '../../db/database.ts';
 import { storefrontUrl } from '../../http/links.ts';
 import { textIn } from '../../http/locale.ts';
 import { oneLine } from '../../platform/email/letter.ts';
+import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import type { EmailShop } from '../../platform/email/worker.ts';
 import { installationKey } from '../apps/sealing.ts';
 import { findSettings } from '../settings/settings.ts';
+import { emailDesign, loadLogo } from './design.ts';
 import { renderEmail } from './render.ts';
 
 /** Loads the shops that send emails; `origin` is the scheme and host of the links in them. */
@@ -19,11 +21,15 @@ export function createEmailShopLoader({
   origin: string;
 }): (shopId: string) => Promise<EmailShop | undefined> {
   const host = new URL(origin).hostname;
+  const storage = openMediaStorage(config);
+  const cid = `logo@${host}`;
   let key: Buffer | undefined;
   return async (shopId) => {
     const settings = await findSettings(db, shopId);
     if (!settings) return undefined;
     const signingKey = (key ??= await installationKey(config));
+    const logo = await loadLogo(db, storage, settings);
+    const design = emailDesign(settings, logo && { ...logo, src: `cid:${cid}` });
     const { email: shopAddress, defaultLocale, dailyEmailsPerRecipient } = settings;
     return {
       dailyEmailsPerRecipient,
@@ -38,9 +44,10 @@ export function createEmailShopLoader({
           installationKey: signingKey,
         };
         return {
-          ...renderEmail(kind, email, context, settings),
+          ...renderEmail(kind, email, context, settings, design),
           from: { name: shopName, address: config.MAIL_FROM ?? shopAddress },
           replyTo: config.MAIL_FROM === undefined ? undefined : shopAddress,
+          logo: logo && { cid, bytes: logo.png },
           host,
         };
       },

@@ -7,6 +7,7 @@ import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { sixDigits } from '../../kernel/colour.ts';
+import { EMAIL_KINDS } from '../../email-kinds.ts';
 import { settingsFormat } from '../../settings-format.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
 import { deleteShop } from '../shop/queries.ts';
@@ -98,10 +99,12 @@ describe('a new shop', () => {
       customerGroups: [],
       crossSellingTitle: null,
       showFromPrices: true,
+      categoriesShowSubcategories: true,
       publicCatalogue: true,
       sellBeyondStock: false,
       maxPerOrder: null,
       dailyEmailsPerRecipient: 20,
+      emailNewOrders: true,
       mandatoryAddressFields: [],
       invoicing: {},
       mails: {},
@@ -200,6 +203,7 @@ describe('apply', () => {
       sellBeyondStock: true,
       maxPerOrder: 2.5,
       dailyEmailsPerRecipient: 5,
+      emailNewOrders: false,
     });
 
     expect(changes).toEqual([
@@ -236,6 +240,7 @@ describe('apply', () => {
       '~ sellBeyondStock: false -> true',
       '+ maxPerOrder: 2.5',
       '~ dailyEmailsPerRecipient: 20 -> 5',
+      '~ emailNewOrders: true -> false',
     ]);
   });
 
@@ -1118,7 +1123,7 @@ locales: {default: de_DE, items: [de_DE]}`,
   order: {english: {subject: Hello}, en_GB: {}, en_US: {title: Hello}}
   shipped: {en_GB: {subject: "Hello\\nBcc: a", text: "\\x01"}}`,
       [
-        'mails.birthday (line 2): unknown key, expected one of order, shipped, invoice, refund, returnApproved, returnRejected, withdrawalLink, withdrawalAcknowledgement, availability, newsletter, webhook',
+        `mails.birthday (line 2): unknown key, expected one of ${EMAIL_KINDS.map(({ name }) => name).join(', ')}`,
         'mails.order.english (line 4): is not a locale such as de_DE',
         expect.stringMatching(/^mails\.order\.en_GB \(line 4\): has no entries, expected at least one: /),
         expect.stringMatching(

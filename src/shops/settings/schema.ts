@@ -228,7 +228,30 @@ const PaymentMethod = Section(
   {
     key: Key('Its name in this file; the id belongs to it.', 'invoice'),
     name: Text('Name.', 'Invoice'),
-    provider: OrNull(Plain('Who handles the payment.', 'QuickPay')),
+    provider: OrNull(
+      stored(
+        Plain(
+          'Who handles the payment: stripe, mollie and demo are built in. manual, or absent: the merchant, as with an invoice. Any other name: an app.',
+          'stripe',
+        ),
+        {
+          toStored: (written) => (written === 'manual' ? null : written),
+          toWritten: (provider: string | null) => provider ?? undefined,
+        },
+      ),
+    ),
+    providerLabel: OrNull(
+      Plain('What the API calls the provider (providerName). Absent: by its own name.', 'QuickPay'),
+    ),
+    capture: OrElse(
+      'automatic',
+      Type.Enum(['automatic', 'manual'], {
+        description:
+          'Of a built-in provider: whether a payment takes the money at once, or only reserves it until the merchant asks for it. Absent: automatic.',
+        default: 'automatic',
+        examples: ['manual'],
+      }),
+    ),
     price: OrElse(
       0,
       Amount('What it costs; below 0 it is a discount. Absent: 0.', 1.5, {
@@ -253,8 +276,20 @@ const PaymentMethod = Section(
         examples: [14],
       }),
     ),
+    releaseUnpaidAfterMinutes: OrNull(
+      Type.Integer({
+        minimum: 5,
+        maximum: 10_080,
+        description:
+          'The same in minutes, for methods that are paid at once. Absent, and without days: 60 for a built-in provider.',
+        examples: [60],
+      }),
+    ),
   },
-  { names: { provider: 'providerName', price: 'amount' } },
+  {
+    names: { provider: 'providerName', price: 'amount' },
+    isOmitted: (key, written) => key === 'capture' && written === 'automatic',
+  },
 );
 
 export const MINIMUM_CART_CODES = [
@@ -651,6 +686,13 @@ export const SettingsSchema = Section(
       }),
       true,
     ),
+    categoriesShowSubcategories: Setting(
+      Type.Boolean({
+        description: 'The page of a category shows the products of its subcategories too.',
+        examples: [true],
+      }),
+      true,
+    ),
     publicCatalogue: Setting(
       Type.Boolean({ description: 'Products and categories are read without a token.', examples: [true] }),
       true,
@@ -680,6 +722,13 @@ export const SettingsSchema = Section(
         examples: [20],
       }),
       20,
+    ),
+    emailNewOrders: Setting(
+      Type.Boolean({
+        description: 'The shop gets an email for every order, at its address (email). A new shop has true.',
+        examples: [false],
+      }),
+      true,
     ),
     mandatoryAddressFields: Setting(
       List(

@@ -10,7 +10,7 @@ import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.t
 import { isId } from '../../kernel/ids.ts';
 import { cartPage } from './cart-page.ts';
 import { findCart, updateCart, setSessionCart, shopperOf, shortName } from './visitor-cart.ts';
-import { amountText } from './cart-summary.ts';
+import { amountText } from '../amount-text.ts';
 import { messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -164,7 +164,7 @@ function findLine(
 function quantityNotice(visit: Visit, { name, quantity, orderUnitShort }: CartLine): string {
   return messages(visit.locale).storefront.cart.quantityChanged({
     name: shortName(name),
-    amount: amountText(visit, quantity.amount, orderUnitShort),
+    amount: amountText(quantity.amount, orderUnitShort, visit.locale),
   });
 }
 

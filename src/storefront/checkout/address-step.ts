@@ -42,7 +42,7 @@ export function cartAddresses({ settings }: Visit, { view }: VisitorCart): Addre
   };
 }
 
-function addressValues(address: Address | null): AddressValues {
+export function addressValues(address: Address | null): AddressValues {
   return Object.fromEntries(Object.entries(address ?? {}).filter(([, text]) => text !== null));
 }
 
@@ -88,7 +88,7 @@ export async function addressPage(
   visit: Visit,
   visitorCart: VisitorCart,
   form: AddressForm,
-  problems: readonly Problem[] = [],
+  { problems = [], help }: { problems?: readonly Problem[]; help?: Markup | false } = {},
 ): Promise<Page> {
   const { locale } = visit;
   const words = messages(locale).storefront.checkout;
@@ -101,7 +101,7 @@ export async function addressPage(
     ...(problems.length > 0 && { status: 400 }),
     events: await cartEvents(visit, visitorCart.view),
     main: html`<h1>${words.title}</h1>
-      ${steps(visit, visitorCart, '/checkout')} ${errorList(visit, errors, form)}
+      ${steps(visit, visitorCart, '/checkout')} ${help} ${errorList(visit, errors, form)}
       ${
         form.newCountry &&
         html`<p class="notice" role="status">
@@ -132,7 +132,7 @@ export async function addressPage(
 }
 
 /** Lists all errors with links to their fields. */
-function errorList(visit: Visit, errors: FieldErrors, form: AddressForm): Markup | false {
+export function errorList(visit: Visit, errors: FieldErrors, form: AddressForm): Markup | false {
   if (errors.size === 0) return false;
   const parts: readonly AddressKind[] = ['billing', 'shipping'];
   const inOrder = parts.flatMap((part) =>

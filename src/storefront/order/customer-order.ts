@@ -6,13 +6,14 @@ import { findDealings, type PartLine } from '../../orders/manage-queries.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { findManagedOrder } from '../../orders/queries.ts';
 import type { CustomerOrder } from '../../orders/withdrawal-period.ts';
-import { amountText } from '../cart/cart-summary.ts';
+import { amountText, unitText } from '../amount-text.ts';
 import type { Page } from '../page.ts';
 import type { FormRequest, PageRequest } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
 
 /** The order of a page below `/order/:token`, for whoever has its token. */
 export interface OpenedOrder extends CustomerOrder {
+  token: string;
   /** `/order/{token}` */
   path: string;
 }
@@ -31,7 +32,7 @@ export async function openOrder(
     findDealings(db, shopId, orderId),
   ]);
   if (!order || order.erasedAt) throw notFound();
-  return { order, dealings, settings, path: `/order/${token}` };
+  return { order, dealings, settings, token, path: `/order/${token}` };
 }
 
 /** What all pages about an order have in common. */
@@ -52,7 +53,7 @@ function partText(
   const { locale, settings } = visit;
   const line = order.content.lines.find((one) => one.lineItemId === lineItemId)!;
   const text = (texts: Localised) => textIn(texts, locale, settings.defaultLocale) ?? line.productNumber;
-  const amount = amountText(visit, Number(quantity), unitSign(line.orderUnit.unit, locale, settings));
+  const amount = amountText(Number(quantity), unitSign(line.orderUnit.unit, locale, settings), locale);
   return `${amount} ${text(line.name)}${line.variation ? ` (${text(line.variation)})` : ''}`;
 }
 
@@ -87,7 +88,7 @@ export function quantityFields(
       const { lineItemId, quantity } = part;
       const line = order.content.lines.find((one) => one.lineItemId === lineItemId)!;
       const id = fieldOf(lineItemId);
-      const unit = unitSign(line.orderUnit.unit, locale, settings);
+      const unit = unitText(Number(quantity), unitSign(line.orderUnit.unit, locale, settings), locale);
       return html`<li>
         <label class="what" for="${id}">${partText(visit, { order }, part)}</label>
         <span class="amount"

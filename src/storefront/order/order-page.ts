@@ -2,15 +2,14 @@ import { dateText, dateTimeText } from '../../http/dates.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
-import { formatMoney } from '../../kernel/money.ts';
 import { isId } from '../../kernel/ids.ts';
 import { mayCancel, returnableLines, withdrawableLines } from '../../orders/customer-actions.ts';
 import { documentFile } from '../../orders/documents/file.ts';
 import { findDocument, findDocuments } from '../../orders/documents/queries.ts';
 import { documentTitle } from '../../orders/documents/title.ts';
 import { findReturnSteps } from '../../orders/history.ts';
-import { outstandingOf } from '../../orders/manage-change.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
+import { paymentState } from '../../orders/payments/payment-state.ts';
 import { toOrder } from '../../orders/render.ts';
 import { orderStatus, orderTimeline, type TimelineEntry } from '../../orders/timeline.ts';
 import { withdrawalEnd } from '../../orders/withdrawal-period.ts';
@@ -18,6 +17,8 @@ import { nextSteps } from '../checkout/confirmation.ts';
 import { linesAndTotals, orderParties } from '../checkout/review-step.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
+import { paymentNotice } from '../payment/payment-notice.ts';
+import { moneyText } from '../price-text.ts';
 import { to, type Visit } from '../visit.ts';
 import { openOrder, orderPageWith, partList, type OpenedOrder } from './customer-order.ts';
 
@@ -58,12 +59,13 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
   const { db, shopId, locale, settings, origin } = visit;
   const { order } = opened;
   const words = messages(locale).storefront.order;
-  const [documents, returnSteps] = await Promise.all([
+  const [documents, returnSteps, payment] = await Promise.all([
     findDocuments(db, shopId, order.orderId, { limit: MAX_DOCUMENTS, offset: 0, withPdf: false }),
     findReturnSteps(db, shopId, order.orderId),
+    paymentState(db, shopId, order),
   ]);
   const view = toOrder(order, { locale, origin, settings });
-  const isUnpaid = outstandingOf(order) > 0 && !order.paidOn;
+  const isUnpaid = payment.outstanding > 0 && !order.paidOn;
   return orderPageWith(opened, '', {
     title: words.title({ number: order.orderNumber }),
     ...(problem !== undefined && { status: 409 }),
@@ -77,7 +79,8 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
         </section>
         <section class="todo" aria-labelledby="next">
           <h2 id="next">${words.next}</h2>
-          ${isUnpaid && nextSteps(visit, view)} ${actions(visit, opened)}
+          ${isUnpaid && (paymentNotice(visit, opened.token, order, payment) ?? nextSteps(visit, view))}
+          ${actions(visit, opened)}
         </section>
       </div>
       ${orderParties(visit, view, { hasLinks: false })} ${linesAndTotals(visit, view, order.content)}`,
@@ -124,7 +127,7 @@ function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Mar
     }
     case 'refunded':
       return html`<strong
-        >${words.refunded({ amount: formatMoney(entry.payment.amount, opened.order.currency, locale) })}</strong
+        >${words.refunded({ amount: moneyText(entry.payment.amount, opened.order.currency, locale) })}</strong
       >`;
     case 'return': {
       const { state, returned } = entry;
