@@ -1,5 +1,7 @@
 import { availabilityEmail } from './catalogue/products/availability-email.ts';
 import { orderConfirmation } from './orders/confirmation-email.ts';
+import { cancelEmail } from './orders/cancel-email.ts';
+import { returnEmail } from './orders/return-email.ts';
 import { newOrderEmail } from './orders/new-order-email.ts';
 import { documentEmail } from './orders/documents/document-email.ts';
 import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from './orders/payment-emails.ts';
@@ -19,6 +21,8 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   paymentFailedEmail,
   shipmentEmail,
   documentEmail,
+  cancelEmail,
+  returnEmail,
   refundEmail,
   returnApprovedEmail,
   returnRejectedEmail,

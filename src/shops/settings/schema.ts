@@ -730,6 +730,20 @@ export const SettingsSchema = Section(
       }),
       true,
     ),
+    carriers: Setting(
+      MapOf(
+        '^\\S(?:.{0,98}\\S)?$',
+        Pattern(
+          '^https://[^\\s{}]*\\{code\\}[^\\s{}]*$',
+          'Address of the page that shows where a parcel is; {code} stands for the tracking code.',
+          'https://parcels.example/track?code={code}',
+          2000,
+        ),
+        'Tracking pages by the name of the carrier, as shipments name it. Colissimo, DHL, DPD, GLS, Hermes, La Poste, Royal Mail and UPS are built in.',
+        { 'Harbour Parcel': 'https://parcels.example/track?code={code}' },
+      ),
+      {},
+    ),
     mandatoryAddressFields: Setting(
       List(
         Type.Enum(ADDRESS_FIELDS, { description: 'Field of an address.', examples: ['phoneNumber'] }),

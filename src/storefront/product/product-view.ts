@@ -79,8 +79,8 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           <div class="prices">
             ${priceBlock(visit, offer)} ${taxNote(visit, offer, facts.isVatInfoVisible ?? true)}
           </div>
-          ${labelLinks(visit, offer)} ${withdrawalNote(visit, offer)} ${chosen && variationChoices(visit, { row, variations, chosen })}
-          ${availability(offer)}
+          ${labelLinks(visit, offer)} ${withdrawalNote(visit, offer)}
+          ${chosen && variationChoices(visit, { row, variations, chosen })} ${availability(offer)}
           ${
             offer.availability === 'WarnStock' &&
             html`<p><strong>${words.fewLeft({ amount: number(offer.stocklevel!, locale) })}</strong></p>`
