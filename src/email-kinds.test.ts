@@ -296,10 +296,6 @@ Harbour & Hearth hat Ihre Zahlung von 30,00${NBSP}€ für Ihre Bestellung ORD26
     );
   });
 
-  test.each(KIND_NAMES)('of %s have a sample, for who wants to look at it', (name) => {
-    expect(kindOf(name).sample).toBeDefined();
-  });
-
   test('acknowledge a withdrawal with its content, date and time', () => {
     expect(bodyOf(rendered('withdrawalAcknowledgement', 'de_DE')))
       .toBe(`Harbour & Hearth bestätigt den Eingang Ihres Widerrufs.
@@ -307,14 +303,18 @@ Harbour & Hearth hat Ihre Zahlung von 30,00${NBSP}€ für Ihre Bestellung ORD26
 Datum und Uhrzeit: 15 November 2026 at 08:30 UTC
 Vertrag: Bestellung ORD261115/1001
 Name: Ada Lindqvist
-E-Mail-Adresse: ada@mail.example
+E-Mail-Adresse: ada.lindqvist@mail.example
 
 Sie haben den Vertrag über diese Artikel widerrufen:
 
-2 pcs Ginger tea
-1 pcs Kettle
+2${NBSP}× Ginger tea
+1${NBSP}× Kettle
 
 Bitte bewahren Sie diese E-Mail auf. Wenn Sie die Artikel schon erhalten haben, schicken Sie sie bitte innerhalb von 14 Tagen zurück. Wir erstatten Ihnen, was Sie dafür bezahlt haben.`);
+  });
+
+  test.each(KIND_NAMES)('of %s have a sample, for who wants to look at it', (name) => {
+    expect(kindOf(name).sample).toBeDefined();
   });
 
   test.each(KIND_NAMES)('of %s load nothing, and leave no placeholder', (name) => {
@@ -420,14 +420,14 @@ describe("a shop's own words", () => {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      note: 'Use the box they came in.',
+      note: 'Please use the box it came in.',
       lines: 'the table',
     },
     returnRejected: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      note: 'Use the box they came in.',
+      note: 'Please use the box it came in.',
       lines: 'the table',
     },
     withdrawalLink: {
@@ -440,7 +440,7 @@ describe("a shop's own words", () => {
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
       name: 'Ada Lindqvist',
-      contact: 'ada@mail.example',
+      contact: 'ada.lindqvist@mail.example',
       date: '15 November 2026 at 08:30 UTC',
       lines: 'the table',
     },

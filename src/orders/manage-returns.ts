@@ -22,8 +22,8 @@ import {
 import { countReturns, findReturns, RETURN_STATES, updateReturn, type Return } from './manage-queries.ts';
 import { ListedReturnAnswer, ReturnUpdate } from './manage-schema.ts';
 import { lineOf, partsOf, partText } from './manage-shipments.ts';
-import type { ManagedOrder } from './queries.ts';
 import { emailAddressOf } from './order-email.ts';
+import type { ManagedOrder } from './queries.ts';
 import { refunded } from './refund.ts';
 import { queueOrderReturned } from './return-email.ts';
 import { returnApprovedEmail, returnRejectedEmail } from './return-emails.ts';
@@ -152,7 +152,7 @@ async function receiveGoods(call: UpdateCall, open: OpenOrder, returned: Return)
   const changed = await changeOrder(tx, shopId, order, changes, { also: ['returns'] });
   recordReturnEvent(call, open, 'RETURN_RECEIVED', returned);
   await record(call, open, 'returned', { returnId, lines: numbered(lines), restocked });
-  await queueOrderReturned(tx, shopId, open, lines);
+  if (lines.length > 0) await queueOrderReturned(tx, shopId, open, lines);
   return changed;
 }
 

@@ -136,14 +136,10 @@ export function managedShipments(api: Operations): void {
       const changes = { returnedOn: order.returnedOn ?? tx.now };
       const also = ['returns'];
       const details = { returnId, lines: numbered(lines), restocked };
-      recordEvents(tx, shopId, [
-        { type: 'RETURN_RECEIVED', resourceId: order.orderId, data: { returnId } },
-        ...(refund === null
-          ? []
-          : [{ type: 'RETURN_REFUNDED' as const, resourceId: order.orderId, data: { returnId } }]),
-      ]);
+      const received = { type: 'RETURN_RECEIVED', resourceId: order.orderId, data: { returnId } } as const;
       if (refund === null) {
         const returned = await changeOrder(tx, shopId, order, changes, { also });
+        recordEvents(tx, shopId, [received]);
         await record(call, open, 'returned', details);
         await queueOrderReturned(tx, shopId, open, lines);
         return managedOrder(tx, call, returned, settings);
@@ -156,6 +152,7 @@ export function managedShipments(api: Operations): void {
         { paymentId, returnId, reference: null, note },
         { changes, also, isPartOfReturn: true },
       );
+      recordEvents(tx, shopId, [received, { ...received, type: 'RETURN_REFUNDED' }]);
       await record(call, open, 'returned', {
         ...details,
         paymentId,

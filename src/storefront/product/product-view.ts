@@ -87,7 +87,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           <div class="prices">
             ${priceBlock(visit, offer)} ${taxNote(visit, offer, facts.isVatInfoVisible ?? true)}
           </div>
-          ${labelLinks(visit, offer)} ${withdrawalNote(visit, facts)}
+          ${labelLinks(visit, offer)} ${withdrawalNote(visit, offer)}
           ${chosen && variationChoices(visit, { row, variations, chosen })} ${availability(offer)}
           ${
             offer.availability === 'WarnStock' &&
