@@ -16,13 +16,13 @@ test.each(EMAIL_KINDS)(
   async (kind) => {
     const { db, config } = shop.service;
     const load = createEmailShopLoader({ db, config, origin: shop.origin, logo: 'in the page' });
-    const { render } = (await load('DemoShop'))!;
+    const emails = (await load('DemoShop'))!;
     const page = await shop.open();
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
     for (const locale of ['en_GB', 'de_DE', 'fr_FR']) {
       const to = 'ada@mail.example';
-      const { html } = render(kind, {
+      const { html } = emails.render(kind, {
         shopId: 'DemoShop',
         template: kind.name,
         to,
