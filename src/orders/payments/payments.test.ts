@@ -21,6 +21,7 @@ import type { PaymentDeps } from './calls.ts';
 import { PaymentRefused } from './provider.ts';
 
 const fake = createFakeProvider();
+const providers = { demo: fake.provider, mollie: fake.provider, stripe: fake.provider };
 const METHODS = [
   { key: 'advance', name: 'Advance' },
   { key: 'card', name: 'Card', provider: 'demo' },
@@ -32,9 +33,9 @@ let shop: Shop;
 let tea: string;
 
 beforeAll(async () => {
-  service = await startService({}, undefined, { providers: { demo: fake.provider } });
+  service = await startService({}, undefined, { providers });
   service.setClock(NOW);
-  deps = paymentDeps(service, { demo: fake.provider });
+  deps = paymentDeps(service, providers);
 });
 afterAll(() => service.close());
 beforeEach(async () => {
