@@ -18,11 +18,13 @@ export type ProviderName = keyof typeof PROVIDER_LABELS;
 
 export type Providers = Readonly<Record<ProviderName, PaymentProvider>>;
 
-export function createProviders(db: Database, config: Config): Providers {
+/** `others` take the place of built-in ones. */
+export function createProviders(db: Database, config: Config, others: Partial<Providers> = {}): Providers {
   return {
     demo: createDemoProvider(db, { isAvailable: isPrivate(config) }),
     mollie: createMollieProvider(),
     stripe: createStripeProvider(),
+    ...others,
   };
 }
 
