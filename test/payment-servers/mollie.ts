@@ -22,6 +22,7 @@ export interface MollieServer extends Omit<ProviderServer, 'port'> {
   /** Webhooks that Mollie would send, in the order in which they came about. Tests deliver, repeat, mix up or lose them. */
   events: MollieEvent[];
   payment(id: string): MolliePayment;
+  paymentsOf(orderId: string): MolliePayment[];
   /** The shopper pays by card, or chooses a direct debit, whose money comes days later or not. */
   pay(paymentId: string, method: 'creditcard' | 'directdebit'): void;
   /** What becomes of a payment that is open or on its way. */
@@ -341,6 +342,10 @@ export async function startMollieServer(): Promise<MollieServer> {
     fields: { apiKey: API_KEY },
     events,
     payment: paymentOf,
+    paymentsOf: (orderId) =>
+      [...payments.values()].filter(
+        ({ metadata }) => (metadata as { orderId?: string } | null)?.orderId === orderId,
+      ),
     pay(paymentId, method) {
       const payment = paymentOf(paymentId);
       if (payment.status !== 'open') throw new Error(`The page of ${paymentId} is ${payment.status}`);

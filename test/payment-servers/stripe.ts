@@ -22,6 +22,7 @@ export interface StripeServer extends Omit<ProviderServer, 'port'> {
   /** Webhooks that Stripe would send, in the order in which they came about. Tests deliver, repeat, mix up or lose them. */
   events: SignedEvent[];
   session(id: string): Session;
+  sessionsOf(orderId: string): Session[];
   /** The shopper pays by card on the page of a session. */
   payByCard(sessionId: string): void;
   /** The bank of the card refuses; the shopper may try another one. */
@@ -320,6 +321,8 @@ export async function startStripeServer(): Promise<StripeServer> {
     fields: { secretKey: SECRET_KEY, webhookSecret: WEBHOOK_SECRET },
     events,
     session: sessionOf,
+    sessionsOf: (orderId) =>
+      [...sessions.values()].filter((session) => session.client_reference_id === orderId),
     payByCard(sessionId) {
       const { session, intent } = confirmPayment(sessionId, 'card');
       Object.assign(session, { status: 'complete', url: null });
