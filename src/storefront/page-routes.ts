@@ -226,7 +226,7 @@ export function sendPage(reply: FastifyReply, visit: Visit, page: Page): Fastify
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
     .headers({
-      'content-security-policy': contentSecurityPolicy(visit),
+      'content-security-policy': contentSecurityPolicy(visit, page),
       'cache-control': 'private, no-cache',
       // The pages of the service have another value, so that neither can reach the other's window.
       'cross-origin-opener-policy': 'same-origin-allow-popups',
