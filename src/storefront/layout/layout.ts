@@ -20,7 +20,8 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
   return encodeHtml`<!doctype html>
     <html lang="${languageTag(visit.locale)}">
       <head>
-        ${parts.head} ${description(visit, page)} ${addresses(visit, page)} ${page.head} ${scriptTags(visit)}
+        ${parts.head} ${description(visit, page)} ${addresses(visit, page)} ${page.head}
+        ${page.script !== undefined && html`<script src="${page.script}" defer></script>`} ${scriptTags(visit)}
       </head>
       <body data-close="${messages(visit.locale).storefront.choosing.close}">
         <a class="skip" href="#page.main">${messages(visit.locale).storefront.layout.skip}</a>

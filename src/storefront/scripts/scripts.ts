@@ -1,6 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { SCRIPT } from '../layout/assets.ts';
+import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { fontSource } from '../layout/theme.ts';
 import type { Visit } from '../visit.ts';
@@ -22,12 +23,17 @@ export function scriptTags(visit: Visit): Markup {
 }
 
 /** Allows exactly our own script and those of the apps, and nothing inline but the theme. */
-export function contentSecurityPolicy(visit: Visit): string {
+export function contentSecurityPolicy(visit: Visit, { script }: Pick<Page, 'script'>): string {
   const { settings, layout, pageOrigin } = visit;
   const { sources, serviceWorkers, origins } = scriptsOf(visit);
   return [
     "default-src 'none'",
-    ['script-src', pageOrigin + SCRIPT.path, ...sources].join(' '),
+    [
+      'script-src',
+      pageOrigin + SCRIPT.path,
+      ...(script === undefined ? [] : [pageOrigin + script]),
+      ...sources,
+    ].join(' '),
     `style-src 'self' ${layout.style.hash}`,
     "img-src 'self' data: https:",
     `font-src ${fontSource(settings.theme, pageOrigin)}`,
