@@ -208,6 +208,17 @@ Sendungsnummer: 00340434161094021501`);
     );
   });
 
+  test('of a low stock list what is left', () => {
+    expect(bodyOf(rendered('lowStock')))
+      .toBe(`These products of Harbour & Hearth have almost sold out. This is what is left:
+
+Ginger tea (TE-120): 3
+Kettle (KE-100): 0
+and 2 more`);
+    expect(rendered('lowStock', 'de_DE', { more: 1 }).text).toContain('\nund 1 weiterer\n');
+    expect(rendered('lowStock', 'fr_FR', { more: 0 }).text).not.toContain('autre');
+  });
+
   test('of a parcel lead to the page of its carrier, and to the order', () => {
     const { trackingUrl } = kindOf('shipped').sample as { trackingUrl: string };
     expect(rendered('shipped').text).toContain(
@@ -356,6 +367,11 @@ describe("a shop's own words", () => {
       shippingMethod: 'Express',
       paymentMethod: 'Bank transfer',
       customerName: 'Ada Lindqvist',
+      lines: 'the table',
+    },
+    lowStock: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
       lines: 'the table',
     },
     paymentReceived: {

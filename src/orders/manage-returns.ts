@@ -4,7 +4,6 @@ import type { Operations } from '../http/operation.ts';
 import { paged, paging } from '../http/paging.ts';
 import { Id, Paged } from '../http/schemas.ts';
 import { newId } from '../kernel/ids.ts';
-import { toDecimal } from '../kernel/money.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { changeOrder } from './change.ts';
@@ -167,7 +166,6 @@ async function refundReturn(call: UpdateCall, open: OpenOrder, returned: Return)
   const refund = { paymentId, returnId, reference: null, note };
   const changed = await refunded(call, open, amount, refund, { also: ['returns'] });
   recordReturnEvent(call, open, 'RETURN_REFUNDED', returned);
-  await record(call, open, 'refunded', { paymentId, returnId, amount: toDecimal(amount, order.currency) });
   return changed;
 }
 

@@ -150,7 +150,7 @@ export function managedShipments(api: Operations): void {
         open,
         refund,
         { paymentId, returnId, reference: null, note },
-        { changes, also },
+        { changes, also, isPartOfReturn: true },
       );
       recordEvents(tx, shopId, [received, { ...received, type: 'RETURN_REFUNDED' }]);
       await record(call, open, 'returned', {

@@ -19,6 +19,8 @@ export interface RefundOptions {
   also?: readonly string[];
   /** For the history: why the shop itself gives money back. */
   reason?: string;
+  /** The entry of the history about a return says what was paid back by hand. */
+  isPartOfReturn?: boolean;
 }
 
 /**
@@ -31,7 +33,7 @@ export async function refunded(
   { order, appId }: { order: ManagedOrder; appId: string | null },
   amount: number,
   refund: Pick<Payment, 'paymentId' | 'reference' | 'note' | 'returnId'>,
-  { changes = {}, also = [], reason }: RefundOptions = {},
+  { changes = {}, also = [], reason, isPartOfReturn = false }: RefundOptions = {},
 ): Promise<ManagedOrder> {
   const left = order.paidAmount - order.refundedAmount;
   if (amount > left) throw conflict(`No more than ${moneyText(left, order)} can be refunded`);
@@ -55,11 +57,11 @@ export async function refunded(
       // A provider names its refunds itself.
       reference: isByHand ? refund.reference : null,
     });
-    // The entry of a return says what was refunded for it.
-    if (!isByHand || refund.returnId === null) {
+    if (!isByHand || !isPartOfReturn) {
       const details = {
         paymentId,
         amount: toDecimal(part.amount, order.currency),
+        ...(refund.returnId !== null && { returnId: refund.returnId }),
         ...(reason && { reason }),
       };
       const kind = isByHand ? 'refunded' : 'refund requested';

@@ -2,6 +2,7 @@ import type { DocumentRow } from './documents/queries.ts';
 import { outstandingOf, restOf } from './manage-change.ts';
 import type { ReturnStep } from './history.ts';
 import type { Payment, Return, Shipment } from './manage-queries.ts';
+import { providerMethodOf } from './payments/providers.ts';
 import type { CustomerOrder } from './withdrawal-period.ts';
 
 /** What the customer is told about an order. */
@@ -36,7 +37,9 @@ export function orderTimeline(
       return returned ? [{ kind: 'return' as const, at, state, returned }] : [];
     }),
     ...dealings.payments.flatMap((payment) =>
-      payment.kind === 'refund' ? [{ kind: 'refunded' as const, at: new Date(payment.at), payment }] : [],
+      payment.kind === 'refund' && payment.state === 'done'
+        ? [{ kind: 'refunded' as const, at: new Date(payment.at), payment }]
+        : [],
     ),
     ...reached('cancelled', cancelledAt),
   ];
@@ -59,6 +62,7 @@ export function orderStatus(open: CustomerOrder): OrderStatus {
 
 /** Nothing is sent before the payment; every new shop has this key for a bank transfer in advance. */
 function isPaidFirst({ order, settings }: CustomerOrder): boolean {
+  if (providerMethodOf(order.content, settings)) return true;
   const methodId = order.content.payment?.method?.paymentMethodId;
   const method = settings.paymentMethods.find(({ paymentMethodId }) => paymentMethodId === methodId);
   return method !== undefined && (method.key === 'advance' || method.releaseUnpaidAfterDays !== null);

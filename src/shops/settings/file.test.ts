@@ -105,6 +105,7 @@ describe('a new shop', () => {
       maxPerOrder: null,
       dailyEmailsPerRecipient: 20,
       emailNewOrders: true,
+      lowStockLevel: null,
       carriers: {},
       mandatoryAddressFields: [],
       invoicing: {},
@@ -205,6 +206,7 @@ describe('apply', () => {
       maxPerOrder: 2.5,
       dailyEmailsPerRecipient: 5,
       emailNewOrders: false,
+      lowStockLevel: 5,
       carriers: { 'Harbour Parcel': 'https://parcels.example/{code}' },
     });
 
@@ -243,6 +245,7 @@ describe('apply', () => {
       '+ maxPerOrder: 2.5',
       '~ dailyEmailsPerRecipient: 20 -> 5',
       '~ emailNewOrders: true -> false',
+      '+ lowStockLevel: 5',
       '+ carriers.Harbour Parcel: https://parcels.example/{code}',
     ]);
   });

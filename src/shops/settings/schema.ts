@@ -730,6 +730,18 @@ export const SettingsSchema = Section(
       }),
       true,
     ),
+    lowStockLevel: Setting(
+      Nullable(
+        Type.Number({
+          minimum: 0,
+          maximum: 1_000_000,
+          description:
+            'The shop hears by email and event when a product is sold down to this stock, unless the product has a level of its own (minStocklevel). null: only products with a level of their own.',
+          examples: [5],
+        }),
+      ),
+      null,
+    ),
     carriers: Setting(
       MapOf(
         '^\\S(?:.{0,98}\\S)?$',

@@ -81,9 +81,13 @@ export function buttonForm(
   visit: Visit,
   path: string,
   label: string,
-  { isQuiet = true, name }: { isQuiet?: boolean; name?: string } = {},
+  {
+    isQuiet = true,
+    isDownload = false,
+    name,
+  }: { isQuiet?: boolean; isDownload?: boolean; name?: string } = {},
 ): Markup {
-  return html`<form method="post" action="${to(visit, path)}">
+  return html`<form method="post" action="${to(visit, path)}" ${isDownload && html`data-download`}>
     <button class="${isQuiet ? 'quiet' : 'button'}" ${name !== undefined && html`aria-label="${name}"`}>
       ${label}
     </button>

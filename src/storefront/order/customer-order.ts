@@ -102,7 +102,7 @@ export function quantityFields(
             step="any"
             value="${quantities(part)}"
           />
-          ${unit}</span
+          ${unitText(Number(quantity), unit, locale)}</span
         >
       </li>`;
     })}

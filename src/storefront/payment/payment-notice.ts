@@ -1,9 +1,9 @@
 import { html, type Markup } from '../../http/html.ts';
-import { formatMoney } from '../../kernel/money.ts';
 import { messages } from '../../kernel/messages.ts';
 import type { PaymentState } from '../../orders/payments/payment-state.ts';
 import { providerMethodOf } from '../../orders/payments/providers.ts';
 import type { ManagedOrder } from '../../orders/queries.ts';
+import { moneyText } from '../price-text.ts';
 import { to, type Visit } from '../visit.ts';
 
 /**
@@ -19,7 +19,7 @@ export function paymentNotice(
   const { settings, locale } = visit;
   if (!providerMethodOf(order.content, settings)) return undefined;
   const words = messages(locale).storefront.payment;
-  const amount = formatMoney(outstanding, order.currency, locale);
+  const amount = moneyText(outstanding, order.currency, locale);
   return html`<p>${words.states[state]}</p>
     ${
       canPay &&

@@ -9,7 +9,15 @@ import { unitSign } from '../../catalogue/products/units.ts';
 import { breadcrumbData, breadcrumbNavigation, type Breadcrumb } from '../listing/listing-view.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import { PageEvent, type Page } from '../page.ts';
-import { availability, badges, percentText, priceBlock, productCards, shippingLink } from './product-card.ts';
+import {
+  availability,
+  badges,
+  isAvailable,
+  percentText,
+  priceBlock,
+  productCards,
+  shippingLink,
+} from './product-card.ts';
 import { amountText, number } from '../amount-text.ts';
 import { priceText } from '../price-text.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
@@ -163,10 +171,6 @@ function taxNote(
   const shipping = isShippingLinkVisible && shippingLink(visit);
   if (!tax && !shipping) return false;
   return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
-}
-
-function isAvailable({ settings }: Visit, { forSale, availability }: Product): boolean {
-  return forSale && (availability !== 'OutStock' || settings.sellBeyondStock);
 }
 
 const BUY_FORM = 'buy';
