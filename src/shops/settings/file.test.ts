@@ -106,6 +106,8 @@ describe('a new shop', () => {
       invoicing: {},
       mails: {},
       theme: {},
+      home: { promises: [] },
+      appScripts: { load: true, necessary: [] },
       couponCampaigns: [],
     });
   });
