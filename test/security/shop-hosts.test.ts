@@ -114,7 +114,7 @@ describe("a shop's own host", () => {
 
   test('is the older one of two shops whose ids differ in case only', async () => {
     await givenShop(service, 'DEMOSHOP', { name: 'The younger' });
-    expect((await get(DEMO, '/')).body).toContain('<h1>Harbour &amp; Hearth</h1>');
+    expect((await get(DEMO, '/')).body).toContain('<h1>Small things from the seaside</h1>');
     expect((await get('localhost', '/shop/DEMOSHOP')).body).toContain('<h1>The younger</h1>');
     await service.db.transaction((tx) => deleteShop(tx, 'DEMOSHOP'));
   });
