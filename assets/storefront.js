@@ -77,7 +77,9 @@ function setSending(is) {
 }
 
 document.addEventListener('submit', (event) => {
-  if (event.defaultPrevented || event.target.method !== 'post') return;
+  // A form that is answered with a file leaves the visitor on the page.
+  const hasFile = 'download' in event.target.dataset;
+  if (event.defaultPrevented || event.target.method !== 'post' || hasFile) return;
   if (isSending) event.preventDefault();
   else setSending(true);
 });
@@ -229,9 +231,10 @@ function suggestions(input, place) {
     address.searchParams.set('q', input.value.trim());
     try {
       const answer = await fetch(address, { signal: request.signal });
-      const { count, products } = answer.ok ? await answer.json() : { count: '', products: [] };
+      const { count, note, products } = answer.ok ? await answer.json() : { count: '', products: [] };
       show(products);
-      status.textContent = count;
+      list.dataset.note = note ?? '';
+      status.textContent = [note, count].filter(Boolean).join(' ');
     } catch (error) {
       // A newer request has replaced this one, or the network failed: the search works without suggestions.
       if (error.name !== 'AbortError') close();

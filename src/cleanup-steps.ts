@@ -11,6 +11,7 @@ import { pgBossCleanup } from './platform/jobs/pg-boss.ts';
 import { failedJobCleanup } from './platform/jobs/queries.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
 import { mediaCleanup } from './platform/media/sweep.ts';
+import { accountSessionCleanup, signInRequestCleanup } from './people/accounts/queries.ts';
 import { requestCleanup } from './people/newsletters/queries.ts';
 import type { CleanupStep } from './platform/cleanup.ts';
 import { deliveryCleanup } from './shops/webhooks/delivery-queries.ts';
@@ -28,6 +29,8 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     cartCleanup,
     auditCleanup,
     requestCleanup,
+    signInRequestCleanup,
+    accountSessionCleanup,
     wishlistCleanup,
     emailCountCleanup,
     failedJobCleanup,

@@ -1185,9 +1185,25 @@ const invoicedOrder: Fact<string> = async (shop) => {
 const lastingInvoice = once(invoicedOrder);
 
 /** An order to which everything has happened that can. */
+/** An attempt to pay an order through a provider. */
+async function insertAttempt({ service, shopId }: Shop, orderId: string, state: string): Promise<void> {
+  const { now } = service.db;
+  await service.db.run(sql`
+    insert into payment_attempt (shop_id, attempt_id, order_id, provider, payment_method_id, amount, currency, state,
+      reference, error, created_at, updated_at)
+    values (${shopId}, ${newId(now)}, ${orderId}, 'demo', ${newId(now)}, 100, 'EUR', ${state}, ${newId(now)},
+      'The provider did not answer', ${now}, ${now})`);
+}
+/** An order for which a payment provider has reserved money. */
+const reservedOrder: Fact<string> = async (shop) => {
+  const orderId = await placedOrder(shop);
+  await insertAttempt(shop, orderId, 'authorized');
+  return orderId;
+};
 const managedOrder = once(async (shop) => {
   const { service, shopId } = shop;
   const orderId = await openOrder(shop);
+  await insertAttempt(shop, orderId, 'failed');
   const token = await givenToken(service, shopId);
   const lines = [{ lineItemId: SENT_LINE, quantity: 1 }];
   for (const [part, body] of [
@@ -1273,7 +1289,15 @@ const management = shape(
     shape(
       'paymentId: string\nrecordedOn: string\nkind: string',
       priced('amount'),
-      'reference: string|null\nnote: string|null\nreturnId: string|null',
+      'reference: string|null\nnote: string|null\nreturnId: string|null\nstate: string',
+    ),
+  ),
+  array(
+    'paymentAttempts',
+    shape(
+      'attemptId: string\nstartedOn: string\nprovider: string\nstate: string',
+      priced('amount'),
+      'reference: string|null\nerror: string|null',
     ),
   ),
 );
@@ -1783,6 +1807,7 @@ export const OPERATIONS: readonly Operation[] = [
       request: 'amount: number|string\nreference?: string|null\nnote?: string|null',
     }),
   ),
+  managing('POST', 'capture', { params: { orderId: reservedOrder } }),
   managing('POST', 'shipments', {
     status: 201,
     params: { orderId: openOrder },

@@ -14,19 +14,26 @@ export interface PageAnswer {
  */
 export function givenVisitor(service: Service, shopId: string, address = '127.0.0.1', host = 'localhost') {
   let cookie: string | undefined;
+  let accountCookie: string | undefined;
   const base = host === 'localhost' ? `/shop/${shopId}` : '';
 
   const send = async (method: 'GET' | 'POST', path: string, headers: object, payload?: string) => {
+    const cookies = Object.entries({ visit: cookie, account: accountCookie }).flatMap(([name, value]) =>
+      value === undefined ? [] : [`${name}=${value}`],
+    );
     const url = path.startsWith(`/shop/${shopId}`) ? path : base + path || '/';
     const answer = await service.app.inject({
       method,
       url,
       remoteAddress: address,
-      headers: { host, ...(cookie !== undefined && { cookie: `visit=${cookie}` }), ...headers },
+      headers: { host, ...(cookies.length > 0 && { cookie: cookies.join('; ') }), ...headers },
       ...(payload !== undefined && { payload }),
     });
     const written = answer.cookies.find(({ name }) => name === 'visit');
     if (written) cookie = written.value;
+    const signedIn = answer.cookies.find(({ name }) => name === 'account');
+    // A cookie that is deleted is written with an empty value.
+    if (signedIn) accountCookie = signedIn.value || undefined;
     return { status: answer.statusCode, headers: answer.headers, text: answer.body } satisfies PageAnswer;
   };
 
@@ -64,6 +71,12 @@ export function givenVisitor(service: Service, shopId: string, address = '127.0.
       cookie === undefined
         ? {}
         : (JSON.parse(Buffer.from(cookie.split('.')[0]!, 'base64url').toString()) as Record<string, unknown>),
+
+    /** Undefined: the browser is not signed in. */
+    accountCookie: () => accountCookie,
+    useAccountCookie: (value: string | undefined) => {
+      accountCookie = value;
+    },
 
     cookie: () => cookie,
     useCookie: (value: string | undefined) => {

@@ -24,11 +24,12 @@ export const cartPersonalData: PersonalData = {
   },
 };
 
-/** Selects carts that were created for the customer, or that name one of the email addresses. */
+/** Selects carts that were created for the customer, that name one of the email addresses, or that an account has. */
 const cartsOf = (shopId: string, { customerId, emails }: Person) => sql`
   shop_id = ${shopId} and (
     customer_id = ${customerId} or lower(billing_address ->> 'emailAddress') = any (${emails})
-    or lower(shipping_address ->> 'emailAddress') = any (${emails}))`;
+    or lower(shipping_address ->> 'emailAddress') = any (${emails})
+    or cart_id in (select account.cart_id from account where account.shop_id = ${shopId} and email = any (${emails})))`;
 
 interface ExportedCart {
   currency: string;

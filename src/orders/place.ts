@@ -174,10 +174,7 @@ async function save(
   const newCustomerIds = new Set([...customers.values()].map(({ customerId }) => customerId));
   const events = placedEvents(orders, newCustomerIds, state);
   const entries = requests.flatMap(({ options }) => options.entry ?? []);
-  const emails = placed.map(({ order: { orderNumber }, options: { mailId, mail } }) => ({
-    id: mailId,
-    content: { ...mail, facts: { ...mail.facts, orderNumber } },
-  }));
+  const emails = requests.flatMap(({ options }) => options.emails);
 
   // Sent at once and done one after the other, so that the customers are there before their orders.
   const [left] = await Promise.all([

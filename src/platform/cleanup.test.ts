@@ -187,6 +187,10 @@ describe('the steps of the modules', () => {
       await first.db.run(sql`
         insert into newsletter_campaign (shop_id, campaign_id, identifier, language, name, position)
         values (${shopId}, ${campaignId}, 'news', 'en_GB', 'News', 0)`);
+      const accountId = newId(NOW);
+      await first.db.run(sql`
+        insert into account (shop_id, account_id, email, created_at)
+        values (${shopId}, ${accountId}, 'ada@mail.example', ${ago(900 * DAY)})`);
       for (const age of [0, 500 * DAY]) {
         const at = ago(age);
         const hash = Buffer.from(`${shopId} ${age}`);
@@ -205,6 +209,12 @@ describe('the steps of the modules', () => {
         await first.db.run(sql`
           insert into newsletter_request (shop_id, token_hash, campaign_id, email, name, created_at)
           values (${shopId}, ${hash}, ${campaignId}, 'ada@mail.example', 'Ada', ${at})`);
+        await first.db.run(sql`
+          insert into sign_in_request (shop_id, request_id, email, created_at)
+          values (${shopId}, ${newId(at)}, 'ada@mail.example', ${at})`);
+        await first.db.run(sql`
+          insert into account_session (shop_id, session_id, account_id, token_hash, created_at, seen_at)
+          values (${shopId}, ${newId(at)}, ${accountId}, ${hash}, ${at}, ${NOW})`);
         await first.db.run(sql`
           insert into wish (shop_id, visitor_hash, product_id, created_at)
           values (${shopId}, ${hash}, ${productId}, ${at})`);
@@ -236,17 +246,32 @@ describe('the steps of the modules', () => {
     const rows = await first.db.many(sql`
       select (select count(*) from idempotent_answer) as answers, (select count(*) from rate_window) as windows,
         (select count(*) from cart) as carts, (select count(*) from audit_entry) as entries,
-        (select count(*) from newsletter_request) as requests, (select count(*) from wish) as wishes`);
-    expect(rows).toEqual([{ answers: 12, windows: 12, carts: 24, entries: 12, requests: 12, wishes: 12 }]);
+        (select count(*) from newsletter_request) as requests, (select count(*) from wish) as wishes,
+        (select count(*) from sign_in_request) as "signInRequests", (select count(*) from account_session) as sessions,
+        (select count(*) from account) as accounts`);
+    expect(rows).toEqual([
+      {
+        answers: 12,
+        windows: 12,
+        carts: 24,
+        entries: 12,
+        requests: 12,
+        wishes: 12,
+        signInRequests: 12,
+        sessions: 12,
+        accounts: 12,
+      },
+    ]);
     const oldest = await first.db.many(sql`
       select least((select min(created_at) from idempotent_answer), (select min(starts_at) from rate_window),
         (select min(changed_at) from cart), (select min(at) from audit_entry),
-        (select min(created_at) from newsletter_request), (select min(created_at) from wish)) as at`);
+        (select min(created_at) from newsletter_request), (select min(created_at) from wish),
+        (select min(created_at) from sign_in_request), (select min(created_at) from account_session)) as at`);
     expect(oldest).toEqual([{ at: ago(DAY) }]);
     // Each step takes three statements for twelve rows of twelve shops, none with more than five rows; the rest is
     // who runs what.
     const deleted = statements.filter((count) => count > 0 && count <= 5);
     expect(deleted.filter((count) => count === 5).length).toBeGreaterThanOrEqual(12);
-    expect(statements.length).toBeLessThan(40);
+    expect(statements.length).toBeLessThan(48);
   });
 });

@@ -7,16 +7,20 @@ import { notFound, tooManyRequests, type HttpError } from '../http/errors.ts';
 import { originOf, schemeOf, storefrontUrl } from '../http/links.ts';
 import { readingCurrency, readingLocale } from '../http/locale.ts';
 import { addressCaller, type RateLimiter } from '../http/rate-limit.ts';
+import type { PaymentDeps } from '../orders/payments/calls.ts';
 import { cachedSettings, findSettings, type Settings } from '../shops/settings/settings.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
+import { findSignedInAccount } from './account/queries.ts';
+import { sessionOfAccount, sharedSession } from './account/visit-account.ts';
 import { loadShopLayout } from './layout/shop-layout.ts';
-import { sessionCookie, type Session, type Sessions } from './session.ts';
+import { shopCookie, type Session, type Sessions } from './session.ts';
 import type { Visit } from './visit.ts';
 
 export interface PageDeps {
   db: Database;
   carts: CartStore;
   placeOrder: OrderPlacing;
+  payments: PaymentDeps;
   config: Config;
   limiter: RateLimiter;
   sessions: Sessions;
@@ -43,7 +47,7 @@ export async function openVisit(
   deps: PageDeps,
   { mayBeStale = false }: VisitOptions = {},
 ): Promise<Visit> {
-  const { carts, placeOrder, config, sessions } = deps;
+  const { carts, placeOrder, payments, config, sessions } = deps;
   const { shopId } = request.params as { shopId: string };
   delete request.visit;
   if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
@@ -52,20 +56,32 @@ export async function openVisit(
   if (!settings) throw notFound();
   const db = deps.db.ofShop(shopId);
   const addresses = visitAddresses(request, settings, deps);
-  const cookie = request.cookies[sessionCookie({ shopId, ...addresses }).name];
-  const session = sessions.read(shopId, cookie, db.now);
+  const cookieNamed = (name: 'visit' | 'account') =>
+    request.cookies[shopCookie(name, { shopId, ...addresses }).name];
+  const [account, layout] = await Promise.all([
+    findSignedInAccount(db, shopId, cookieNamed('account')),
+    loadShopLayout(db, settings),
+  ]);
+  const session = sessionOfAccount(sessions.read(shopId, cookieNamed('visit'), db.now), account);
   const query = request.query as Record<string, string | string[]>;
   const visit: Visit = {
     db,
     carts,
     placeOrder,
+    payments,
     config,
     shopId,
     settings,
-    layout: await loadShopLayout(db, settings),
+    layout,
     locale: visitLocale([query['locale'] ?? []].flat()[0], settings),
     currency: readingCurrency(session.currency, settings),
     ...addresses,
+    account,
+    setAccountToken: (token) => {
+      visit.accountToken = token;
+      visit.account = undefined;
+      visit.session = { ...sharedSession(visit.session), ...(token !== null && { isSignedIn: true }) };
+    },
     session,
     updateSession: (changes) => {
       visit.session = { ...visit.session, ...changes } as Session;

@@ -1,15 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { forbidden, isRefusal, notFound } from '../http/errors.ts';
+import { SESSION_LIFETIME } from '../people/accounts/queries.ts';
 import { addressCaller, countCall, limitFailures } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
+import { saveAccountCart } from './account/visit-account.ts';
 import { closedPage } from './error-page.ts';
 import { documentBytes } from './layout/layout.ts';
 import { openCountedVisit, openVisit, type PageDeps } from './open-visit.ts';
 import { Redirect, type Page } from './page.ts';
 import { StaleSettings, type FormRequest, type PageRequest, type PageResponse, type Pages } from './pages.ts';
 import { contentSecurityPolicy } from './scripts/scripts.ts';
-import { SESSION_SECONDS, sessionCookie, type Session, type Sessions } from './session.ts';
+import { SESSION_SECONDS, shopCookie, type Session, type Sessions } from './session.ts';
 import type { Visit } from './visit.ts';
 
 const MAX_FORMS_PER_HOUR = 1_000;
@@ -22,7 +24,7 @@ type PageHandler = (visit: Visit, request: PageRequest) => Promise<PageResponse>
 export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
   const { config, limiter, sessions } = deps;
 
-  const respond = (reply: FastifyReply, visit: Visit, before: Session, response: PageResponse) => {
+  const respond = async (reply: FastifyReply, visit: Visit, before: Session, response: PageResponse) => {
     const session: Session = { ...visit.session };
     if (response instanceof Redirect) {
       if (response.notice !== undefined) session.notice = response.notice;
@@ -31,7 +33,9 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       delete session.notice;
       delete session.visitorEvents;
     }
+    await saveAccountCart(visit, { mayRemove: reply.request.method === 'POST' });
     if (JSON.stringify(session) !== JSON.stringify(before)) writeSession(reply, sessions, visit, session);
+    if (visit.accountToken !== undefined) writeAccountToken(reply, visit, visit.accountToken);
     return response instanceof Redirect
       ? reply.redirect(response.href, 303)
       : sendPage(reply, visit, response);
@@ -60,6 +64,19 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     (limit, work) =>
       config.RATE_LIMIT_ANONYMOUS === 0 ? work() : limitFailures(limiter, limit(ip), work);
 
+  const limitCheck =
+    (shopId: string): FormRequest['isWithinLimit'] =>
+    async (key, perHour) => {
+      if (config.RATE_LIMIT_ANONYMOUS === 0) return true;
+      try {
+        await countCall(limiter, `page/${shopId}/${key}`, perHour);
+        return true;
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        return false;
+      }
+    };
+
   return {
     get(path, handler) {
       app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) =>
@@ -82,7 +99,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       });
     },
 
-    post(path, handler, { perHour = MAX_FORMS_PER_HOUR } = {}) {
+    post(path, handler, { perHour = MAX_FORMS_PER_HOUR, hasSecretPath = false } = {}) {
       app.post(
         `/shop/:shopId${path}`,
         { schema: { hide: true, body: Form }, config: { takesForm: true } },
@@ -91,10 +108,15 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
           const redirect = redirectToHome(request, reply, visit);
           if (redirect) return redirect;
           if (!visit.settings.publicCatalogue) throw notFound();
-          requireOwnForm(request, visit);
+          // Browsers do not name the origin of a page that has a secret address. No other site knows that address.
+          if (!hasSecretPath) requireOwnForm(request, visit);
           await countForm(request, path, perHour);
           const before = visit.session;
-          const form = { ...toFormRequest(request, visit), limitFailures: failureLimiter(request) };
+          const form = {
+            ...toFormRequest(request, visit),
+            limitFailures: failureLimiter(request),
+            isWithinLimit: limitCheck(visit.shopId),
+          };
           return respond(reply, visit, before, await handler(visit, form));
         },
       );
@@ -127,7 +149,10 @@ function toPageRequest(request: FastifyRequest): PageRequest {
   };
 }
 
-function toFormRequest(request: FastifyRequest, visit: Visit): Omit<FormRequest, 'limitFailures'> {
+function toFormRequest(
+  request: FastifyRequest,
+  visit: Visit,
+): Omit<FormRequest, 'limitFailures' | 'isWithinLimit'> {
   const body = (request.body ?? {}) as Record<string, unknown>;
   return {
     ...toPageRequest(request),
@@ -135,6 +160,7 @@ function toFormRequest(request: FastifyRequest, visit: Visit): Omit<FormRequest,
       const value: unknown = [Object.hasOwn(body, name) ? body[name] : []].flat()[0];
       return typeof value === 'string' ? value.trim() : '';
     },
+    userAgent: request.headers['user-agent'] ?? '',
     referrerPath: referrerPath(request.headers.referer, visit),
   };
 }
@@ -198,7 +224,7 @@ function hostOf(address: string | undefined): string | undefined {
 }
 
 function writeSession(reply: FastifyReply, sessions: Sessions, visit: Visit, session: Session): void {
-  const { name, path, secure } = sessionCookie(visit);
+  const { name, path, secure } = shopCookie('visit', visit);
   reply.setCookie(name, sessions.write(visit.shopId, session, visit.db.now), {
     path,
     httpOnly: true,
@@ -208,17 +234,27 @@ function writeSession(reply: FastifyReply, sessions: Sessions, visit: Visit, ses
   });
 }
 
+/** The session of an account ends with its row, so the cookie needs no signature. */
+function writeAccountToken(reply: FastifyReply, visit: Visit, token: string | null): void {
+  const { name, path, secure } = shopCookie('account', visit);
+  const options = { path, httpOnly: true, sameSite: 'lax', secure } as const;
+  if (token === null) reply.clearCookie(name, options);
+  else reply.setCookie(name, token, { ...options, maxAge: SESSION_LIFETIME / 1000 });
+}
+
 export function sendPage(reply: FastifyReply, visit: Visit, page: Page): FastifyReply {
+  const isSecret = page.hasSecretAddress === true;
+  const shown = isSecret ? { ...visit, loadsScripts: false } : visit;
   return reply
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
     .headers({
-      'content-security-policy': contentSecurityPolicy(visit),
-      'cache-control': 'private, no-cache',
+      'content-security-policy': contentSecurityPolicy(shown),
+      'cache-control': isSecret ? 'no-store' : 'private, no-cache',
       // The pages of the service have another value, so that neither can reach the other's window.
       'cross-origin-opener-policy': 'same-origin-allow-popups',
-      // Not no-referrer: with it, browsers would not say where our own forms come from.
-      'referrer-policy': 'same-origin',
+      // Elsewhere not no-referrer: with it, browsers would not say where our own forms come from.
+      'referrer-policy': isSecret ? 'no-referrer' : 'same-origin',
     })
-    .send(documentBytes(visit, page));
+    .send(documentBytes(shown, page));
 }

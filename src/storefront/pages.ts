@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FailureLimit } from '../http/rate-limit.ts';
 import type { Page, Redirect } from './page.ts';
 import type { Visit } from './visit.ts';
@@ -16,6 +17,8 @@ export interface PageRequest {
 export interface FormRequest extends PageRequest {
   /** The trimmed value of a field; '' when it is missing. */
   field: (name: string) => string;
+  /** How the browser names itself; '' when it does not. */
+  userAgent: string;
   /** The page of this shop on which the form stood; the front page when the browser does not say. */
   referrerPath: string;
   /** Runs work that may fail only so often in an hour; beyond that it is refused with 429. */
@@ -23,19 +26,23 @@ export interface FormRequest extends PageRequest {
     limit: (address: string) => FailureLimit,
     work: () => Promise<Result>,
   ) => Promise<Result>;
+  /** Counts one call under this key; false: there were more than so many in this hour. */
+  isWithinLimit: (key: string, perHour: number) => Promise<boolean>;
 }
 
 export type PageResponse = Page | Redirect;
 
 export interface PageFile {
   type: string;
-  content: string;
+  content: string | Buffer | Readable;
   headers?: object;
 }
 
 export interface FormOptions {
   /** How often a client address may send the form in an hour. */
   perHour?: number;
+  /** The form stands on a page with a secret address, which its own address contains. */
+  hasSecretPath?: boolean;
 }
 
 export interface FileOptions {

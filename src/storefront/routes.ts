@@ -2,9 +2,18 @@ import cookie from '@fastify/cookie';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { installationKey } from '../shops/apps/sealing.ts';
 import { refusalOf } from '../http/failures.ts';
+import { orderTokens } from '../orders/order-link.ts';
 import { newsletterTokens } from '../people/newsletters/links.ts';
 import { sendPage as sendStartPage } from './start-page/page.ts';
 import { busyPage, notFoundPage, startingPage } from './start-page/start-view.ts';
+import { signInCodes } from '../people/accounts/sign-in-codes.ts';
+import type { PersonalData } from '../platform/personal-data.ts';
+import { accountAddresses } from './account/addresses.ts';
+import { accountData } from './account/data.ts';
+import { accountDevices } from './account/devices.ts';
+import { accountNewsletters } from './account/newsletters.ts';
+import { accountOrders } from './account/orders.ts';
+import { signIn } from './account/sign-in.ts';
 import { assetRoutes } from './layout/assets.ts';
 import { category } from './listing/category.ts';
 import { cart } from './cart/cart.ts';
@@ -14,11 +23,17 @@ import { consent } from './scripts/consent.ts';
 import { currency } from './cart/currency.ts';
 import { errorPage, missingPages } from './error-page.ts';
 import { home } from './listing/home.ts';
+import { accessibility } from './legal/accessibility.ts';
 import { legal } from './legal/legal.ts';
 import { newsletter } from './newsletter/newsletter.ts';
 import { notify } from './product/notify.ts';
+import { orderForms } from './order/order-forms.ts';
+import { orderPage } from './order/order-page.ts';
+import { withdrawal } from './order/withdrawal.ts';
 import type { PageDeps } from './open-visit.ts';
 import { createPages, sendPage } from './page-routes.ts';
+import { demoPayment } from './payment/demo-page.ts';
+import { payment } from './payment/payment.ts';
 import { product } from './product/product-page.ts';
 import { serviceWorker } from './scripts/scripts.ts';
 import { search } from './listing/search.ts';
@@ -28,12 +43,15 @@ import { wishlist } from './wishlist/wishlist.ts';
 
 export interface StorefrontDeps extends Omit<PageDeps, 'sessions'> {
   isMigrated: () => boolean;
+  /** All that is exported and erased about a person. */
+  personalData: readonly PersonalData[];
 }
 
 /** Serves the pages of the shops below `/shop/ID`, where the addresses in responses of the API and in emails lead. */
 export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDeps): Promise<void> {
   const key = await installationKey(deps.config);
   const sessions = createSessions(key);
+  const tokens = orderTokens(key);
   await app.register(async (scope) => {
     await scope.register(cookie);
     scope.decorateRequest('visit');
@@ -61,12 +79,24 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     search(pages);
     currency(pages);
     cart(pages);
-    checkout(pages);
-    confirmation(pages);
+    checkout(pages, tokens);
+    payment(pages, tokens);
+    demoPayment(pages);
+    confirmation(pages, tokens);
+    orderPage(pages, tokens);
+    orderForms(pages, tokens);
+    withdrawal(pages, tokens);
     legal(pages);
+    accessibility(pages);
     newsletter(pages, newsletterTokens(key));
     notify(pages);
     wishlist(pages);
+    signIn(pages, signInCodes(key));
+    accountOrders(pages, tokens);
+    accountAddresses(pages);
+    accountNewsletters(pages);
+    accountDevices(pages);
+    accountData(pages, deps.personalData);
     sitemap(pages);
     consent(pages);
     serviceWorker(pages);

@@ -14,6 +14,13 @@ export interface Session {
   /** The last order of the visitor, which the confirmation page shows. */
   order?: string;
   currency?: string;
+  /**
+   * The cart, the wish list and the order are those of an account: they are dropped when the browser is not signed in
+   * any more, wherever that was decided.
+   */
+  isSignedIn?: true;
+  /** An email that signs in was asked for in this browser, so that its digits can be typed here and nowhere else. */
+  signIn?: { requestId: string; email: string; target?: SignInTarget };
   /** What the visitor allowed; absent: not answered yet. */
   consent?: 'all' | 'necessary';
   /** A message that the next page shows once. */
@@ -21,6 +28,9 @@ export interface Session {
   /** What the visitor did since the last page, which the next page reports to the scripts of apps. */
   visitorEvents?: VisitorEvent[];
 }
+
+/** Where a visitor goes who has signed in on the way to it. */
+export type SignInTarget = '/checkout';
 
 export type VisitorEvent =
   | { event: 'cart:add'; lineItemId: string; quantity: number }
@@ -46,21 +56,16 @@ type StoredSession = Session & { wishes?: number };
  * domain, so no other host can plant it. On the host that shops share, the name contains the shop. Under http there is
  * no such protection.
  */
-export function sessionCookie({
-  shopId,
-  base,
-  pageOrigin,
-}: {
-  shopId: string;
-  base: string;
-  pageOrigin: string;
-}): {
+export function shopCookie(
+  name: 'visit' | 'account',
+  { shopId, base, pageOrigin }: { shopId: string; base: string; pageOrigin: string },
+): {
   name: string;
   path: string;
   secure: boolean;
 } {
-  if (!pageOrigin.startsWith('https:')) return { name: 'visit', path: base || '/', secure: false };
-  return { name: base === '' ? '__Host-visit' : `__Host-visit-${shopId}`, path: '/', secure: true };
+  if (!pageOrigin.startsWith('https:')) return { name, path: base || '/', secure: false };
+  return { name: base === '' ? `__Host-${name}` : `__Host-${name}-${shopId}`, path: '/', secure: true };
 }
 
 /** A session lasts as long as a cart. */

@@ -3,8 +3,10 @@ import type { OrderPlacing } from '../carts/order-placing.ts';
 import type { Config } from '../config.ts';
 import type { ShopDatabase } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';
+import type { PaymentDeps } from '../orders/payments/calls.ts';
 import type { PageName } from '../shops/legal/schema.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import type { SignedInAccount } from './account/signed-in-account.ts';
 import type { ShopLayout } from './layout/shop-layout.ts';
 import type { Session } from './session.ts';
 
@@ -13,6 +15,7 @@ export interface Visit {
   db: ShopDatabase;
   carts: CartStore;
   placeOrder: OrderPlacing;
+  payments: PaymentDeps;
   config: Config;
   shopId: string;
   settings: Settings;
@@ -31,6 +34,12 @@ export interface Visit {
   home: string;
   /** Not on a host that other shops share: a script could read their pages with the visitor's cookies. */
   loadsScripts: boolean;
+  /** The account that the visitor is signed in to. */
+  account: SignedInAccount | undefined;
+  /** Signs the browser in with the token of a new session, or out with null. What belonged to an account is dropped. */
+  setAccountToken: (token: string | null) => void;
+  /** What `setAccountToken` was called with, for the cookie of the response. */
+  accountToken?: string | null;
   /** The session of the cookie, with the changes of `updateSession`, which the response writes. */
   session: Readonly<Session>;
   /** Changes the session; a key that is undefined is removed. */

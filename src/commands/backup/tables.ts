@@ -7,10 +7,14 @@ import { sql } from '../../db/sql.ts';
  * own catalogue, so that a new table can't be forgotten.
  */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
+  account_session:
+    'Shoppers sign in again: a browser that was signed out since the backup must not be signed in by a restore.',
   authorisation_code: 'A code that installs an app is valid for ten minutes.',
   idempotent_answer:
     'First answers are kept for a day, for clients that repeat a request to this installation.',
   job: 'Waiting emails are sent by the installation that queued them, and nobody gets one twice.',
+  sign_in_request:
+    'A link or code that signs in is valid for 15 minutes, and is made with the key of the installation.',
   mail_day: 'Emails per recipient are counted for two days, under a hash that holds the id of the shop.',
 };
 

@@ -135,6 +135,34 @@ export async function unsubscribe(tx: Transaction, shopId: string, email: string
     where shop_id = ${shopId} and email = lower(${email}) and subscribed`);
 }
 
+/** The campaigns whose newsletter this address gets. */
+export async function findSubscribedIds(db: Queries, shopId: string, email: string): Promise<Set<string>> {
+  const rows = await db.many<{ campaignId: string }>(sql`
+    select upper(campaign_id::text) as "campaignId" from newsletter_subscriber
+    where shop_id = ${shopId} and email = ${email} and subscribed`);
+  return new Set(rows.map(({ campaignId }) => campaignId));
+}
+
+/** Subscribes a confirmed address to exactly these newsletters. */
+export async function setSubscriptions(
+  tx: Transaction,
+  shopId: string,
+  email: string,
+  campaignIds: readonly string[],
+): Promise<void> {
+  await tx.run(sql`
+    update newsletter_subscriber set subscribed = false
+    where shop_id = ${shopId} and email = ${email} and subscribed and campaign_id <> all (${campaignIds}::uuid[])`);
+  await tx.run(sql`
+    delete from newsletter_request
+    where shop_id = ${shopId} and email = ${email} and campaign_id <> all (${campaignIds}::uuid[])`);
+  await tx.run(sql`
+    insert into newsletter_subscriber (shop_id, campaign_id, email, name, subscribed, created_at)
+    select shop_id, campaign_id, ${email}, '', true, ${tx.now}::timestamptz from newsletter_campaign
+    where shop_id = ${shopId} and campaign_id = any (${campaignIds}::uuid[])
+    on conflict (shop_id, campaign_id, email) do update set subscribed = excluded.subscribed`);
+}
+
 /** Deletes requests that were not confirmed in time. */
 export const requestCleanup: CleanupStep = {
   name: 'newsletter requests',

@@ -21,7 +21,7 @@ import { startService, type Answer, type Service } from '../../../test/service.t
 import { customerCommands } from '../../commands/customer.ts';
 import { ADDRESS_FIELDS } from '../../shops/countries/address.ts';
 import { sql } from '../../db/sql.ts';
-import { newId } from '../../kernel/ids.ts';
+import { newId, secretHash } from '../../kernel/ids.ts';
 import { changeOrder, type OrderChanges } from '../../orders/change.ts';
 import { lockOrder } from '../../orders/queries.ts';
 
@@ -86,7 +86,6 @@ async function givenHistory(): Promise<Body> {
     paidAmount: 1_000,
   });
   const lines = [{ lineItemId, quantity: '1' }];
-  const id = () => newId(NOW);
   await service.db.run(sql`
     insert into order_payment (shop_id, order_id, payment_id, at, kind, amount, reference, note)
     values ('DemoShop', ${orderId}, ${id()}, ${NOW}, 'payment', 1000, 'TX-1', 'from Wrenna')`);
@@ -107,6 +106,8 @@ async function givenHistory(): Promise<Body> {
   return order;
 }
 
+const id = () => newId(NOW);
+
 /** What is held beside orders: a cart by its address, one by its customer, a subscription, a watch. */
 async function givenTraces(customerId: string): Promise<void> {
   const email = WREN.emailAddress.toLowerCase();
@@ -120,10 +121,35 @@ async function givenTraces(customerId: string): Promise<void> {
     insert into newsletter_request (shop_id, token_hash, campaign_id, email, name, created_at)
     select shop_id, 'a hash'::bytea, campaign_id, ${email}, 'Wrenna Q', ${NOW} from newsletter_campaign
     where shop_id = 'DemoShop' and identifier = 'TideLetter_DE'`);
+  await givenAccount(email);
   await service.call('POST', `/DemoShop/products/${shop.ids['TE-120']}/availability-notifications`, {
     token: shop.token,
     body: { email, locale: 'en_GB' },
   });
+}
+
+/** With an address, a session, a request to sign in, a wish, and a cart that names nobody. */
+async function givenAccount(email: string): Promise<void> {
+  const [accountId, { body: cart }] = [id(), await givenCart(shop, { 'TE-110': 1 })];
+  await service.db.run(sql`
+    insert into account (shop_id, account_id, email, created_at, cart_id)
+    values ('DemoShop', ${accountId}, ${email}, ${NOW}, ${cart.cartId})`);
+  await service.db.run(sql`
+    insert into account_address (shop_id, address_id, account_id, address, created_at)
+    values ('DemoShop', ${id()}, ${accountId}, ${{ lastName: 'Quillfeather' }}, ${NOW})`);
+  await service.db.run(sql`
+    insert into account_session (shop_id, session_id, account_id, token_hash, created_at, seen_at, browser, system)
+    values ('DemoShop', ${id()}, ${accountId}, 'a hash'::bytea, ${NOW}, ${NOW}, 'Firefox', 'Windows')`);
+  await service.db.run(sql`
+    insert into account_passkey (shop_id, credential_id, account_id, public_key, counter, transports, browser, system,
+      created_at)
+    values ('DemoShop', ${id()}, ${accountId}, 'a key'::bytea, 0, '{}', 'Firefox', 'Windows', ${NOW})`);
+  await service.db.run(sql`
+    insert into sign_in_request (shop_id, request_id, email, created_at)
+    values ('DemoShop', ${id()}, ${email}, ${NOW})`);
+  await service.db.run(sql`
+    insert into wish (shop_id, visitor_hash, product_id, created_at)
+    values ('DemoShop', ${secretHash(accountId)}, ${shop.ids['TE-120']}, ${NOW})`);
 }
 
 /** Where the person is still found: all tables of the database. */
@@ -160,6 +186,8 @@ describe('erasing', () => {
     const held = await traces();
     expect(Object.keys(held)).toEqual(
       expect.arrayContaining([
+        'public.account',
+        'public.account_address',
         'public.cart',
         'public.customer',
         'public.customer_order',
@@ -172,6 +200,7 @@ describe('erasing', () => {
         'public.order_payment',
         'public.order_return',
         'public.order_shipment',
+        'public.sign_in_request',
         'public.watcher',
       ]),
     );
@@ -185,14 +214,20 @@ describe('erasing', () => {
         customer: 'anonymised',
         ordersAnonymised: 1,
         documentsKept: 1,
-        cartsDeleted: 2,
+        cartsDeleted: 3,
+        wishesDeleted: 1,
+        accountsDeleted: 1,
         subscriptionsDeleted: 1,
         watchesDeleted: 1,
-        mailsDeleted: 1,
+        mailsDeleted: 2,
         note: NOTE,
       },
     });
     expect(await traces()).toEqual({ 'public.order_document': 1 });
+    const left = await service.db.many(sql`
+      select (select count(*) from wish) as wishes, (select count(*) from account_session) as sessions,
+        (select count(*) from account_passkey) as passkeys`);
+    expect(left).toEqual([{ wishes: 0, sessions: 0, passkeys: 0 }]);
     const [document] = await service.db.many<Body>(sql`select address, pdf from order_document`);
     expect(document).toMatchObject({ address: { lastName: 'Quillfeather' }, pdf: Buffer.from('a file') });
 
@@ -274,7 +309,7 @@ describe('erasing', () => {
       customer: 'deleted',
       ordersAnonymised: 0,
       documentsKept: 0,
-      cartsDeleted: 2,
+      cartsDeleted: 3,
     });
     expect(await traces()).toEqual({});
     expect(await refusal(service, () => erase(customerId))).toEqual([404, 'HTTP 404 Not Found']);
@@ -430,7 +465,7 @@ describe('exporting', () => {
     const { orderId, customerId, customerNumber, orderNumber, lineItemContainer } = await givenHistory();
     await givenTraces(customerId);
     const { carts, ...body } = await exported(customerId);
-    expect(carts).toHaveLength(2);
+    expect(carts).toHaveLength(3);
     expect(carts).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ billingAddress: expect.objectContaining(WREN) }),
@@ -458,7 +493,23 @@ describe('exporting', () => {
         { newsletter: 'TideLetter_DE', name: 'Wrenna Q', email: 'wrenna.q@zephyr.example' },
       ],
       availabilityWatches: [{ productNumber: 'TE-120', locale: 'en_GB' }],
-      mails: [{ to: WREN.emailAddress, template: 'order', facts: { orderNumber } }],
+      wishList: [{ productNumber: 'TE-120', since: NOW.toISOString() }],
+      accounts: [
+        {
+          email: 'wrenna.q@zephyr.example',
+          since: NOW.toISOString(),
+          addresses: [{ lastName: 'Quillfeather' }],
+          passkeys: [{ browser: 'Firefox', system: 'Windows', lastUsed: null }],
+        },
+      ],
+      accountSessions: [
+        { browser: 'Firefox', system: 'Windows', since: NOW.toISOString(), lastSeen: NOW.toISOString() },
+      ],
+      signInRequests: [{ email: 'wrenna.q@zephyr.example', since: NOW.toISOString() }],
+      // To the customer, and to the merchant.
+      mails: expect.toSatisfy((emails: { template: string }[]) =>
+        ['order', 'newOrder'].every((name) => emails.some(({ template }) => template === name)),
+      ),
       orders: [
         {
           orderId,
@@ -502,6 +553,10 @@ describe('exporting', () => {
       newsletterRequests: [],
       availabilityWatches: [],
       carts: [],
+      wishList: [],
+      accounts: [],
+      accountSessions: [],
+      signInRequests: [],
       mails: [],
       orders: [],
     };
@@ -591,7 +646,7 @@ describe('on the command line', () => {
     const text = await run('customer erase', ['DemoShop', customerNumber], { yes: true, force: true });
     expect(text.split('\n')).toEqual([
       `Customer ${customerNumber} anonymised.`,
-      'Anonymised: 1 order. Deleted: 0 carts, 0 subscriptions, 0 watches, 1 email.',
+      'Anonymised: 1 order. Deleted: 0 carts, 0 subscriptions, 0 watches, 2 emails.',
       'Kept, as the law demands: 1 invoice or credit note.',
       '',
     ]);

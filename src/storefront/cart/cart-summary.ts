@@ -3,6 +3,7 @@ import type { Cart } from '../../carts/schema.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import { messages } from '../../kernel/messages.ts';
+import { withdrawalNote } from '../product/withdrawal-note.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
@@ -132,13 +133,16 @@ export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
   </ul>`;
 }
 
-export function orderLines(visit: Visit, { lineItemContainer }: Sums): Markup {
+/** The law wants it said before the purchase that there is no right of withdrawal. */
+export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: Content): Markup {
   return html`<ul class="lines">
     ${lineItemContainer.productLineItems.map(
-      (line) =>
+      (line, index) =>
         html`<li>
           ${linePicture(line)}
-          <div class="what">${lineText(visit, line, { hasFeatures: true })}</div>
+          <div class="what">
+            ${lineText(visit, line, { hasFeatures: true })} ${withdrawalNote(visit, content.lines[index]!)}
+          </div>
           <span>${amountText(line.quantity.amount, line.orderUnitShort, visit.locale)}</span>
           <span class="price">${priceText(line.lineItemPrice, visit.locale)}</span>
         </li>`,

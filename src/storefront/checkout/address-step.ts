@@ -42,7 +42,7 @@ export function cartAddresses({ settings }: Visit, { view }: VisitorCart): Addre
   };
 }
 
-function addressValues(address: Address | null): AddressValues {
+export function addressValues(address: Address | null): AddressValues {
   return Object.fromEntries(Object.entries(address ?? {}).filter(([, text]) => text !== null));
 }
 
@@ -88,7 +88,7 @@ export async function addressPage(
   visit: Visit,
   visitorCart: VisitorCart,
   form: AddressForm,
-  problems: readonly Problem[] = [],
+  { problems = [], help }: { problems?: readonly Problem[]; help?: Markup | false } = {},
 ): Promise<Page> {
   const { locale } = visit;
   const words = messages(locale).storefront.checkout;
@@ -102,7 +102,7 @@ export async function addressPage(
     events: await cartEvents(visit, visitorCart.view),
     header: checkoutHeader(visit, visitorCart, '/checkout'),
     main: html`<h1>${words.address}</h1>
-      ${errorList(visit, errors, form)}
+      ${help} ${errorList(visit, errors, form)}
       ${
         form.newCountry &&
         html`<p class="notice" role="status">
@@ -135,7 +135,7 @@ export async function addressPage(
 }
 
 /** Lists all errors with links to their fields. */
-function errorList(visit: Visit, errors: FieldErrors, form: AddressForm): Markup | false {
+export function errorList(visit: Visit, errors: FieldErrors, form: AddressForm): Markup | false {
   if (errors.size === 0) return false;
   const parts: readonly AddressKind[] = ['billing', 'shipping'];
   const inOrder = parts.flatMap((part) =>

@@ -180,11 +180,11 @@ describe('the whole purchase', () => {
     const delivery = await visitor.submit('/checkout', ADA);
     expect(mainOf(delivery)).toContain('Nothing needs to be shipped.');
     const review = await visitor.submit('/checkout/delivery', {
-      paymentMethod: await paymentId(shop, 'quickpay'),
+      paymentMethod: await paymentId(shop, 'paylater'),
     });
     expect(mainOf(review)).not.toContain('Delivery address');
     const done = await visitor.submit('/checkout/order', { reviewed: reviewedIn(review.text) });
-    expect(mainOf(done)).toContain('Your payment is handled by QuickPay.');
+    expect(mainOf(done)).toContain('Your payment is handled by PayLater PLUS.');
     expect(mainOf(done)).toContain('Subtotal €9.99 Total €9.99 Includes 7% VAT €0.65');
   });
 

@@ -7,6 +7,8 @@ import { textIn } from '../../http/locale.ts';
 import { priceOf, type Price } from '../../http/price.ts';
 import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
+import { isProviderName } from '../../orders/payments/providers.ts';
+import type { PaymentMethod } from '../../shops/settings/settings.ts';
 import { messages } from '../../kernel/messages.ts';
 import { besideCart, checkoutHeader } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
@@ -58,9 +60,11 @@ function shippingOptions({ db, locale }: Visit, { cart, priced, settings }: Visi
   });
 }
 
-function paymentOptions({ db, locale }: Visit, { cart, priced, settings }: VisitorCart): Option[] {
+function paymentOptions(visit: Visit, { cart, priced, settings }: VisitorCart): Option[] {
+  const { db, locale } = visit;
   const current = priced.totals.payment;
-  const options = settings.paymentMethods.map((method): Option => {
+  const offered = settings.paymentMethods.filter((method) => isOfferedHere(visit, method));
+  const options = offered.map((method): Option => {
     const id = method.paymentMethodId;
     const choice = { paymentMethodId: id, paymentPrice: null, paymentName: null };
     const { totals } = contentOf({ ...cart, ...choice }, settings, db.now);
@@ -86,6 +90,11 @@ function paymentOptions({ db, locale }: Visit, { cart, priced, settings }: Visit
     isChosen: true,
   };
   return [agreed, ...options];
+}
+
+/** The demo payment is not offered where others than its owner can order. */
+function isOfferedHere({ payments }: Visit, { providerName }: PaymentMethod): boolean {
+  return !isProviderName(providerName) || payments.providers[providerName].isAvailable !== false;
 }
 
 export function parseMethods(visit: Visit, visitorCart: VisitorCart, { field }: FormRequest): MethodForm {

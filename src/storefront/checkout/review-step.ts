@@ -34,7 +34,7 @@ export async function reviewPage(
         <div>
           ${orderParties(visit, visitorCart.view, { hasLinks: true })}
           <h2>${words.items}</h2>
-          ${orderLines(visit, visitorCart.view)}
+          ${orderLines(visit, visitorCart.view, content)}
         </div>
         <form method="post" action="${to(visit, '/checkout/order')}">
           <h2>${messages(visit.locale).storefront.cart.summary}</h2>
@@ -102,7 +102,7 @@ export function linesAndTotals(visit: Visit, sums: Sums, content: Content): Mark
   return html`<div class="columns">
     <section aria-labelledby="items">
       <h2 id="items">${messages(visit.locale).storefront.checkout.items}</h2>
-      ${orderLines(visit, sums)}
+      ${orderLines(visit, sums, content)}
     </section>
     <section aria-labelledby="sums">
       <h2 id="sums">${messages(visit.locale).storefront.cart.summary}</h2>

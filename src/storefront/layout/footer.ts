@@ -12,20 +12,27 @@ interface FooterLink {
 
 function legalLinks(context: LayoutContext): FooterLink[] {
   const names = legalNames(context);
-  return PAGES.flatMap(({ page }) => {
-    const text = names[page];
-    return text === undefined ? [] : [{ path: `/legal/${page}`, text }];
-  });
+  const { settings, locale } = context;
+  const words = messages(locale).storefront;
+  return [
+    ...(settings.withdrawal.days > 0 ? [{ path: '/withdraw', text: words.withdrawal.start }] : []),
+    ...PAGES.flatMap(({ page }) => {
+      const text = names[page];
+      return text === undefined ? [] : [{ path: `/legal/${page}`, text }];
+    }),
+    ...(Object.keys(settings.accessibility).length > 0
+      ? [{ path: '/accessibility', text: words.legal.accessibility }]
+      : []),
+  ];
 }
 
 /** The links of the footer that lead to pages of the shop. */
 export function footerLinks(context: LayoutContext): FooterLink[] {
-  const words = messages(context.locale).storefront.layout;
+  const { settings, locale } = context;
+  const words = messages(locale).storefront.layout;
   return [
     ...legalLinks(context),
-    ...(context.settings.newsletterCampaigns.length > 0
-      ? [{ path: '/newsletter', text: words.newsletter }]
-      : []),
+    ...(settings.newsletterCampaigns.length > 0 ? [{ path: '/newsletter', text: words.newsletter }] : []),
     { path: '/consent', text: words.cookies },
   ];
 }

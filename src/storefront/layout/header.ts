@@ -1,7 +1,7 @@
 import { html, webAddress, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { CART_ICON, GLOBE_ICON, HEART_ICON, MENU_ICON } from './icons.ts';
+import { ACCOUNT_ICON, CART_ICON, GLOBE_ICON, HEART_ICON, MENU_ICON } from './icons.ts';
 import { messages } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
 import { categoryPath, shopName, to, type LayoutContext, type Visit } from '../visit.ts';
@@ -40,14 +40,17 @@ export function header(visit: Visit, page: Page, parts: HeaderParts): Markup {
   if (!visit.settings.publicCatalogue) {
     return html`<header class="top"><div class="bar">${parts.brand}</div></header>`;
   }
-  const words = messages(visit.locale).storefront.layout;
+  const { layout: words, account } = messages(visit.locale).storefront;
   const { wishlistCount, cart } = visit.session;
   return html`<header class="top">
     <div class="bar">
       ${parts.brand}
-      <div class="find" role="search">${parts.search}</div>
+      <div class="find" role="search">
+        ${page.searchQuery === undefined ? parts.search : searchForm(visit, page.searchQuery)}
+      </div>
       ${languageAndCurrency(visit, page, parts)}
       <nav class="own" aria-label="${words.cartAndWishList}" ${wishlistData(visit)}>
+        ${navigationLink(visit, '/account', countedLabel(ACCOUNT_ICON, account.link), page.path)}
         ${navigationLink(visit, '/wishlist', countedLabel(HEART_ICON, words.wishList, wishlistCount), page.path)}
         ${navigationLink(visit, '/cart', countedLabel(CART_ICON, words.cart, cart?.count), page.path)}
       </nav>

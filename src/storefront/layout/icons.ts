@@ -18,6 +18,9 @@ export const HEART_ICON = icon(
     d="M12 20S3.8 15.2 3.8 9.3A4.3 4.3 0 0 1 12 7.4a4.3 4.3 0 0 1 8.2 1.9C20.2 15.2 12 20 12 20Z"
   />`,
 );
+export const ACCOUNT_ICON = icon(
+  html`<circle cx="12" cy="8.2" r="3.9" /><path d="M4.5 20c.6-4.2 3.6-6 7.5-6s6.9 1.8 7.5 6" />`,
+);
 export const GLOBE_ICON = icon(
   html`<circle cx="12" cy="12" r="8.5" /><path
       d="M3.5 12h17M12 3.5c2.4 2.5 3.5 5.4 3.5 8.5s-1.1 6-3.5 8.5c-2.4-2.5-3.5-5.4-3.5-8.5s1.1-6 3.5-8.5Z"

@@ -21,6 +21,7 @@ import {
 import { amountText, number } from '../amount-text.ts';
 import { priceText } from '../price-text.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
+import { withdrawalNote } from './withdrawal-note.ts';
 import { picturePreload, pictureView, type Picture } from './pictures.ts';
 import { PLENTY, type PageVariation } from './queries.ts';
 import { structuredProduct } from './structured-data.ts';
@@ -86,8 +87,8 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           <div class="prices">
             ${priceBlock(visit, offer)} ${taxNote(visit, offer, facts.isVatInfoVisible ?? true)}
           </div>
-          ${labelLinks(visit, offer)} ${chosen && variationChoices(visit, { row, variations, chosen })}
-          ${availability(offer)}
+          ${labelLinks(visit, offer)} ${withdrawalNote(visit, facts)}
+          ${chosen && variationChoices(visit, { row, variations, chosen })} ${availability(offer)}
           ${
             offer.availability === 'WarnStock' &&
             html`<p><strong>${words.fewLeft({ amount: number(offer.stocklevel!, locale) })}</strong></p>`

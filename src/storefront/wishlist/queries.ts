@@ -1,5 +1,5 @@
 import type { Queries, Transaction } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { sql, type Sql } from '../../db/sql.ts';
 import { secretHash } from '../../kernel/ids.ts';
 import { versionColumns, type FoundVersion } from '../../catalogue/products/queries.ts';
 import type { Visit } from '../visit.ts';
@@ -9,6 +9,12 @@ import type { CleanupStep } from '../../platform/cleanup.ts';
 export const MAX_WISHLIST_ITEMS = 200;
 
 const MAX_AGE = 400 * 86_400_000;
+
+/**
+ * The hash under which the wish list of an account is stored, as an expression. The id of the account stands for the
+ * secret of other visitors: only our own signed cookie, or the session of the account, can name it.
+ */
+export const wishlistHash = (accountId: Sql) => sql`sha256(convert_to(upper(${accountId}::text), 'UTF8'))`;
 
 /** Which of these products are on the visitor's wish list. A visitor without a wish list costs no statement. */
 export async function findWishedIds(
@@ -55,6 +61,18 @@ export function insertWishlistItem(tx: Transaction, shopId: string, visitorHash:
 export function deleteWishlistItem(tx: Transaction, shopId: string, visitorHash: Buffer, productId: string) {
   return tx.run(sql`
     delete from wish where shop_id = ${shopId} and visitor_hash = ${visitorHash} and product_id = ${productId}`);
+}
+
+/** Moves a wish list to another one. What is on both, or does not fit any more, is left out. */
+export async function moveWishlistItems(tx: Transaction, shopId: string, from: Buffer, to: Buffer) {
+  const { all } = await countWishlistItems(tx, shopId, to);
+  await tx.run(sql`
+    insert into wish (shop_id, visitor_hash, product_id, created_at)
+    select ${shopId}, ${to}::bytea, product_id, created_at from wish
+    where shop_id = ${shopId} and visitor_hash = ${from}
+    order by created_at desc, product_id limit ${Math.max(0, MAX_WISHLIST_ITEMS - all)}
+    on conflict (shop_id, visitor_hash, product_id) do nothing`);
+  await tx.run(sql`delete from wish where shop_id = ${shopId} and visitor_hash = ${from}`);
 }
 
 /** Deletes old items, because a visitor who has not come back for so long has lost the cookie. */

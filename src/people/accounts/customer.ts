@@ -1,0 +1,40 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { newId } from '../../kernel/ids.ts';
+import { recordEvents, takeTimeOfCommit } from '../../platform/events/log.ts';
+import { toAddress } from '../../shops/countries/address.ts';
+import { insertNumberedCustomer } from '../customers/queries.ts';
+
+/** The oldest customer with this address: the one that an order with it belongs to. */
+export async function findCustomerIdOf(
+  db: Queries,
+  shopId: string,
+  email: string,
+): Promise<string | undefined> {
+  const row = await db.one<{ customerId: string }>(sql`
+    select upper(customer_id::text) as "customerId" from customer
+    where shop_id = ${shopId} and email_key = ${email} order by created_at, customer_id limit 1`);
+  return row?.customerId;
+}
+
+/** Makes a customer for an address that has none, so that whoever has an account can be found by the merchant. */
+export async function findOrCreateCustomerOf(
+  tx: Transaction,
+  shopId: string,
+  email: string,
+): Promise<string> {
+  const known = await findCustomerIdOf(tx, shopId, email);
+  if (known !== undefined) return known;
+  // Whoever places an order locks this counter before making a customer, so that nobody makes the same one meanwhile.
+  await takeTimeOfCommit(tx, shopId);
+  const sinceThen = await findCustomerIdOf(tx, shopId, email);
+  if (sinceThen !== undefined) return sinceThen;
+  const customerId = newId(tx.now);
+  await insertNumberedCustomer(tx, shopId, {
+    customerId,
+    billingAddress: toAddress({ emailAddress: email }, ''),
+    internalNote: null,
+  });
+  recordEvents(tx, shopId, [{ type: 'CUSTOMER_CREATE', resourceId: customerId }]);
+  return customerId;
+}

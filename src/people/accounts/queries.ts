@@ -1,0 +1,228 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { CleanupStep } from '../../platform/cleanup.ts';
+import type { Address } from '../../shops/countries/address.ts';
+import type { BrowserName } from './browser-name.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Milliseconds for which the link and the digits of an email are valid. */
+export const REQUEST_LIFETIME = 15 * MINUTE;
+
+/** How often digits can be typed: with so few tries, nobody guesses one of a million. */
+export const MAX_ATTEMPTS = 5;
+
+/** Milliseconds after which a browser has to sign in again. */
+export const SESSION_LIFETIME = 90 * DAY;
+
+/**
+ * Limits the emails to an address, so that nobody fills a mailbox, nor gets more than some fifty guesses of digits in a
+ * day. Requests that were used are deleted, so that whoever signs in often is not limited.
+ */
+const EMAILS_PER_HOUR = 5;
+const EMAILS_PER_DAY = 10;
+
+const before = ({ now }: Queries, milliseconds: number) => new Date(now.getTime() - milliseconds);
+
+/** Whether this address may get one more email. */
+export async function mayReceiveEmail(tx: Transaction, shopId: string, email: string): Promise<boolean> {
+  const row = await tx.one<{ ofDay: number; ofHour: number }>(sql`
+    select count(*) as "ofDay", count(*) filter (where created_at > ${before(tx, HOUR)}) as "ofHour"
+    from sign_in_request
+    where shop_id = ${shopId} and email = ${email} and created_at > ${before(tx, DAY)}`);
+  return row!.ofDay < EMAILS_PER_DAY && row!.ofHour < EMAILS_PER_HOUR;
+}
+
+export function insertRequest(tx: Transaction, shopId: string, requestId: string, email: string) {
+  return tx.run(sql`
+    insert into sign_in_request (shop_id, request_id, email, created_at)
+    values (${shopId}, ${requestId}, ${email}, ${tx.now})`);
+}
+
+/** undefined: it was used, has expired, or there never was one. */
+export function findRequest(db: Queries, shopId: string, requestId: string) {
+  return db.one<{ email: string }>(sql`
+    select email from sign_in_request
+    where shop_id = ${shopId} and request_id = ${requestId} and created_at > ${before(db, REQUEST_LIFETIME)}`);
+}
+
+/** Counts a try before its digits are compared, so that tries at the same moment can't pass the limit. undefined: none is left. */
+export function countAttempt(tx: Transaction, shopId: string, requestId: string) {
+  return tx.one<{ attempts: number }>(sql`
+    update sign_in_request set attempts = attempts + 1
+    where shop_id = ${shopId} and request_id = ${requestId} and created_at > ${before(tx, REQUEST_LIFETIME)}
+      and attempts < ${MAX_ATTEMPTS}
+    returning attempts`);
+}
+
+/** Takes the request, which can be used once. undefined: somebody else has, or it has expired. */
+export function takeRequest(tx: Transaction, shopId: string, requestId: string) {
+  return tx.one<{ email: string }>(sql`
+    delete from sign_in_request
+    where shop_id = ${shopId} and request_id = ${requestId} and created_at > ${before(tx, REQUEST_LIFETIME)}
+    returning email`);
+}
+
+/** The account with this address, which is made if there is none. */
+export async function findOrCreateAccount(
+  tx: Transaction,
+  shopId: string,
+  email: string,
+): Promise<{ accountId: string; cartId: string | null }> {
+  await tx.run(sql`
+    insert into account (shop_id, account_id, email, created_at)
+    values (${shopId}, ${newId(tx.now)}, ${email}, ${tx.now})
+    on conflict (shop_id, email) do nothing`);
+  const account = await tx.one<{ accountId: string; cartId: string | null }>(sql`
+    select upper(account_id::text) as "accountId", upper(cart_id::text) as "cartId" from account
+    where shop_id = ${shopId} and email = ${email} for no key update`);
+  return account!;
+}
+
+/** Null: the account has no cart any more. */
+export function updateAccountCart(db: Queries, shopId: string, accountId: string, cartId: string | null) {
+  return db.run(sql`
+    update account set cart_id = ${cartId} where shop_id = ${shopId} and account_id = ${accountId}`);
+}
+
+/** Nobody uses more browsers; the oldest sessions end. */
+const MAX_SESSIONS = 20;
+
+export async function insertSession(
+  tx: Transaction,
+  shopId: string,
+  accountId: string,
+  { tokenHash, browser, system }: BrowserName & { tokenHash: Buffer },
+): Promise<void> {
+  await tx.run(sql`
+    insert into account_session (shop_id, session_id, account_id, token_hash, created_at, seen_at, browser, system)
+    values (${shopId}, ${newId(tx.now)}, ${accountId}, ${tokenHash}, ${tx.now}, ${tx.now}, ${browser}, ${system})`);
+  await tx.run(sql`
+    delete from account_session where shop_id = ${shopId} and account_id = ${accountId} and session_id in (
+      select session_id from account_session where shop_id = ${shopId} and account_id = ${accountId}
+      order by created_at desc, session_id desc offset ${MAX_SESSIONS})`);
+}
+
+/** Sessions that have not expired, for a condition. */
+export const isOpenSession = (db: Queries) =>
+  sql`account_session.created_at > ${before(db, SESSION_LIFETIME)}`;
+
+export interface SessionRow extends BrowserName {
+  sessionId: string;
+  createdAt: Date;
+  seenAt: Date;
+}
+
+/** The one that was used last comes first. */
+export function findSessions(db: Queries, shopId: string, accountId: string) {
+  return db.many<SessionRow>(sql`
+    select upper(session_id::text) as "sessionId", created_at as "createdAt", seen_at as "seenAt", browser, system
+    from account_session
+    where shop_id = ${shopId} and account_id = ${accountId} and ${isOpenSession(db)}
+    order by seen_at desc, session_id desc limit ${MAX_SESSIONS}`);
+}
+
+export function deleteSession(db: Queries, shopId: string, accountId: string, sessionId: string) {
+  return db.run(sql`
+    delete from account_session
+    where shop_id = ${shopId} and account_id = ${accountId} and session_id = ${sessionId}`);
+}
+
+/** Ends all sessions but this one. */
+export function deleteOtherSessions(db: Queries, shopId: string, accountId: string, sessionId: string) {
+  return db.run(sql`
+    delete from account_session
+    where shop_id = ${shopId} and account_id = ${accountId} and session_id <> ${sessionId}`);
+}
+
+export function touchSession(db: Queries, shopId: string, sessionId: string) {
+  return db.run(sql`
+    update account_session set seen_at = ${db.now} where shop_id = ${shopId} and session_id = ${sessionId}`);
+}
+
+/** Nobody has more addresses. */
+export const MAX_ADDRESSES = 20;
+
+export interface AddressRow {
+  addressId: string;
+  address: Address;
+}
+
+/** Newest first. */
+export function findAddresses(db: Queries, shopId: string, accountId: string) {
+  return db.many<AddressRow>(sql`
+    select upper(address_id::text) as "addressId", address from account_address
+    where shop_id = ${shopId} and account_id = ${accountId}
+    order by created_at desc, address_id desc limit ${MAX_ADDRESSES}`);
+}
+
+/** False: the address book is full. The account is locked, so that two requests at once can't pass the limit. */
+export async function insertAddress(
+  tx: Transaction,
+  shopId: string,
+  accountId: string,
+  address: Address,
+): Promise<boolean> {
+  await tx.run(sql`
+    select from account where shop_id = ${shopId} and account_id = ${accountId} for no key update`);
+  const { count } = (await tx.one<{ count: number }>(sql`
+    select count(*) as count from account_address where shop_id = ${shopId} and account_id = ${accountId}`))!;
+  if (count >= MAX_ADDRESSES) return false;
+  await tx.run(sql`
+    insert into account_address (shop_id, address_id, account_id, address, created_at)
+    values (${shopId}, ${newId(tx.now)}, ${accountId}, ${address}, ${tx.now})`);
+  return true;
+}
+
+/** 0: there is no such address in this address book. */
+export function updateAddress(
+  db: Queries,
+  shopId: string,
+  accountId: string,
+  { addressId, address }: AddressRow,
+) {
+  return db.run(sql`
+    update account_address set address = ${address}
+    where shop_id = ${shopId} and account_id = ${accountId} and address_id = ${addressId}`);
+}
+
+export function deleteAddress(db: Queries, shopId: string, accountId: string, addressId: string) {
+  return db.run(sql`
+    delete from account_address
+    where shop_id = ${shopId} and account_id = ${accountId} and address_id = ${addressId}`);
+}
+
+/** Deletes requests that nothing is counted from any more. */
+export const signInRequestCleanup: CleanupStep = {
+  name: 'sign-in requests',
+  run: async (db, limit) => {
+    const old = await db.many<{ shopId: string; requestId: string }>(sql`
+      select shop_id as "shopId", request_id as "requestId" from sign_in_request
+      where created_at < ${before(db, DAY)} order by created_at limit ${limit}`);
+    await db.run(sql`
+      delete from sign_in_request request
+      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ requestId }) => requestId)}::uuid[])
+        as old (shop_id, request_id)
+      where request.shop_id = old.shop_id and request.request_id = old.request_id`);
+    return old.length;
+  },
+};
+
+/** Deletes sessions that have expired. */
+export const accountSessionCleanup: CleanupStep = {
+  name: 'account sessions',
+  run: async (db, limit) => {
+    const old = await db.many<{ shopId: string; sessionId: string }>(sql`
+      select shop_id as "shopId", session_id as "sessionId" from account_session
+      where created_at < ${before(db, SESSION_LIFETIME)} order by created_at limit ${limit}`);
+    await db.run(sql`
+      delete from account_session session
+      using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ sessionId }) => sessionId)}::uuid[])
+        as old (shop_id, session_id)
+      where session.shop_id = old.shop_id and session.session_id = old.session_id`);
+    return old.length;
+  },
+};

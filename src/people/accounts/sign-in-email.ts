@@ -1,0 +1,32 @@
+import { SHOP_PLACEHOLDERS, type EmailContext, type EmailKind } from '../../platform/email/kind.ts';
+import { signInCodes } from './sign-in-codes.ts';
+
+/** Somebody wants to sign in with this address. */
+export interface SignInRequested {
+  requestId: string;
+}
+
+const linkOf = ({ requestId }: SignInRequested, context: EmailContext) => {
+  const { installationKey, shopId, storefront, locale } = context;
+  const language = locale === undefined ? '' : `locale=${locale}&`;
+  return `${storefront}/account/link?${language}token=${signInCodes(installationKey).token(shopId, requestId)}`;
+};
+
+export const signInEmail: EmailKind<SignInRequested> = {
+  name: 'signIn',
+  occasion: 'To whoever wants to sign in to the account, with a link and six digits that do it.',
+  example: { en_GB: { subject: '{code} signs you in to {shopName}' } },
+  sample: { requestId: '019A8C1E-0000-7000-8000-000000001005' },
+  isLimited: true,
+  placeholders: {
+    ...SHOP_PLACEHOLDERS,
+    code: {
+      meaning: 'Six digits, valid for 15 minutes in the browser that asked for them.',
+      value: ({ requestId }, { installationKey, shopId }) =>
+        signInCodes(installationKey).digits(shopId, requestId),
+    },
+    signInUrl: { meaning: 'Address of the page that signs in, valid for 15 minutes.', value: linkOf },
+  },
+  link: linkOf,
+  words: (email) => email.signIn,
+};

@@ -1,0 +1,102 @@
+import { html, type Markup } from '../../http/html.ts';
+import { languageTag } from '../../http/locale.ts';
+import { messages } from '../../kernel/messages.ts';
+import { touchSession } from '../../people/accounts/queries.ts';
+import { Redirect, type Page } from '../page.ts';
+import type { FormRequest, PageRequest, PageResponse } from '../pages.ts';
+import { to, type Visit } from '../visit.ts';
+import { navigationLink } from '../layout/navigation-link.ts';
+import type { SignedInAccount } from './signed-in-account.ts';
+
+/** Milliseconds after which the list of sessions says anew when a browser was seen. */
+const SEEN_EVERY = 10 * 60_000;
+
+/**
+ * Shows a page to whoever is signed in, and the form that signs in to others. It is also noted that the session was
+ * used, because the list of sessions must show a stranger who only reads.
+ */
+export function whenSignedIn(
+  handler: (visit: Visit, account: SignedInAccount, request: PageRequest) => Promise<PageResponse>,
+): (visit: Visit, request: PageRequest) => Promise<PageResponse> {
+  return async (visit, request) => {
+    const { db, shopId, account } = visit;
+    if (!account) return new Redirect(to(visit, '/account/sign-in'));
+    const isDue = db.now.getTime() - account.seenAt.getTime() > SEEN_EVERY;
+    if (isDue && !request.isHead) await touchSession(db, shopId, account.sessionId);
+    return handler(visit, account, request);
+  };
+}
+
+/** The same for a form. */
+export function whenFormSignedIn(
+  handler: (visit: Visit, account: SignedInAccount, form: FormRequest) => Promise<PageResponse>,
+): (visit: Visit, form: FormRequest) => Promise<PageResponse> {
+  return async (visit, form) =>
+    visit.account ? handler(visit, visit.account, form) : new Redirect(to(visit, '/account/sign-in'));
+}
+
+/** A page of the account: its title, the way to the other pages, and its own part. */
+export function accountPage(
+  visit: Visit,
+  { email }: SignedInAccount,
+  { title, path, main, status }: Pick<Page, 'title' | 'path' | 'main' | 'status'>,
+): Page {
+  const words = messages(visit.locale).storefront.account;
+  const sections: [string, string][] = [
+    ['/account', words.orders.title],
+    ['/account/addresses', words.addresses.title],
+    ...(visit.settings.newsletterCampaigns.length > 0
+      ? [['/account/newsletters', words.newsletters.title] as [string, string]]
+      : []),
+    ['/account/devices', words.security.title],
+    ['/account/data', words.data.title],
+  ];
+  return {
+    title,
+    path,
+    isPrivate: true,
+    ...(status !== undefined && { status }),
+    main: html`<div class="account">
+      <aside>
+        <nav aria-label="${words.sections}">
+          <ul>
+            ${sections.map(([page, name]) => html`<li>${navigationLink(visit, page, name, path)}</li>`)}
+          </ul>
+        </nav>
+        <form method="post" action="${to(visit, '/account/sign-out')}">
+          <p><small>${words.signedInAs({ email })}</small></p>
+          <button class="quiet">${words.signOut}</button>
+        </form>
+      </aside>
+      <div>
+        <h1>${title}</h1>
+        ${main}
+      </div>
+    </div>`,
+  };
+}
+
+/** A form that is a button alone. */
+export function buttonForm(
+  visit: Visit,
+  path: string,
+  label: string,
+  {
+    isQuiet = true,
+    isDownload = false,
+    name,
+  }: { isQuiet?: boolean; isDownload?: boolean; name?: string } = {},
+): Markup {
+  return html`<form method="post" action="${to(visit, path)}" ${isDownload && html`data-download`}>
+    <button class="${isQuiet ? 'quiet' : 'button'}" ${name !== undefined && html`aria-label="${name}"`}>
+      ${label}
+    </button>
+  </form>`;
+}
+
+/** A day in the words of the visitor's language, such as 16 Nov 2026. */
+export function dayText({ locale }: Visit, moment: Date): string {
+  return new Intl.DateTimeFormat(languageTag(locale), { dateStyle: 'medium', timeZone: 'UTC' }).format(
+    moment,
+  );
+}

@@ -1,0 +1,175 @@
+import { addressLines } from '../../orders/documents/address-lines.ts';
+import type { Address } from '../../shops/countries/address.ts';
+import { notFound, ValidationError, type Problem } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { languageTag } from '../../http/locale.ts';
+import { isId } from '../../kernel/ids.ts';
+import { messages } from '../../kernel/messages.ts';
+import {
+  deleteAddress,
+  findAddresses,
+  insertAddress,
+  MAX_ADDRESSES,
+  updateAddress,
+  type AddressRow,
+} from '../../people/accounts/queries.ts';
+import { addressFields, fieldErrors, parseAddress, type AddressValues } from '../checkout/address-form.ts';
+import { addressValues, errorList, parseAddresses } from '../checkout/address-step.ts';
+import { Redirect, type Page } from '../page.ts';
+import type { FormRequest, Pages } from '../pages.ts';
+import { to, type Visit } from '../visit.ts';
+import { accountPage, buttonForm, whenFormSignedIn, whenSignedIn } from './account-page.ts';
+import type { SignedInAccount } from './signed-in-account.ts';
+
+const PATH = '/account/addresses';
+
+/** The address book. */
+export function accountAddresses(pages: Pages): void {
+  pages.get(
+    PATH,
+    whenSignedIn(async (visit, account) => {
+      const words = messages(visit.locale).storefront.account.addresses;
+      const addresses = await findAddresses(visit.db, visit.shopId, account.accountId);
+      return accountPage(visit, account, {
+        title: words.title,
+        path: PATH,
+        main: html`<p>${addresses.length > 0 ? words.intro : words.empty}</p>
+          <div class="boxes">${addresses.map((row) => addressBox(visit, row))}</div>
+          ${
+            addresses.length < MAX_ADDRESSES &&
+            html`<p><a class="button" href="${to(visit, `${PATH}/new`)}">${words.add}</a></p>`
+          }`,
+      });
+    }),
+  );
+
+  pages.get(
+    `${PATH}/new`,
+    whenSignedIn(async (visit, account) =>
+      formPage(visit, account, { values: { country: visit.settings.defaultCountry } }),
+    ),
+  );
+
+  pages.post(
+    `${PATH}/new`,
+    whenFormSignedIn(async (visit, account, form) =>
+      saveAddress(visit, account, form, undefined, async (address) => {
+        const { db, shopId, locale } = visit;
+        const words = messages(locale).storefront.account.addresses;
+        const isSaved = await db.transaction((tx) => insertAddress(tx, shopId, account.accountId, address));
+        return isSaved ? words.saved : words.full({ most: MAX_ADDRESSES });
+      }),
+    ),
+  );
+
+  pages.get(
+    `${PATH}/:addressId`,
+    whenSignedIn(async (visit, account, { params }) => {
+      const row = await requireAddress(visit, account, params['addressId']!);
+      return formPage(visit, account, { addressId: row.addressId, values: addressValues(row.address) });
+    }),
+  );
+
+  pages.post(
+    `${PATH}/:addressId`,
+    whenFormSignedIn(async (visit, account, form) => {
+      const { addressId, address: stored } = await requireAddress(visit, account, form.params['addressId']!);
+      return saveAddress(visit, account, form, { addressId, address: stored }, async (address) => {
+        const { db, shopId, locale } = visit;
+        await updateAddress(db, shopId, account.accountId, { addressId, address });
+        return messages(locale).storefront.account.addresses.saved;
+      });
+    }),
+  );
+
+  pages.post(
+    `${PATH}/:addressId/delete`,
+    whenFormSignedIn(async (visit, account, { params }) => {
+      const { db, shopId, locale } = visit;
+      const { addressId } = await requireAddress(visit, account, params['addressId']!);
+      await deleteAddress(db, shopId, account.accountId, addressId);
+      return new Redirect(to(visit, PATH), messages(locale).storefront.account.addresses.removed);
+    }),
+  );
+}
+
+async function requireAddress(
+  { db, shopId }: Visit,
+  { accountId }: SignedInAccount,
+  addressId: string,
+): Promise<AddressRow> {
+  const rows = isId(addressId) ? await findAddresses(db, shopId, accountId) : [];
+  const row = rows.find((one) => one.addressId === addressId.toUpperCase());
+  if (!row) throw notFound();
+  return row;
+}
+
+/** The confirmed email address belongs to each of them, so that nobody types it. */
+async function saveAddress(
+  visit: Visit,
+  account: SignedInAccount,
+  form: FormRequest,
+  stored: AddressRow | undefined,
+  save: (address: Address) => Promise<string>,
+): Promise<Page | Redirect> {
+  const { billing, newCountry } = parseAddresses(visit, form);
+  const values = { ...billing, emailAddress: account.email };
+  const shown = { ...(stored && { addressId: stored.addressId }), values };
+  if (newCountry !== undefined) return formPage(visit, account, shown);
+  try {
+    const address = parseAddress('billing', values, addressValues(stored?.address ?? null), visit.settings);
+    return new Redirect(to(visit, PATH), await save(address));
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    return formPage(visit, account, shown, error.problems);
+  }
+}
+
+interface ShownForm {
+  /** Missing: it is a new one. */
+  addressId?: string;
+  values: AddressValues;
+}
+
+function formPage(
+  visit: Visit,
+  account: SignedInAccount,
+  { addressId, values }: ShownForm,
+  problems: readonly Problem[] = [],
+): Page {
+  const words = messages(visit.locale).storefront.account;
+  const path = `${PATH}/${addressId ?? 'new'}`;
+  const form = { billing: values, shipping: {}, isElsewhere: false };
+  const errors = fieldErrors(visit, problems, form);
+  return accountPage(visit, account, {
+    title: addressId === undefined ? words.addresses.addTitle : words.addresses.editTitle,
+    path,
+    ...(problems.length > 0 && { status: 400 }),
+    main: html`${errorList(visit, errors, form)}
+      <form class="narrow" method="post" action="${to(visit, path)}">
+        ${addressFields(visit, { part: 'billing', values, errors })}
+        <p>
+          <button class="button">${words.save}</button>
+          <a class="quiet" href="${to(visit, PATH)}">${words.cancel}</a>
+        </p>
+      </form>`,
+  });
+}
+
+function addressBox(visit: Visit, { addressId, address }: AddressRow): Markup {
+  const words = messages(visit.locale).storefront.account;
+  const lines = addressLines(address, visit.settings.country, languageTag(visit.locale));
+  const name = lines.join(', ');
+  return html`<section>
+    <address>${lines.map((line) => html`${line}<br />`)}</address>
+    <div class="actions">
+      <a
+        class="quiet"
+        href="${to(visit, `${PATH}/${addressId}`)}"
+        aria-label="${words.addresses.edit}: ${name}"
+        >${words.addresses.edit}</a
+      >
+      ${buttonForm(visit, `${PATH}/${addressId}/delete`, words.remove, { name: `${words.remove}: ${name}` })}
+    </div>
+  </section>`;
+}

@@ -1,0 +1,124 @@
+import { Readable } from 'node:stream';
+import { HttpError, notFound } from '../../http/errors.ts';
+import { html } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import { findCustomerIdOf, findOrCreateCustomerOf } from '../../people/accounts/customer.ts';
+import { eraseCustomerData } from '../../people/privacy/erase.ts';
+import { exportText } from '../../people/privacy/export.ts';
+import { findCustomerRecord } from '../../people/privacy/queries.ts';
+import type { PersonalData } from '../../platform/personal-data.ts';
+import { Redirect, type Page } from '../page.ts';
+import type { Pages } from '../pages.ts';
+import { to, type Visit } from '../visit.ts';
+import { accountPage, buttonForm, whenFormSignedIn, whenSignedIn } from './account-page.ts';
+import type { SignedInAccount } from './signed-in-account.ts';
+
+const PATH = '/account/data';
+const DELETE = '/account/delete';
+const EXPORT = '/account/export.json';
+
+/** What the law lets everybody ask for: a copy of one's data, and its deletion. */
+export function accountData(pages: Pages, sources: readonly PersonalData[]): void {
+  pages.get(
+    PATH,
+    whenSignedIn(async (visit, account) => {
+      const words = messages(visit.locale).storefront.account.data;
+      return accountPage(visit, account, {
+        title: words.title,
+        path: PATH,
+        main: html`<h2>${words.exportTitle}</h2>
+          <p>${words.exportText}</p>
+          ${buttonForm(visit, '/account/export', words.export, { isDownload: true })}
+          <h2>${words.deleteTitle}</h2>
+          <p>${words.deleteText}</p>
+          <p><a href="${to(visit, DELETE)}">${words.delete}</a></p>`,
+      });
+    }),
+  );
+
+  // The export is that of a customer. A merchant may have changed the customer's address since the shopper signed in.
+  pages.post(
+    '/account/export',
+    whenFormSignedIn(async (visit, { email }) => {
+      const { db, shopId } = visit;
+      await db.transaction((tx) => findOrCreateCustomerOf(tx, shopId, email));
+      return new Redirect(to(visit, EXPORT));
+    }),
+  );
+
+  pages.file(EXPORT, async ({ db, shopId, account, origin }) => {
+    const customerId = account && (await findCustomerIdOf(db, shopId, account.email));
+    const record = customerId && (await findCustomerRecord(db, shopId, customerId));
+    if (!record) throw notFound();
+    // Of the customer's addresses only this one is confirmed, so nothing is looked up by the others.
+    const person = { ...record, emails: [account.email] };
+    return {
+      type: 'application/json; charset=utf-8',
+      content: Readable.from(exportText(db, sources, { shopId, person, origin }), {
+        objectMode: false,
+        highWaterMark: 65_536,
+      }),
+      headers: {
+        'content-disposition': `attachment; filename="${shopId}-data.json"`,
+        'cache-control': 'private, no-store',
+      },
+    };
+  });
+
+  pages.get(
+    DELETE,
+    whenSignedIn(async (visit, account) => deletePage(visit, account)),
+  );
+
+  pages.post(
+    DELETE,
+    whenFormSignedIn(async (visit, account) => {
+      const { locale } = visit;
+      const words = messages(locale).storefront.account.data;
+      try {
+        await eraseAccount(visit, account, sources);
+      } catch (error) {
+        if (!(error instanceof HttpError && error.status === 409)) throw error;
+        return deletePage(visit, account, words.open);
+      }
+      visit.setAccountToken(null);
+      return new Redirect(to(visit, ''), words.deleted);
+    }),
+  );
+}
+
+async function eraseAccount(
+  { db, shopId }: Visit,
+  { email }: SignedInAccount,
+  sources: readonly PersonalData[],
+): Promise<void> {
+  const afterCommit: (() => void)[] = [];
+  await db.transaction(async (tx) => {
+    afterCommit.length = 0;
+    const customerId = await findOrCreateCustomerOf(tx, shopId, email);
+    await eraseCustomerData(tx, sources, {
+      shopId,
+      customerId,
+      appId: null,
+      force: false,
+      afterCommit: (work) => afterCommit.push(work),
+    });
+  });
+  for (const work of afterCommit) work();
+}
+
+function deletePage(visit: Visit, account: SignedInAccount, problem?: string): Page {
+  const words = messages(visit.locale).storefront.account;
+  return accountPage(visit, account, {
+    title: words.data.sureTitle,
+    path: DELETE,
+    ...(problem !== undefined && { status: 409 }),
+    main: html`${problem !== undefined && html`<div class="notice" role="alert"><p class="error">${problem}</p></div>`}
+      <p>${words.data.deleteText}</p>
+      <p><strong>${words.data.sure}</strong></p>
+      <div class="actions">
+        ${buttonForm(visit, DELETE, words.data.yes, { isQuiet: false })}
+        <a class="quiet" href="${to(visit, PATH)}">${words.cancel}</a>
+      </div>`,
+  });
+}

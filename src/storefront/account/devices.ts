@@ -1,0 +1,75 @@
+import { html, type Markup } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { messages } from '../../kernel/messages.ts';
+import type { BrowserName } from '../../people/accounts/browser-name.ts';
+import {
+  deleteOtherSessions,
+  deleteSession,
+  findSessions,
+  type SessionRow,
+} from '../../people/accounts/queries.ts';
+import { Redirect } from '../page.ts';
+import type { Pages } from '../pages.ts';
+import { to, type Visit } from '../visit.ts';
+import { accountPage, buttonForm, dayText, whenFormSignedIn, whenSignedIn } from './account-page.ts';
+
+const PATH = '/account/devices';
+
+/** The browsers that are signed in, each of which can be signed out from here. */
+export function accountDevices(pages: Pages): void {
+  pages.get(
+    PATH,
+    whenSignedIn(async (visit, account) => {
+      const words = messages(visit.locale).storefront.account.security;
+      const sessions = await findSessions(visit.db, visit.shopId, account.accountId);
+      return accountPage(visit, account, {
+        title: words.title,
+        path: PATH,
+        main: html`<p>${words.intro}</p>
+          <ul class="lines">
+            ${sessions.map((session) => sessionLine(visit, session, session.sessionId === account.sessionId))}
+          </ul>
+          ${sessions.length > 1 && buttonForm(visit, `${PATH}/end-others`, words.endOthers)}`,
+      });
+    }),
+  );
+
+  pages.post(
+    `${PATH}/end-others`,
+    whenFormSignedIn(async (visit, { accountId, sessionId }) => {
+      await deleteOtherSessions(visit.db, visit.shopId, accountId, sessionId);
+      return new Redirect(to(visit, PATH), messages(visit.locale).storefront.account.security.othersEnded);
+    }),
+  );
+
+  pages.post(
+    `${PATH}/:sessionId/end`,
+    whenFormSignedIn(async (visit, { accountId }, { params }) => {
+      const sessionId = params['sessionId']!;
+      if (isId(sessionId)) await deleteSession(visit.db, visit.shopId, accountId, sessionId);
+      return new Redirect(to(visit, PATH), messages(visit.locale).storefront.account.security.ended);
+    }),
+  );
+}
+
+/** Such as "Firefox on Windows". */
+export function browserText({ locale }: Visit, { browser, system }: BrowserName): string {
+  const words = messages(locale).storefront.account.security;
+  if (browser !== null && system !== null) return words.browserOn({ browser, system });
+  return browser ?? system ?? words.unknown;
+}
+
+function sessionLine(visit: Visit, session: SessionRow, isCurrent: boolean): Markup {
+  const words = messages(visit.locale).storefront.account.security;
+  const name = browserText(visit, session);
+  const since = words.since({ date: dayText(visit, session.createdAt) });
+  return html`<li>
+    <div class="what">
+      <p><strong>${name}</strong>${isCurrent && html` <span class="badge">${words.current}</span>`}</p>
+      <p>
+        <small>${since}${!isCurrent && `, ${words.seen({ date: dayText(visit, session.seenAt) })}`}</small>
+      </p>
+    </div>
+    ${!isCurrent && buttonForm(visit, `${PATH}/${session.sessionId}/end`, words.end, { name: words.endOf({ name }) })}
+  </li>`;
+}

@@ -1,0 +1,58 @@
+import { addLines } from '../../carts/lines.ts';
+import { loadVisitorCart } from '../../carts/shopping.ts';
+import type { Transaction } from '../../db/database.ts';
+import { secretHash } from '../../kernel/ids.ts';
+import { shopperOf, updateCart } from '../cart/visitor-cart.ts';
+import type { Visit } from '../visit.ts';
+import { moveWishlistItems } from '../wishlist/queries.ts';
+
+/** Moves what a visitor wished for to the wish list of the account. */
+export async function joinWishlist(tx: Transaction, visit: Visit, accountId: string): Promise<void> {
+  const { shopId, session, account } = visit;
+  // Whoever was signed in to another account leaves that account's list where it is.
+  if (account || session.visitor === undefined) return;
+  await moveWishlistItems(tx, shopId, secretHash(session.visitor), secretHash(accountId));
+}
+
+export interface JoinedCart {
+  cartId: string;
+  currency: string;
+  /** Some products of the account's cart could not be added. */
+  isPartial: boolean;
+}
+
+/**
+ * The cart of an account after a visitor has signed in: what the visitor has chosen, with what was in the account's cart,
+ * by the cart's own rules. It gets an id of its own, because another browser may know the visitor's: whoever had the
+ * cookie of this browser before must not see what the shopper puts into the cart now. Only a cart that an app has made
+ * remains the same, because the app goes on with it.
+ */
+export async function joinCart(visit: Visit, accountCartId: string | null): Promise<JoinedCart | undefined> {
+  const shopper = shopperOf(visit);
+  const load = async (cartId: string | undefined | null) =>
+    cartId ? loadVisitorCart(shopper, cartId) : undefined;
+  const chosen = visit.account ? undefined : await load(visit.session.cart?.id);
+  const former = await load(accountCartId);
+  if (!chosen || chosen.cart.lines.length === 0) {
+    return former && { cartId: former.cart.cartId, currency: former.cart.currency, isPartial: false };
+  }
+  const cartId = (await visit.carts.pickUp(visit.shopId, chosen.cart.cartId)) ?? chosen.cart.cartId;
+  const { currency } = chosen.cart;
+  const entries = (former?.cart.lines ?? []).map(({ productId, quantity }) => ({
+    productId,
+    quantity: Number(quantity),
+  }));
+  if (entries.length === 0) return { cartId, currency, isPartial: false };
+  let isPartial = false;
+  await updateCart(
+    visit,
+    cartId,
+    (cart, context) => {
+      const { lines, refusals } = addLines(cart, entries, context, { mayFail: true });
+      isPartial = refusals.length > 0;
+      return { lines };
+    },
+    { productIds: entries.map(({ productId }) => productId) },
+  );
+  return { cartId, currency, isPartial };
+}

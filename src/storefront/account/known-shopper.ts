@@ -1,0 +1,144 @@
+import type { CartChange } from '../../carts/cart.ts';
+import { choosePayment, chooseShipping, removeAddress, setAddress } from '../../carts/changes.ts';
+import type { VisitorCart } from '../../carts/shopping.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { languageTag, textIn } from '../../http/locale.ts';
+import { messages } from '../../kernel/messages.ts';
+import { addressLines } from '../../orders/documents/address-lines.ts';
+import { findAddresses, type AddressRow } from '../../people/accounts/queries.ts';
+import { contentOf } from '../../pricing/content.ts';
+import type { Address } from '../../shops/countries/address.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { parseAddress } from '../checkout/address-form.ts';
+import { addressValues, cartAddresses, type AddressForm } from '../checkout/address-step.ts';
+import { to, type Visit } from '../visit.ts';
+import { findLastOrderOf, type LastOrder } from './queries.ts';
+
+/** What the checkout knows of a shopper who is signed in. */
+export interface KnownShopper {
+  email: string;
+  /** The address book. */
+  addresses: readonly AddressRow[];
+  lastOrder: LastOrder | undefined;
+}
+
+/** undefined: the visitor is not signed in. */
+export async function findKnownShopper({ db, shopId, account }: Visit): Promise<KnownShopper | undefined> {
+  if (!account) return undefined;
+  const { email, accountId } = account;
+  const [addresses, lastOrder] = await Promise.all([
+    findAddresses(db, shopId, accountId),
+    findLastOrderOf(db, shopId, email),
+  ]);
+  return { email, addresses, lastOrder };
+}
+
+/**
+ * The address form, filled in: with the address that the shopper has chosen from the address book, else with what was
+ * typed before, else with the first address of the book or those of the last order.
+ */
+export function filledAddresses(
+  visit: Visit,
+  visitorCart: VisitorCart,
+  known: KnownShopper | undefined,
+  chosenId: string | undefined,
+): AddressForm {
+  const typed = cartAddresses(visit, visitorCart);
+  if (!known) return typed;
+  const { email, addresses, lastOrder } = known;
+  const chosen = addresses.find(({ addressId }) => addressId === chosenId?.toUpperCase());
+  if (!chosen && visitorCart.view.billingAddress) return typed;
+  const billing = (address: Address | undefined) => ({
+    ...typed.billing,
+    ...addressValues(address ?? null),
+    emailAddress: email,
+  });
+  const fromBook = chosen ?? addresses[0];
+  if (fromBook || !lastOrder) return { ...typed, billing: billing(fromBook?.address) };
+  return {
+    billing: billing(lastOrder.billingAddress),
+    shipping: { ...typed.shipping, ...addressValues(lastOrder.shippingAddress) },
+    isElsewhere: lastOrder.shippingAddress !== null,
+  };
+}
+
+/**
+ * Fills a cart with the addresses and methods of the last order. Methods that can't be used for this cart are left to
+ * the shopper. Throws the problems of an address that is not complete any more.
+ */
+export function repeatLastOrder(
+  { email, lastOrder }: { email: string; lastOrder: LastOrder },
+  settings: Settings,
+): CartChange {
+  const { billingAddress, shippingAddress, shippingMethodId, paymentMethodId } = lastOrder;
+  const [billing, shipping] = [addressValues(billingAddress), addressValues(shippingAddress)];
+  const checked = {
+    billing: parseAddress('billing', { ...billing, emailAddress: email }, billing, settings),
+    shipping: shippingAddress && parseAddress('shipping', shipping, shipping, settings),
+  };
+  return (cart, context) => {
+    const addresses = {
+      ...setAddress('billingAddress', checked.billing, context),
+      ...(checked.shipping
+        ? setAddress('shippingAddress', checked.shipping, context)
+        : removeAddress('shippingAddress')),
+    };
+    const { isNeeded, possible } = contentOf({ ...cart, ...addresses }, context.settings, context.now).totals
+      .delivery;
+    const isDelivered = isNeeded && possible.some((method) => method.shippingMethodId === shippingMethodId);
+    const isPayable = context.settings.paymentMethods.some(
+      (method) => method.paymentMethodId === paymentMethodId,
+    );
+    return {
+      ...addresses,
+      ...(isDelivered && chooseShipping({ ...cart, ...addresses }, { id: shippingMethodId! }, context)),
+      ...(isPayable && choosePayment(paymentMethodId!, {}, context)),
+    };
+  };
+}
+
+/** What stands above the address form: how to sign in, or what the account makes easier. */
+export function shopperHelp(visit: Visit, known: KnownShopper | undefined): Markup | false {
+  const words = messages(visit.locale).storefront.account.checkout;
+  if (!known) {
+    const href = to(visit, '/account/sign-in', { target: '/checkout' });
+    return html`<p><a href="${href}">${words.signIn}</a></p>`;
+  }
+  const { addresses, lastOrder } = known;
+  return html`${lastOrder && repeatBox(visit, lastOrder)}
+  ${
+    addresses.length > 1 &&
+    html`<nav class="known" aria-label="${words.saved}">
+      <h2>${words.saved}</h2>
+      <ul>
+        ${addresses.map(({ addressId, address }) => {
+          const text = linesOf(visit, address).join(', ');
+          const href = to(visit, '/checkout', { address: addressId });
+          return html`<li><a href="${href}" aria-label="${words.use({ address: text })}">${text}</a></li>`;
+        })}
+      </ul>
+    </nav>`
+  }`;
+}
+
+function repeatBox(visit: Visit, { billingAddress, shippingAddress, ...methods }: LastOrder): Markup {
+  const { settings, locale } = visit;
+  const words = messages(locale).storefront.account.checkout;
+  const shipping = settings.shippingMethods.find((one) => one.shippingMethodId === methods.shippingMethodId);
+  const payment = settings.paymentMethods.find((one) => one.paymentMethodId === methods.paymentMethodId);
+  const names = [shipping, payment].flatMap((method) =>
+    method ? [textIn(method.name, locale, settings.defaultLocale) ?? method.key] : [],
+  );
+  const lines = linesOf(visit, shippingAddress ?? billingAddress);
+  return html`<section class="known" aria-labelledby="last-time">
+    <h2 id="last-time">${words.lastTime}</h2>
+    <p>${[lines.join(', '), ...names].map((line) => html`${line}<br />`)}</p>
+    <form method="post" action="${to(visit, '/checkout/repeat')}">
+      <button class="button">${words.repeat}</button>
+    </form>
+  </section>`;
+}
+
+function linesOf({ settings, locale }: Visit, address: Address): string[] {
+  return addressLines(address, settings.country, languageTag(locale));
+}

@@ -1,0 +1,69 @@
+import { html, type Markup } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import { formatMoney } from '../../kernel/money.ts';
+import type { OrderTokens } from '../../orders/order-link.ts';
+import type { Pages } from '../pages.ts';
+import { to, type Visit } from '../visit.ts';
+import { accountPage, dayText, whenSignedIn } from './account-page.ts';
+import { countOrdersOf, findOrdersOf, type AccountOrder } from './queries.ts';
+
+const PER_PAGE = 20;
+
+/** The first page of the account: all orders with the confirmed address. */
+export function accountOrders(pages: Pages, tokens: OrderTokens): void {
+  pages.get(
+    '/account',
+    whenSignedIn(async (visit, account, { query }) => {
+      const { db, shopId, locale } = visit;
+      const words = messages(locale).storefront.account.orders;
+      const page = pageNumber(query('page'));
+      const [count, orders] = await Promise.all([
+        countOrdersOf(db, shopId, account.email),
+        findOrdersOf(db, shopId, account.email, { limit: PER_PAGE, offset: (page - 1) * PER_PAGE }),
+      ]);
+      return accountPage(visit, account, {
+        title: words.title,
+        path: '/account',
+        main:
+          orders.length > 0
+            ? html`<ul class="lines">
+                  ${orders.map((order) => orderLine(visit, order, tokens))}
+                </ul>
+                ${pageLinks(visit, page, count)}`
+            : html`<p>${words.empty}</p>
+                <p><a class="button" href="${to(visit, '')}">${words.shop}</a></p>`,
+      });
+    }),
+  );
+}
+
+/** A bound, because PostgreSQL reads what it skips. */
+const MAX_PAGE = 1_000;
+
+function pageNumber(text: string | undefined): number {
+  return /^[1-9]\d{0,3}$/.test(text ?? '') ? Math.min(Number(text), MAX_PAGE) : 1;
+}
+
+function orderLine(visit: Visit, order: AccountOrder, tokens: OrderTokens): Markup {
+  const words = messages(visit.locale).storefront.account.orders;
+  const href = to(visit, `/order/${tokens.token(visit.shopId, order.orderId)}`);
+  return html`<li>
+    <div class="what">
+      <p><a href="${href}">${words.number} ${order.orderNumber}</a></p>
+      <p><small>${dayText(visit, order.createdAt)}</small></p>
+    </div>
+    <span class="badge">${words.states[order.status]}</span>
+    <span class="price">${formatMoney(order.grandTotal, order.currency, visit.locale)}</span>
+  </li>`;
+}
+
+function pageLinks(visit: Visit, page: number, count: number): Markup | false {
+  if (count <= PER_PAGE) return false;
+  const words = messages(visit.locale).storefront.account.orders;
+  const link = (number: number, text: string, rel: 'prev' | 'next') =>
+    html`<a class="quiet" rel="${rel}" href="${to(visit, '/account', { page: String(number) })}">${text}</a>`;
+  return html`<nav class="account-pages" aria-label="${words.pages}">
+    ${page > 1 && link(page - 1, words.newer, 'prev')}
+    ${page * PER_PAGE < count && link(page + 1, words.older, 'next')}
+  </nav>`;
+}

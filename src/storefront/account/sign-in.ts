@@ -1,0 +1,292 @@
+import type { Transaction } from '../../db/database.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
+import { browserName } from '../../people/accounts/browser-name.ts';
+import { findOrCreateCustomerOf } from '../../people/accounts/customer.ts';
+import {
+  countAttempt,
+  deleteSession,
+  findOrCreateAccount,
+  findRequest,
+  insertRequest,
+  insertSession,
+  MAX_ATTEMPTS,
+  mayReceiveEmail,
+  takeRequest,
+  updateAccountCart,
+} from '../../people/accounts/queries.ts';
+import type { SignInCodes } from '../../people/accounts/sign-in-codes.ts';
+import { signInEmail } from '../../people/accounts/sign-in-email.ts';
+import { isEmailAddress, LONGEST_EMAIL_ADDRESS } from '../../platform/email/address.ts';
+import { queueEmails } from '../../platform/email/queue.ts';
+import { Redirect, type Page } from '../page.ts';
+import type { Pages } from '../pages.ts';
+import type { SignInTarget } from '../session.ts';
+import { legalNames, to, type Visit } from '../visit.ts';
+import { joinCart, joinWishlist } from './join.ts';
+
+/** Per client address. */
+const EMAILS_PER_HOUR = 20;
+const TRIES_PER_HOUR = 60;
+
+const TARGETS: readonly string[] = ['/checkout'] satisfies SignInTarget[];
+
+/**
+ * A shopper types an email address and gets an email with a link and six digits. Opening the link does not sign in,
+ * because virus scanners open links too: it leads to a page whose button does. The digits are valid in the browser that
+ * asked for them, and nowhere else. Every answer is the same whether there is an account with the address or not.
+ */
+export function signIn(pages: Pages, codes: SignInCodes): void {
+  pages.get('/account/sign-in', async (visit, { query }) =>
+    visit.account ? new Redirect(to(visit, '/account')) : addressPage(visit, { target: query('target') }),
+  );
+
+  pages.post(
+    '/account/sign-in',
+    async (visit, { field }) => {
+      const target = targetOf(field('target'));
+      const email = field('email');
+      if (!isEmailAddress(email)) return addressPage(visit, { email, target, isRefused: true });
+      // The email goes to the address in the form in which the account has it, and to no other spelling of it.
+      const address = email.toLowerCase();
+      const requestId = await requestEmail(visit, address);
+      visit.updateSession({ signIn: { requestId, email: address, ...(target && { target }) } });
+      return new Redirect(to(visit, '/account/code'));
+    },
+    { perHour: EMAILS_PER_HOUR },
+  );
+
+  pages.get('/account/code', async (visit) => {
+    const asked = visit.session.signIn;
+    return asked ? digitsPage(visit, asked.email) : new Redirect(to(visit, '/account/sign-in'));
+  });
+
+  pages.post(
+    '/account/code',
+    async (visit, { field, userAgent }) => {
+      const { db, shopId, session } = visit;
+      const asked = session.signIn;
+      if (!asked) return new Redirect(to(visit, '/account/sign-in'));
+      const { requestId, email, target } = asked;
+      const typed = field('digits').replaceAll(/\D/g, '');
+      const outcome = await db.transaction(async (tx) => {
+        const counted = await countAttempt(tx, shopId, requestId);
+        if (!counted) return { triesLeft: 0 };
+        if (!codes.isDigits(shopId, requestId, typed)) return { triesLeft: MAX_ATTEMPTS - counted.attempts };
+        const request = await takeRequest(tx, shopId, requestId);
+        return request ? openSession(tx, visit, request.email, userAgent) : { triesLeft: 0 };
+      });
+      if ('triesLeft' in outcome) return digitsPage(visit, email, outcome.triesLeft);
+      return continueSignedIn(visit, outcome, target);
+    },
+    { perHour: TRIES_PER_HOUR },
+  );
+
+  pages.get('/account/link', async (visit, { query }) => {
+    const token = query('token') ?? '';
+    const requestId = codes.requestId(visit.shopId, token);
+    const request = requestId && (await findRequest(visit.db, visit.shopId, requestId));
+    return request ? linkPage(visit, token, request.email) : expiredPage(visit);
+  });
+
+  pages.post(
+    '/account/link',
+    async (visit, { field, userAgent }) => {
+      const { db, shopId, session } = visit;
+      const requestId = codes.requestId(shopId, field('token'));
+      if (requestId === undefined) return expiredPage(visit);
+      const opened = await db.transaction(async (tx) => {
+        const request = await takeRequest(tx, shopId, requestId);
+        return request && openSession(tx, visit, request.email, userAgent);
+      });
+      if (!opened) return expiredPage(visit);
+      const isAskedHere = session.signIn?.requestId === requestId;
+      return continueSignedIn(visit, opened, isAskedHere ? session.signIn?.target : undefined);
+    },
+    { perHour: TRIES_PER_HOUR },
+  );
+
+  pages.post('/account/sign-out', async (visit) => {
+    const { db, shopId, account, locale } = visit;
+    if (account) await deleteSession(db, shopId, account.accountId, account.sessionId);
+    visit.setAccountToken(null);
+    return new Redirect(to(visit, ''), messages(locale).storefront.account.signedOut);
+  });
+}
+
+const targetOf = (text: string | undefined) =>
+  TARGETS.includes(text ?? '') ? (text as SignInTarget) : undefined;
+
+/** Serializable, because two requests at once would each count one email less than there are. */
+async function requestEmail({ db, shopId, locale }: Visit, email: string): Promise<string> {
+  return db.transaction(
+    async (tx) => {
+      const requestId = newId(tx.now);
+      if (await mayReceiveEmail(tx, shopId, email)) {
+        await insertRequest(tx, shopId, requestId, email);
+        await queueEmails(tx, shopId, signInEmail, [{ to: email, locale, facts: { requestId } }]);
+      }
+      return requestId;
+    },
+    { isolation: 'serializable' },
+  );
+}
+
+interface OpenedSession {
+  token: string;
+  accountId: string;
+  cartId: string | null;
+}
+
+/** Opens a session of the account with this address, which is confirmed by now. Its token has never been used before. */
+export async function openSession(
+  tx: Transaction,
+  visit: Visit,
+  email: string,
+  userAgent: string,
+): Promise<OpenedSession> {
+  const { shopId, account: former } = visit;
+  const account = await findOrCreateAccount(tx, shopId, email);
+  const token = newSecret(32);
+  await insertSession(tx, shopId, account.accountId, {
+    tokenHash: secretHash(token),
+    ...browserName(userAgent),
+  });
+  if (former) await deleteSession(tx, shopId, former.accountId, former.sessionId);
+  await joinWishlist(tx, visit, account.accountId);
+  await findOrCreateCustomerOf(tx, shopId, email);
+  return { token, ...account };
+}
+
+export async function continueSignedIn(
+  visit: Visit,
+  { token, accountId, cartId }: OpenedSession,
+  target: SignInTarget | undefined,
+): Promise<Redirect> {
+  const { db, shopId, locale, settings } = visit;
+  const words = messages(locale).storefront.account.signIn;
+  const joined = await joinCart(visit, cartId);
+  if (joined && joined.cartId !== cartId) await updateAccountCart(db, shopId, accountId, joined.cartId);
+  visit.setAccountToken(token);
+  if (joined && settings.currencies.includes(joined.currency)) {
+    visit.updateSession({ currency: joined.currency });
+  }
+  return new Redirect(to(visit, target ?? '/account'), joined?.isPartial ? words.donePartly : words.done);
+}
+
+interface AddressForm {
+  email?: string;
+  target?: string | undefined;
+  isRefused?: boolean;
+}
+
+function addressPage(visit: Visit, form: AddressForm = {}): Page {
+  const words = messages(visit.locale).storefront.account.signIn;
+  return {
+    title: words.title,
+    path: '/account/sign-in',
+    isPrivate: true,
+    ...(form.isRefused && { status: 400 }),
+    main: html`<h1>${words.title}</h1>
+      <p class="narrow">${words.intro}</p>
+      ${addressForm(visit, form)}`,
+  };
+}
+
+function addressForm(visit: Visit, { email = '', target, isRefused = false }: AddressForm): Markup {
+  const words = messages(visit.locale).storefront.account.signIn;
+  const policy = legalNames(visit)['privacy-policy'];
+  const { privacy } = messages(visit.locale).storefront.newsletter;
+  return html`<form class="narrow" method="post" action="${to(visit, '/account/sign-in')}" novalidate>
+    <div class="field">
+      <label for="email">${words.email}</label>
+      <input
+        id="email"
+        name="email"
+        type="email"
+        value="${email}"
+        required
+        maxlength="${LONGEST_EMAIL_ADDRESS}"
+        autocomplete="email"
+        ${isRefused && html`aria-invalid="true" aria-describedby="email-error"`}
+      />
+      ${isRefused && html`<p class="error" id="email-error">${words.wrongEmail}</p>`}
+    </div>
+    ${targetOf(target) && html`<input type="hidden" name="target" value="${target}" />`}
+    ${
+      policy !== undefined &&
+      html`<p>${privacy} <a href="${to(visit, '/legal/privacy-policy')}">${policy}</a></p>`
+    }
+    <button class="button">${words.send}</button>
+  </form>`;
+}
+
+/** `triesLeft`: the digits were wrong. */
+function digitsPage(visit: Visit, email: string, triesLeft?: number): Page {
+  const words = messages(visit.locale).storefront.account.signIn;
+  const isWrong = triesLeft !== undefined;
+  return {
+    title: words.sentTitle,
+    path: '/account/code',
+    isPrivate: true,
+    ...(isWrong && { status: 400 }),
+    main: html`<h1>${words.sentTitle}</h1>
+      <p class="narrow">${words.sent.pieces({ email: html`<strong>${email}</strong>` })}</p>
+      ${
+        triesLeft === 0
+          ? html`<p class="error">${words.noDigits}</p>
+              <p><a class="button" href="${to(visit, '/account/sign-in')}">${words.again}</a></p>`
+          : html`<form class="narrow" method="post" action="${to(visit, '/account/code')}">
+              <div class="field">
+                <label for="digits">${words.digits}</label>
+                <input
+                  id="digits"
+                  class="digits"
+                  name="digits"
+                  inputmode="numeric"
+                  autocomplete="one-time-code"
+                  maxlength="12"
+                  required
+                  ${isWrong && html`aria-invalid="true" aria-describedby="digits-error"`}
+                />
+                ${isWrong && html`<p class="error" id="digits-error">${words.wrongDigits({ count: triesLeft })}</p>`}
+              </div>
+              <button class="button">${words.enter}</button>
+            </form>`
+      }
+      <p class="narrow"><small>${words.help}</small></p>
+      <p><a href="${to(visit, '/account/sign-in')}">${words.otherAddress}</a></p>`,
+  };
+}
+
+/** Names the address, so that nobody is signed in to a stranger's account by a link that a stranger has sent. */
+function linkPage(visit: Visit, token: string, email: string): Page {
+  const words = messages(visit.locale).storefront.account.signIn;
+  return {
+    title: words.linkTitle,
+    path: '/account/link',
+    query: { token },
+    isPrivate: true,
+    main: html`<h1>${words.linkTitle}</h1>
+      <p>${words.linkText} <strong>${email}</strong>.</p>
+      <form method="post" action="${to(visit, '/account/link')}">
+        <input type="hidden" name="token" value="${token}" />
+        <button class="button">${words.enter}</button>
+      </form>
+      <p><small>${words.linkWarning}</small></p>`,
+  };
+}
+
+function expiredPage(visit: Visit): Page {
+  const words = messages(visit.locale).storefront.account.signIn;
+  return {
+    status: 404,
+    title: words.invalidTitle,
+    path: '/account/sign-in',
+    isPrivate: true,
+    main: html`<h1>${words.invalidTitle}</h1>
+      <p>${words.invalid}</p>
+      ${addressForm(visit, {})}`,
+  };
+}

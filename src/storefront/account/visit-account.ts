@@ -1,0 +1,45 @@
+import { updateAccountCart } from '../../people/accounts/queries.ts';
+import type { Session } from '../session.ts';
+import type { Visit } from '../visit.ts';
+import type { SignedInAccount } from './signed-in-account.ts';
+
+/** What of a session says nothing about who the visitor is: it stays when somebody signs in or out. */
+export function sharedSession({ currency, consent, notice }: Session): Session {
+  return {
+    ...(currency !== undefined && { currency }),
+    ...(consent !== undefined && { consent }),
+    ...(notice !== undefined && { notice }),
+  };
+}
+
+/**
+ * A visitor who is signed in has the cart and the wish list of the account, whatever the cookie says. When the session
+ * was ended, on this browser or on another one, nothing of the account is left here.
+ */
+export function sessionOfAccount(session: Session, account: SignedInAccount | undefined): Session {
+  if (!account) return session.isSignedIn ? sharedSession(session) : session;
+  const { cart: before, ...rest } = session.isSignedIn ? session : sharedSession(session);
+  const { accountId, cartId, cartCount, wishlistCount } = account;
+  return {
+    ...rest,
+    isSignedIn: true,
+    visitor: accountId,
+    wishlistCount,
+    ...(cartId !== null && {
+      cart: { ...(before?.id === cartId && before), id: cartId, count: cartCount },
+    }),
+  };
+}
+
+/**
+ * The cart that the visitor has after a request is the cart of the account on all devices. A page that finds it gone
+ * only shows so: a GET without a new cart writes nothing.
+ */
+export async function saveAccountCart(
+  { db, shopId, account, session }: Visit,
+  { mayRemove }: { mayRemove: boolean },
+): Promise<void> {
+  const cartId = session.cart?.id ?? null;
+  if (!account || account.cartId === cartId || (cartId === null && !mayRemove)) return;
+  await updateAccountCart(db, shopId, account.accountId, cartId);
+}
