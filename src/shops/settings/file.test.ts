@@ -111,6 +111,8 @@ describe('a new shop', () => {
       invoicing: {},
       mails: {},
       theme: {},
+      home: { promises: [] },
+      appScripts: { load: true, necessary: [] },
       orderPage: { cancellation: true, returnDays: 30 },
       withdrawal: { days: 14, transitDays: 5 },
       accessibility: null,

@@ -78,7 +78,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
       summaryText,
     )}`,
     main: html`${breadcrumbNavigation(visit, breadcrumbs)}
-      <article class="product">
+      <article class="product" data-viewed-product="${product.productId}">
         ${pictureView(visit, pictures, name)}
         <div class="offer">
           <h1>${name}</h1>
