@@ -282,6 +282,6 @@ export function moneyChange(from: number, to: number, { currency }: Pick<Managed
 }
 
 /** `12.5 EUR` */
-export function moneyText(minor: number, { currency }: Pick<ManagedOrder, 'currency'>): string {
+export function decimalMoney(minor: number, { currency }: Pick<ManagedOrder, 'currency'>): string {
   return `${toDecimal(minor, currency)} ${currency}`;
 }

@@ -12,7 +12,7 @@ import {
   exactAmount,
   manageOperation,
   managedOrder,
-  moneyText,
+  decimalMoney,
   moveStock,
   numbered,
   openOrder,
@@ -169,7 +169,7 @@ function refuseUnpaid({ order, settings }: OpenOrder): void {
   const payable = payableOf(order);
   if (payable > 0 && providerMethodOf(order.content, settings)) {
     throw conflict(
-      `${moneyText(payable, order)} of the order are not paid yet; if they came in another way, record them with POST payments first`,
+      `${decimalMoney(payable, order)} of the order are not paid yet; if they came in another way, record them with POST payments first`,
     );
   }
 }

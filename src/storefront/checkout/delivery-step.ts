@@ -14,7 +14,7 @@ import { besideCart, checkoutHeader } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
 import type { FormRequest } from '../pages.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 import { to, type Visit } from '../visit.ts';
 
 /** The id of a payment that an app has set with a price of its own. */

@@ -7,7 +7,7 @@ import { legalNames, productPath, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
 import { amountText, unitText } from '../amount-text.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 
 /** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */
 const FIRST_ROW = 4;

@@ -19,7 +19,7 @@ import {
   shippingLink,
 } from './product-card.ts';
 import { amountText, number } from '../amount-text.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
 import { withdrawalNote } from './withdrawal-note.ts';
 import { picturePreload, pictureView, type Picture } from './pictures.ts';
