@@ -15,7 +15,7 @@ const DISPATCHED = 'kontor.dispatched';
 const methodKey = ({ name, detail }) => `${name} ${(detail.shippingMethod ?? detail.paymentMethod)._id}`;
 
 // A page without scripts of apps has no events.
-const pageEvents = () => JSON.parse(document.getElementById('page.events')?.textContent ?? '[]');
+const pageEvents = (page = document) => JSON.parse(page.getElementById('page.events')?.textContent ?? '[]');
 
 function dispatchPageEvents() {
   dispatch('page:view', { url: location.href });
@@ -104,12 +104,11 @@ function submitOnChange(field) {
     if (isByKeyboard && button) button.hidden = false;
   });
   field.addEventListener('change', () => {
-    const isWaiting = field.form.matches('.variations') && !field.form.checkValidity();
-    if (!isByKeyboard && !isWaiting) field.form.requestSubmit(button);
+    if (!isByKeyboard) field.form.requestSubmit(button);
   });
 }
 
-all('[data-submit], .variations select').forEach(submitOnChange);
+all('[data-submit]').forEach(submitOnChange);
 
 // Escape closes an open menu, and so does a click beside it.
 
@@ -139,6 +138,12 @@ for (const entry of all('.menu li')) {
 
 function slideshow(box) {
   const large = box.querySelector('img');
+  const link = large.closest('a');
+  link.addEventListener('click', (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    zoom(link.href, large.alt);
+  });
   const thumbs = all('.thumbnails a', box);
   if (thumbs.length === 0) return;
   let current = 0;
@@ -149,7 +154,7 @@ function slideshow(box) {
     large.src = href;
     large.alt = thumbs[current].querySelector('img').alt;
     [large.width, large.height] = [dataset.width, dataset.height];
-    large.closest('a').href = href;
+    link.href = href;
     thumbs.forEach((thumb) => thumb.removeAttribute('aria-current'));
     thumbs[current].setAttribute('aria-current', 'true');
   };
@@ -174,8 +179,6 @@ function slideshow(box) {
     if (Math.abs(distance) > 40) show(current - Math.sign(distance));
   });
 }
-
-all('[data-slideshow]').forEach(slideshow);
 
 // Suggestions while typing are a combobox with a list (WAI-ARIA).
 
@@ -228,9 +231,10 @@ function suggestions(input, place) {
     address.searchParams.set('q', input.value.trim());
     try {
       const answer = await fetch(address, { signal: request.signal });
-      const { count, products } = answer.ok ? await answer.json() : { count: '', products: [] };
+      const { count, note, products } = answer.ok ? await answer.json() : { count: '', products: [] };
       show(products);
-      status.textContent = count;
+      list.dataset.note = note ?? '';
+      status.textContent = [note, count].filter(Boolean).join(' ');
     } catch (error) {
       // A newer request has replaced this one, or the network failed: the search works without suggestions.
       if (error.name !== 'AbortError') close();
@@ -278,6 +282,112 @@ function option({ name, href, image, price }, id) {
 }
 
 all('input[data-suggest]').forEach(suggestions);
+
+// Choosing a product: the picture in full size, and the page stays where it is when another version is chosen.
+
+function openDialog(className, ...children) {
+  const { close: text } = document.body.dataset;
+  const close = createElement('button', { class: 'quiet close' }, text);
+  const dialog = createElement('dialog', { class: className }, close, ...children);
+  close.addEventListener('click', () => dialog.close());
+  dialog.addEventListener('click', (event) => {
+    const isLink = event.target.closest('a[data-close]');
+    if (isLink) event.preventDefault();
+    if (isLink || event.target === dialog) dialog.close();
+  });
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+function zoom(address, alt) {
+  const image = createElement('img', { src: address, alt });
+  const dialog = openDialog('zoom', image);
+  dialog.setAttribute('aria-label', alt);
+  image.addEventListener('click', ({ offsetX, offsetY }) => {
+    const [x, y] = [offsetX / image.offsetWidth, offsetY / image.offsetHeight];
+    dialog.toggleAttribute('data-large');
+    dialog.scrollTo(x * image.offsetWidth - innerWidth / 2, y * image.offsetHeight - innerHeight / 2);
+  });
+}
+
+all('[data-slideshow]').forEach(slideshow);
+
+// Forms that leave the visitor on the page: the cart opens beside it, and a heart is filled.
+
+/** A button without an address of its own claims that of the page. */
+const addressOf = (form, submitter) => submitter?.getAttribute('formaction') ?? form.action;
+
+/** Returns the page that the server answers with. Without an answer the browser sends the form, and shows why. */
+async function sendForm(form, submitter, then) {
+  const body = new URLSearchParams(new FormData(form));
+  if (then) body.set('then', then);
+  const answer = await fetch(addressOf(form, submitter), { method: 'POST', body }).catch(() => undefined);
+  if (!answer?.ok) {
+    form.action = addressOf(form, submitter);
+    form.submit();
+    return undefined;
+  }
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  document.querySelector('.own').replaceWith(page.querySelector('.own'));
+  return page;
+}
+
+async function addToCart(form, submitter) {
+  const page = await sendForm(form, submitter, 'drawer');
+  if (!page) return;
+  const main = page.querySelector('main');
+  const dialog = openDialog('drawer', ...main.childNodes);
+  dialog.setAttribute('aria-label', dialog.querySelector('h1').textContent);
+  for (const event of pageEvents(page)) dispatch(event.name, event.detail);
+}
+
+function setWished(heart, is) {
+  heart.toggleAttribute('data-wished', is);
+  heart.setAttribute('aria-pressed', is);
+  const [from, to] = is ? ['add', 'remove'] : ['remove', 'add'];
+  heart.formAction = heart.formAction.replace(`/wishlist/${from}`, `/wishlist/${to}`);
+}
+
+async function toggleWish(form, heart) {
+  const isWished = heart.hasAttribute('data-wished');
+  const page = await sendForm(form, heart);
+  if (!page) return;
+  setWished(heart, !isWished);
+  for (const event of pageEvents(page)) {
+    if (event.name === 'wishlist:add') dispatch(event.name, event.detail);
+  }
+}
+
+document.addEventListener('submit', (event) => {
+  const { target: form, submitter } = event;
+  if (event.defaultPrevented || !form.matches('[data-cart-add]')) return;
+  event.preventDefault();
+  const isWish = submitter?.matches('.heart');
+  const work = isWish ? toggleWish(form, submitter) : addToCart(form, submitter);
+  void work.finally(() => setSending(false));
+});
+
+async function markWishes({ dataset }) {
+  const answer = await fetch(dataset.wishlist);
+  const wished = answer.ok ? await answer.json() : [];
+  for (const heart of all('.quick .heart')) {
+    if (wished.includes(heart.form.elements.productId.value)) setWished(heart, true);
+  }
+}
+
+const ownLinks = document.querySelector('.own[data-wishlist]');
+if (ownLinks && document.querySelector('.quick')) void markWishes(ownLinks).catch(() => {});
+
+const POSITION = 'kontor.position';
+const position = sessionStorage.getItem(POSITION);
+if (position !== null && document.querySelector('.options')) scrollTo({ top: position, behavior: 'instant' });
+sessionStorage.removeItem(POSITION);
+
+document.addEventListener('click', ({ target }) => {
+  if (target.closest('.options a')) sessionStorage.setItem(POSITION, scrollY);
+});
 
 // The filters of long lists take the server a while, so they are loaded after the list.
 

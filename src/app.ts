@@ -55,8 +55,12 @@ import type { Tracing } from './platform/tracing.ts';
 import { managedShipments } from './orders/manage-shipments.ts';
 import { managedLines } from './orders/manage-lines.ts';
 import { managedPayments } from './orders/manage-payments.ts';
+import { managedReturns } from './orders/manage-returns.ts';
 import { managedOrders } from './orders/manage.ts';
 import { orders } from './orders/routes.ts';
+import type { PaymentDeps } from './orders/payments/calls.ts';
+import { createProviders, type Providers } from './orders/payments/providers.ts';
+import { paymentWebhooks } from './orders/payments/webhook-route.ts';
 import { PERSONAL_DATA } from './personal-data.ts';
 import { privacy } from './people/privacy/routes.ts';
 import { availabilityNotifications } from './catalogue/products/availability-notifications.ts';
@@ -96,6 +100,8 @@ export interface AppDeps {
   cartStoreOptions?: CartStoreOptions;
   /** undefined: nobody collects traces. */
   tracing?: Tracing | undefined;
+  /** Payment providers that take the place of built-in ones. */
+  providers?: Partial<Providers> | undefined;
 }
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -108,6 +114,7 @@ export async function buildApp({
   isMigrated = () => true,
   cartStoreOptions = { cache: true, batch: true },
   tracing,
+  providers,
 }: AppDeps): Promise<FastifyInstance> {
   const logRequest = requestLog(log);
   const hosts = createShopHosts({ db, config, log, isMigrated, port: () => portOf(app) });
@@ -202,6 +209,8 @@ export async function buildApp({
   const placeOrder = createOrderPlacing(db, cartStore, cartStoreOptions);
   const eventWaiting = createEventWaiting(db, log);
   let key: Promise<Buffer> | undefined;
+  const loadKey = () => (key ??= installationKey(config));
+  const payments: PaymentDeps = { db, providers: createProviders(db, config, providers), loadKey, log };
   const api = operations(app, {
     config,
     db,
@@ -226,6 +235,7 @@ export async function buildApp({
   managedLines(api);
   managedShipments(api);
   managedPayments(api);
+  managedReturns(api);
   documents(api);
   currencies(api);
   locales(api);
@@ -254,17 +264,19 @@ export async function buildApp({
   audit(api);
   events(api, eventWaiting);
   apps(api);
-  const webhookDeps = { policy: receiverPolicy(config), loadKey: () => (key ??= installationKey(config)) };
+  const webhookDeps = { policy: receiverPolicy(config), loadKey };
   webhooks(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
   api.finish();
   await docsRoutes(app);
   mediaRoutes(app, { media });
   startPageRoutes(app, { db, config, hosts, isMigrated });
+  await paymentWebhooks(app, { payments, config, limiter, isMigrated });
   await storefrontRoutes(app, {
     db,
     carts: cartStore,
     placeOrder,
+    payments,
     config,
     limiter,
     hosts,

@@ -7,6 +7,9 @@ import { EMAIL_KINDS } from './email-kinds.ts';
 import { repeat, type Background } from './platform/background.ts';
 import { runCleanup } from './platform/cleanup.ts';
 import { startEmailWorker } from './platform/email/worker.ts';
+import { createProviders, type Providers } from './orders/payments/providers.ts';
+import { startPaymentWorker } from './orders/payments/worker.ts';
+import { installationKey } from './shops/apps/sealing.ts';
 import { createEmailShopLoader } from './shops/email/shop.ts';
 import type { Resolve } from './shops/webhooks/receiver-address.ts';
 import { startWebhookWorker } from './shops/webhooks/worker.ts';
@@ -58,4 +61,26 @@ export interface WebhookDeps {
 /** Starts to deliver events to webhooks. */
 export function startWebhooks(deps: WebhookDeps): Background {
   return startWebhookWorker({ ...deps, entities: WEBHOOK_ENTITIES });
+}
+
+export interface PaymentWorkDeps {
+  db: Database;
+  config: Config;
+  log: FastifyBaseLogger;
+  /** Payment providers that take the place of built-in ones. */
+  providers?: Partial<Providers> | undefined;
+  /** Milliseconds between two rounds. */
+  pause?: number;
+}
+
+/** Starts to ask payment providers what has become of payments, and to make refunds. */
+export function startPayments({ db, config, log, providers, pause }: PaymentWorkDeps): Background {
+  let key: Promise<Buffer> | undefined;
+  return startPaymentWorker({
+    db,
+    log,
+    pause,
+    providers: createProviders(db, config, providers),
+    loadKey: () => (key ??= installationKey(config)),
+  });
 }

@@ -3,8 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { EMAIL_KINDS } from './email-kinds.ts';
 import { signInCodes } from './people/accounts/sign-in-codes.ts';
 import { newsletterTokens, newsletterUrls } from './people/newsletters/links.ts';
+import { SAMPLE_ORDER } from './orders/order-email.ts';
+import { orderUrl } from './orders/order-link.ts';
 import { placeholderMeanings } from './platform/email/kind.ts';
 import { oneLine } from './platform/email/letter.ts';
+import { emailDesign } from './shops/email/design.ts';
 import { renderEmail } from './shops/email/render.ts';
 import type { MailTexts } from './shops/settings/settings.ts';
 
@@ -19,51 +22,8 @@ const context = {
 const newsletter = newsletterUrls(newsletterTokens(context.installationKey), context);
 const KIND_NAMES = EMAIL_KINDS.map(({ name }) => name);
 const NBSP = '\u00a0';
-
-/** Every fact of it is there. */
-const FACTS: Record<string, object> = {
-  availability: { productName: 'Ginger tea', productNumber: 'TE-120' },
-  order: {
-    orderId: '0197',
-    orderNumber: 'ORD261115/1001',
-    lines: [
-      { text: '2 pcs Ginger tea', amount: '€9.80' },
-      { text: '1 pcs Kettle', amount: '€39.00' },
-    ],
-    subTotal: '€48.80',
-    basketDiscount: '€-1.00',
-    coupon: '€-2.00',
-    extras: '€0.25',
-    shipping: { text: 'Express', amount: '€12.00' },
-    payment: { text: 'Invoice', amount: '€1.50' },
-    grandTotal: '€59.55',
-    totalTax: '€9.50',
-  },
-  shipped: {
-    orderNumber: 'ORD261115/1001',
-    goods: ['2 pcs Ginger tea', '1 pcs Kettle'],
-    isRest: false,
-    carrier: 'Harbour Parcel',
-    trackingCode: '0034',
-  },
-  invoice: {
-    orderNumber: 'ORD261115/1001',
-    documentId: '0198',
-    documentType: 'Invoice',
-    documentNumber: '1001',
-    grandTotal: '€59.55',
-  },
-  refund: { orderNumber: 'ORD261115/1001', amount: '9,80 €' },
-  newsletter: { requestId: '0199', newsletters: ['Tide letter', 'Tea post'] },
-  signIn: { requestId: '0199' },
-  webhook: {
-    appName: 'Stock sync',
-    eventType: 'ORDER_CREATE',
-    callbackUrl: 'https://app.example/hook',
-    webhookId: '0199',
-    reason: 'The receiver answered 500',
-  },
-};
+const { orderId: ORDER_ID } = SAMPLE_ORDER;
+const ORDER_URL = orderUrl(context, ORDER_ID);
 
 const kindOf = (name: string) => EMAIL_KINDS.find((kind) => kind.name === name)!;
 
@@ -73,15 +33,17 @@ function rendered(
   facts: object = {},
   own = { mailTexts: {}, defaultLocale: '' },
 ) {
-  return renderEmail(kindOf(name), { locale, facts: { ...FACTS[name], ...facts } }, context, own);
+  const kind = kindOf(name);
+  const design = emailDesign({ theme: {} }, undefined);
+  return renderEmail(kind, { locale, facts: { ...kind.sample, ...facts } }, context, own, design);
 }
 
 /** With words of the shop's own, whose default locale is German. */
 const withOwn = (name: string, texts: MailTexts[string], locale = 'en_GB', facts: object = {}) =>
   rendered(name, locale, facts, { mailTexts: { [name]: texts }, defaultLocale: 'de_DE' });
 
-/** What stands before the link. */
-const bodyOf = ({ text }: { text: string }) => text.split('\n\n').slice(0, -3).join('\n\n');
+/** What stands before the first link. */
+const bodyOf = ({ text }: { text: string }) => text.slice(0, text.search(/\n\n[^\n]+: https:\S+\n\n/));
 
 describe('built-in words', () => {
   test('are text and HTML', () => {
@@ -115,48 +77,217 @@ You are receiving this one email because a notification was requested with this 
     expect(rendered('availability', locale)).toMatchObject({ language, subject });
   });
 
-  test('of an order say what was bought and what it costs', () => {
-    expect(bodyOf(rendered('order'))).toBe(`Thank you!
+  test('of an order say what was bought, what it costs, how to pay it and where it goes', () => {
+    expect(rendered('order').text).toBe(`Thank you!
 
-Harbour & Hearth has received your order ORD261115/1001:
+Harbour & Hearth has received your order ORD261115/1001 of 15.11.2026:
 
-2 pcs Ginger tea: €9.80
-1 pcs Kettle: €39.00
-Subtotal: €48.80
-Discount: €-1.00
-Coupon: €-2.00
-Deposits and recycling fees: €0.25
-Delivery: Express: €12.00
-Payment: Invoice: €1.50
-Total: €59.55
-including tax: €9.50`);
+2${NBSP}× Ginger tea: 9,80 €
+1${NBSP}× Kettle: 39,00 €
+Subtotal: 48,80 €
+Discount: -1,00 €
+Coupon: -2,00 €
+Deposits and recycling fees: 0,25 €
+Delivery: Express: 12,00 €
+Payment: Bank transfer: 1,50 €
+Total: 59,55 €
+including 7% VAT: 0,64 €
+including 19% VAT: 8,01 €
+
+View your order: ${ORDER_URL}
+
+HOW TO PAY
+Please transfer 59,55${NBSP}€ to this account. We will ship your order as soon as the payment has arrived.
+Account holder: Harbour & Hearth GmbH
+Bank: Harbour Bank
+IBAN: DE02 1203 0000 0000 2020 51
+BIC: BYLADEM1001
+Reference: ORD261115/1001
+
+BILLING ADDRESS
+Ada Lindqvist
+Speicherweg 4
+20457 Hamburg
+
+DELIVERY ADDRESS
+Jonas Lindqvist
+Storgatan 7
+211 41 Malmö
+SWEDEN
+
+ATTACHED TO THIS EMAIL
+Terms and conditions
+Right of withdrawal
+
+Harbour & Hearth
+
+-- 
+You are receiving this email because an order was placed with this address.
+`);
+  });
+
+  test('of an order with net prices add the taxes before the total', () => {
+    const net = { totalBeforeTax: '50,90 €', transfer: null, shippingAddress: null, legalTexts: [] };
+    const { text } = rendered('order', 'de_DE', net);
+    expect(text).toContain(`
+Gesamtbetrag netto: 50,90 €
+zzgl. 7% MwSt.: 0,64 €
+zzgl. 19% MwSt.: 8,01 €
+Gesamtbetrag: 59,55 €
+
+Bestellung ansehen: ${ORDER_URL}
+
+RECHNUNGSADRESSE
+Ada Lindqvist
+Speicherweg 4
+20457 Hamburg
+
+Harbour & Hearth
+`);
+  });
+
+  test('of a new order tell the merchant who has ordered what, and how to reach them', () => {
+    const { subject, text } = rendered('newOrder', 'fr_FR');
+    expect(subject).toBe(`Nouvelle commande ORD261115/1001${NBSP}: 59,55${NBSP}€`);
+    expect(
+      text.startsWith(`Ada Lindqvist a passé la commande ORD261115/1001${NBSP}:
+
+2${NBSP}× Ginger tea${NBSP}: 9,80 €
+`),
+    ).toBe(true);
+    expect(text).toContain(`
+Aller à la boutique${NBSP}: https://shop.example/shop/Harbour
+
+MESSAGE DU CLIENT
+Please ring twice.
+
+ADRESSE DE FACTURATION
+Ada Lindqvist
+Speicherweg 4
+20457 Hamburg
+
+ADRESSE DE LIVRAISON
+Jonas Lindqvist
+Storgatan 7
+211 41 Malmö
+SWEDEN
+
+CONTACT
+ada@mail.example
++49 40 123456
+
+Harbour & Hearth
+`);
+    expect(rendered('newOrder', 'en_GB', { comment: null }).text).not.toContain('MESSAGE');
   });
 
   test('of a parcel say whether more follows, and leave out what nobody knows', () => {
     expect(bodyOf(rendered('shipped')))
       .toBe(`Harbour & Hearth has shipped these items of your order ORD261115/1001:
 
-2 pcs Ginger tea
-1 pcs Kettle
+2${NBSP}× Ginger tea
+1${NBSP}× Kettle
 
 The rest of your order will follow.
 
-Carrier: Harbour Parcel
-Tracking code: 0034`);
+Carrier: DHL
+Tracking code: 00340434161094021501`);
     const rest = { isRest: true, carrier: null };
     expect(bodyOf(rendered('shipped', 'de_DE', rest)))
       .toBe(`Harbour & Hearth hat diese Artikel Ihrer Bestellung ORD261115/1001 versandt:
 
-2 pcs Ginger tea
-1 pcs Kettle
+2${NBSP}× Ginger tea
+1${NBSP}× Kettle
 
-Sendungsnummer: 0034`);
+Sendungsnummer: 00340434161094021501`);
     expect(bodyOf(rendered('shipped', 'fr_FR', { ...rest, trackingCode: null }))).toBe(
       `Harbour & Hearth a expédié ces articles de votre commande ORD261115/1001${NBSP}:
 
-2 pcs Ginger tea
-1 pcs Kettle`,
+2${NBSP}× Ginger tea
+1${NBSP}× Kettle`,
     );
+  });
+
+  test('of a low stock list what is left', () => {
+    expect(bodyOf(rendered('lowStock')))
+      .toBe(`These products of Harbour & Hearth have almost sold out. This is what is left:
+
+Ginger tea (TE-120): 3
+Kettle (KE-100): 0
+and 2 more`);
+    expect(rendered('lowStock', 'de_DE', { more: 1 }).text).toContain('\nund 1 weiterer\n');
+    expect(rendered('lowStock', 'fr_FR', { more: 0 }).text).not.toContain('autre');
+  });
+
+  test('of a parcel lead to the page of its carrier, and to the order', () => {
+    const { trackingUrl } = kindOf('shipped').sample as { trackingUrl: string };
+    expect(rendered('shipped').text).toContain(
+      `\n\nTrack your parcel: ${trackingUrl}\n\nView your order: ${ORDER_URL}\n\n`,
+    );
+    const { text, html } = rendered('shipped', 'de_DE', { trackingUrl: undefined });
+    expect(text).toContain(`\n\nBestellung ansehen: ${ORDER_URL}\n\nHarbour & Hearth\n`);
+    expect(html.match(/<a\s/g)).toHaveLength(1);
+  });
+
+  test.each([
+    ['merchant', 'en_GB', 'We are sorry: we had to cancel your order.'],
+    ['customer', 'fr_FR', 'Votre commande a été annulée, comme vous l’avez demandé.'],
+    ['withdrawal', 'de_DE', 'Ihre Bestellung wurde storniert, weil Sie den Vertrag widerrufen haben.'],
+  ])('of an order that was cancelled (%s) say why', (cause, locale, sentence) => {
+    expect(bodyOf(rendered('cancelled', locale, { cause })).split('\n')[0]).toBe(sentence);
+  });
+
+  test('of an order that was cancelled name what is refunded, if something was paid', () => {
+    const lines = (facts: object) =>
+      bodyOf(rendered('cancelled', 'en_GB', facts))
+        .split('\n')
+        .slice(2);
+    const paid = `Already paid, will be refunded: 30,00${NBSP}€`;
+    expect(lines({})).toEqual(['Order: ORD261115/1001', paid]);
+    expect(lines({ cause: 'unpaid', paid: null })).toEqual(['Order: ORD261115/1001']);
+  });
+
+  test('of a payment say what is left to be paid, and lead to the page of the order', () => {
+    expect(bodyOf(rendered('paymentReceived'))).toBe(`Thank you!
+
+Harbour & Hearth has received your payment of 30,00${NBSP}€ for your order ORD261115/1001.
+
+Still to pay: 9,90${NBSP}€`);
+    const all = rendered('paymentReceived', 'de_DE', { outstanding: null });
+    expect(bodyOf(all)).toBe(`Vielen Dank!
+
+Harbour & Hearth hat Ihre Zahlung von 30,00${NBSP}€ für Ihre Bestellung ORD261115/1001 erhalten.`);
+    expect(all.text).toContain(`\n\nBestellung ansehen: ${ORDER_URL}\n\n`);
+    expect(rendered('paymentFailed', 'fr_FR').text).toContain(
+      `\n\nPayer maintenant${NBSP}: ${ORDER_URL}\n\n`,
+    );
+  });
+
+  test('of an order lead to its page; what the version before has queued leads to the shop', () => {
+    for (const name of [
+      'order',
+      'shipped',
+      'cancelled',
+      'returned',
+      'invoice',
+      'refund',
+      'paymentReceived',
+    ]) {
+      expect(rendered(name).text).toContain(`\n\nView your order: ${ORDER_URL}\n\n`);
+    }
+    expect(rendered('refund', 'en_GB', { orderId: undefined }).text).toContain(
+      '\n\nView your order: https://shop.example/shop/Harbour\n\n',
+    );
+  });
+
+  test.each([
+    ['failed', 'A customer’s payment did not go through.'],
+    ['notNeeded', 'Money came in for an order that is already paid or cancelled.'],
+    ['refundFailed', 'The payment provider could not carry out a refund.'],
+  ])('tell the merchant that a payment has %s', (problem, sentence) => {
+    const { text } = rendered('paymentProblem', 'en_GB', { problem });
+    expect(text.startsWith(sentence)).toBe(true);
+    expect(text).toContain(`\n\nOrder: ORD261115/1001\nAmount: 39,90${NBSP}€\n\nGo to the shop: `);
   });
 
   test.each([
@@ -174,6 +305,27 @@ Sendungsnummer: 0034`);
     expect(bodyOf(rendered('refund', 'de_DE'))).toBe(
       `Harbour & Hearth hat Ihnen 9,80${NBSP}€ für Ihre Bestellung ORD261115/1001 erstattet.`,
     );
+  });
+
+  test('acknowledge a withdrawal with its content, date and time', () => {
+    expect(bodyOf(rendered('withdrawalAcknowledgement', 'de_DE')))
+      .toBe(`Harbour & Hearth bestätigt den Eingang Ihres Widerrufs.
+
+Datum und Uhrzeit: 15 November 2026 at 08:30 UTC
+Vertrag: Bestellung ORD261115/1001
+Name: Ada Lindqvist
+E-Mail-Adresse: ada.lindqvist@mail.example
+
+Sie haben den Vertrag über diese Artikel widerrufen:
+
+2${NBSP}× Ginger tea
+1${NBSP}× Kettle
+
+Bitte bewahren Sie diese E-Mail auf. Wenn Sie die Artikel schon erhalten haben, schicken Sie sie bitte innerhalb von 14 Tagen zurück. Wir erstatten Ihnen, was Sie dafür bezahlt haben.`);
+  });
+
+  test.each(KIND_NAMES)('of %s have a sample, for who wants to look at it', (name) => {
+    expect(kindOf(name).sample).toBeDefined();
   });
 
   test.each(KIND_NAMES)('of %s load nothing, and leave no placeholder', (name) => {
@@ -198,18 +350,58 @@ describe("a shop's own words", () => {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      total: '€59.55',
-      tax: '€9.50',
+      orderDate: '15.11.2026',
+      total: `59,55${NBSP}€`,
+      tax: `8,65${NBSP}€`,
       shippingMethod: 'Express',
-      paymentMethod: 'Invoice',
+      paymentMethod: 'Bank transfer',
       lines: 'the table',
+    },
+    newOrder: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      orderDate: '15.11.2026',
+      total: `59,55${NBSP}€`,
+      tax: `8,65${NBSP}€`,
+      shippingMethod: 'Express',
+      paymentMethod: 'Bank transfer',
+      customerName: 'Ada Lindqvist',
+      lines: 'the table',
+    },
+    lowStock: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      lines: 'the table',
+    },
+    paymentReceived: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      amount: `30,00${NBSP}€`,
+      outstanding: `9,90${NBSP}€`,
+    },
+    paymentFailed: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      amount: `39,90${NBSP}€`,
+    },
+    paymentProblem: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      amount: `39,90${NBSP}€`,
+      problem:
+        'The payment provider could not carry out a refund. Please look into your account there, then refund the amount again or pay it back another way.',
     },
     shipped: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      carrier: 'Harbour Parcel',
-      trackingCode: '0034',
+      carrier: 'DHL',
+      trackingCode: '00340434161094021501',
+      trackingUrl: 'https://www.dhl.com/global-en/home/tracking.html?tracking-id=00340434161094021501',
       restFollows: 'The rest of your order will follow.',
       lines: 'the table',
     },
@@ -219,7 +411,20 @@ describe("a shop's own words", () => {
       orderNumber: 'ORD261115/1001',
       documentType: 'invoice',
       documentNumber: '1001',
-      total: '€59.55',
+      total: `59,55${NBSP}€`,
+    },
+    cancelled: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      cause: 'We are sorry: we had to cancel your order.',
+      paid: `30,00${NBSP}€`,
+    },
+    returned: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      lines: 'the table',
     },
     refund: {
       shopName: 'Harbour & Hearth',
@@ -227,18 +432,49 @@ describe("a shop's own words", () => {
       orderNumber: 'ORD261115/1001',
       amount: `9,80${NBSP}€`,
     },
+    returnApproved: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      note: 'Please use the box it came in.',
+      lines: 'the table',
+    },
+    returnRejected: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      note: 'Please use the box it came in.',
+      lines: 'the table',
+    },
+    withdrawalLink: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+    },
+    withdrawalAcknowledgement: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      name: 'Ada Lindqvist',
+      contact: 'ada.lindqvist@mail.example',
+      date: '15 November 2026 at 08:30 UTC',
+      lines: 'the table',
+    },
     newsletter: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       newsletters: 'Tide letter, Tea post',
-      confirmUrl: newsletter.confirm('0199'),
+      confirmUrl: newsletter.confirm('019A8C1E-0000-7000-8000-000000001004'),
       unsubscribeUrl: newsletter.unsubscribe,
     },
     signIn: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
-      code: signInCodes(context.installationKey).digits(context.shopId, '0199'),
-      signInUrl: `${context.storefront}/account/link?token=${signInCodes(context.installationKey).token(context.shopId, '0199')}`,
+      code: signInCodes(context.installationKey).digits(
+        context.shopId,
+        '019A8C1E-0000-7000-8000-000000001005',
+      ),
+      signInUrl: `${context.storefront}/account/link?token=${signInCodes(context.installationKey).token(context.shopId, '019A8C1E-0000-7000-8000-000000001005')}`,
     },
     webhook: {
       shopName: 'Harbour & Hearth',
@@ -246,7 +482,7 @@ describe("a shop's own words", () => {
       appName: 'Stock sync',
       eventType: 'ORDER_CREATE',
       callbackUrl: 'https://app.example/hook',
-      webhookId: '0199',
+      webhookId: '019A8C1E-0000-7000-8000-000000001003',
       reason: 'The receiver answered 500',
     },
   };
@@ -287,7 +523,7 @@ describe("a shop's own words", () => {
   test('leave the rest of the email in their own language', () => {
     const german = withOwn('order', { de_DE: { subject: 'Danke' } }, 'fr_FR');
     expect(german).toMatchObject({ subject: 'Danke', language: 'de' });
-    expect(german.text).toContain('Gesamtbetrag: €59.55');
+    expect(german.text).toContain('Gesamtbetrag: 59,55 €');
     const dutch = withOwn('order', { nl_NL: { text: 'Bedankt!' } }, 'nl_NL');
     expect(dutch).toMatchObject({ subject: 'Your order ORD261115/1001', language: 'nl' });
     expect(dutch.html).toContain('<html lang="nl">');
@@ -295,13 +531,13 @@ describe("a shop's own words", () => {
   });
 
   test('have the table where {lines} stands, else behind them', () => {
-    const goods = '2 pcs Ginger tea\n1 pcs Kettle';
+    const goods = `2${NBSP}× Ginger tea\n1${NBSP}× Kettle`;
     const body = (text: string) => bodyOf(withOwn('shipped', { en_GB: { text } }));
     expect(body('Hello,\n \n\n  {lines}\n\nBye')).toBe(`Hello,\n\n${goods}\n\nBye`);
     expect(body('Hello:\r\n{lines}\r\nBye\r\nAda')).toBe(`Hello:\n\n${goods}\n\nBye\nAda`);
     expect(body('Hello')).toBe(`Hello\n\n${goods}`);
     const { html } = withOwn('shipped', { en_GB: { text: 'One\nTwo {lines} three' } });
-    expect(html).toMatch(/>One<br \/>Two<\/p>[^]+1 pcs Kettle[^]+>three<\/p>/);
+    expect(html).toMatch(/>One<br \/>Two<\/p>[^]+Kettle[^]+>three<\/p>/);
   });
 
   test('lose the lines that have nothing to say, and fall back to the built-in subject', () => {

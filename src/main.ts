@@ -10,6 +10,7 @@ import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { startRefreshingStatistics } from './db/statistics.ts';
 import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
+import type { Providers } from './orders/payments/providers.ts';
 import type { Background } from './platform/background.ts';
 import { createLog } from './platform/log.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
@@ -36,8 +37,13 @@ export interface Demo {
   hasTokens(db: Database): Promise<boolean>;
 }
 
+export interface ServeOptions {
+  /** Payment providers that take the place of built-in ones. */
+  providers?: Partial<Providers>;
+}
+
 /** Runs the service until a signal ends it: config, database, app, listen. */
-export async function serve(config: Config, demo: Demo): Promise<void> {
+export async function serve(config: Config, demo: Demo, { providers }: ServeOptions = {}): Promise<void> {
   const signals = stopSignals();
   const lines = bufferedLines();
   const log = createLog(config.LOG_LEVEL, process.stderr.isTTY ? terminalLines(lines) : lines);
@@ -54,7 +60,7 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
   const [
     embedded,
     { buildApp },
-    { startBackground, startEmails, startWebhooks },
+    { startBackground, startEmails, startPayments, startWebhooks },
     { areMetricsServed, metricsServer },
   ] = await Promise.all([
     starting,
@@ -74,10 +80,11 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
     ...(config.DATABASE_POOLER !== undefined && { pooler: config.DATABASE_POOLER }),
   });
   try {
-    const app = await buildApp({ config, db, log, isMigrated: () => ready, tracing });
+    const app = await buildApp({ config, db, log, isMigrated: () => ready, tracing, providers });
     const metrics = config.METRICS_PORT === undefined ? undefined : metricsServer(app, config);
     let emails: Background | undefined;
     let webhooks: Background | undefined;
+    let payments: Background | undefined;
     let background: Background | undefined;
     let stopRefreshing: (() => Promise<void>) | undefined;
     try {
@@ -93,6 +100,7 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
       const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? address;
       emails = startEmails({ db, config, log, origin });
       webhooks = startWebhooks({ db, config, log, origin });
+      payments = startPayments({ db, config, log, providers });
       const access = (await countShops(db)) === 0 ? await demo.createShops(db, config) : undefined;
       await app.shopHosts.refresh();
       ready = true;
@@ -134,6 +142,7 @@ export async function serve(config: Config, demo: Demo): Promise<void> {
         metrics?.close(),
         emails?.stop(),
         webhooks?.stop(),
+        payments?.stop(),
         background?.stop(),
         stopRefreshing?.(),
       ]);

@@ -50,9 +50,12 @@ export async function listsOf({ db }: Service, shopId: string) {
     inCategories: await db.many(sql`
       select category_id, locale, product_id, visible, name, price from category_listing
       where shop_id = ${shopId} order by product_id, locale, category_id`),
+    inSubcategories: await db.many(sql`
+      select category_id, locale, product_id, visible, name, price from subcategory_listing
+      where shop_id = ${shopId} order by product_id, locale, category_id`),
     sizes: await db.many(sql`
-      select category_id, visible, products from listing_size
-      where shop_id = ${shopId} and products <> 0 order by category_id, visible`),
+      select category_id, visible, products, products_below from listing_size
+      where shop_id = ${shopId} and (products, products_below) <> (0, 0) order by category_id, visible`),
   };
 }
 
@@ -64,6 +67,7 @@ export async function freshListsOf(service: Service, shopId: string) {
     .transaction(async (tx) => {
       await tx.run(sql`delete from listing where shop_id = ${shopId}`);
       await tx.run(sql`delete from category_listing where shop_id = ${shopId}`);
+      await tx.run(sql`delete from subcategory_listing where shop_id = ${shopId}`);
       await tx.run(sql`delete from listing_size where shop_id = ${shopId}`);
       const rows = await tx.many<{ id: string }>(sql`
         select product_id as id from product where shop_id = ${shopId} and kind <> 'variation'`);

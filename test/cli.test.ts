@@ -1,18 +1,10 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { runCommand } from '../src/commands/run.ts';
 import { SCOPES } from '../src/http/scopes.ts';
+import { kontorHere } from './command.ts';
 import { newStartedFolder } from './first-start.ts';
-import {
-  cleanUp,
-  kontor,
-  newFolder,
-  postmasterOf,
-  startKontor,
-  type Ended,
-  type Running,
-} from './process.ts';
+import { cleanUp, kontor, newFolder, postmasterOf, startKontor, type Running } from './process.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 afterAll(cleanUp);
@@ -26,28 +18,16 @@ const refused = (stderr: string) => ({ code: 1, stdout: '', stderr: `kontor: ${s
 const misused = (stderr: string) => ({ code: 2, stdout: '', stderr: `kontor: ${stderr}\n` });
 
 describe('without a database', () => {
-  type Run = (words: string[], environment: Record<string, string>) => Promise<Ended>;
-
-  /** As a process does it, but here: most of the time of a short command goes into the start of its process. */
-  const inThisProcess: Run = async (words, environment) => {
-    const ended = { code: 0, stdout: '', stderr: '' };
-    ended.code = await runCommand(words, environment, {
-      stdout: { write: (text) => (ended.stdout += text) },
-      stderr: { write: (text) => (ended.stderr += text) },
-    });
-    return ended;
-  };
-
   // Nothing may be created for a command that only explains, or that is called wrongly.
   const creatingNothing =
-    (start: Run) =>
+    (start: typeof kontor) =>
     async (...words: string[]) => {
       const folder = path.join(await newFolder(), 'data');
       const ended = await start(words, { KONTOR_DATA: folder });
       await expect(readdir(folder)).rejects.toThrow('ENOENT');
       return ended;
     };
-  const run = creatingNothing(inThisProcess);
+  const run = creatingNothing(kontorHere);
   const runProcess = creatingNothing(kontor);
 
   const commands = [
@@ -98,16 +78,14 @@ describe('without a database', () => {
   });
 
   test('every command explains itself', async () => {
-    const texts = await Promise.all(
-      commands.map(async (command) => {
-        const name = command.replaceAll(/ [A-Z]\S*/g, '');
-        const { code, stdout, stderr } = await run(...name.split(' '), '--help');
-        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-        expect(stdout).toContain(`Usage: npx kontor ${command}`);
-        return [name, stdout] as const;
-      }),
-    );
-    const help = new Map(texts);
+    const help = new Map<string, string>();
+    for (const command of commands) {
+      const name = command.replaceAll(/ [A-Z]\S*/g, '');
+      const { code, stdout, stderr } = await run(...name.split(' '), '--help');
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(`Usage: npx kontor ${command}`);
+      help.set(name, stdout);
+    }
     expect(help.get('shop create')).toContain('--demo');
     for (const flag of ['--as', '--source-key']) expect(help.get('shop restore')).toContain(flag);
     for (const flag of ['--scopes', '--app']) expect(help.get('token create')).toContain(flag);
@@ -201,7 +179,7 @@ describe('without a database', () => {
 
   test('a wrong variable of the environment is named', async () => {
     const folder = path.join(await newFolder(), 'data');
-    const list = (environment: Record<string, string>, start = inThisProcess) =>
+    const list = (environment: Record<string, string>, start = kontorHere) =>
       start(['shop', 'list'], { KONTOR_DATA: folder, ...environment });
     expect(await list({ PORT: 'abc' }, kontor)).toEqual(
       refused('PORT must be integer (it is "abc"): Port to listen on.'),
@@ -234,13 +212,14 @@ describe('without a database', () => {
 
 describe('without the service', () => {
   let data: string;
-  const run = (...words: string[]) => kontor(words, { KONTOR_DATA: data });
+  const run = (...words: string[]) => kontorHere(words, { KONTOR_DATA: data });
+  const runProcess = (...words: string[]) => kontor(words, { KONTOR_DATA: data });
   beforeAll(async () => {
     data = await newFolder();
   });
 
   test('the database is made when it is needed first, and nothing is left running', async () => {
-    const created = await run('shop', 'create', 'Tea');
+    const created = await runProcess('shop', 'create', 'Tea');
     expect(created).toEqual({
       code: 0,
       stdout: 'Shop Tea created. Next: npx kontor shop apply Tea FILE.yaml\n',
@@ -250,7 +229,7 @@ describe('without the service', () => {
   });
 
   test('db distribute and shop move, where there is no Citus', async () => {
-    expect(await run('db', 'distribute')).toEqual(
+    expect(await runProcess('db', 'distribute')).toEqual(
       refused(
         'This database has no Citus. Install it on every node, run "create extension citus" in this database, and see docs/operations/citus.md.',
       ),
@@ -258,7 +237,7 @@ describe('without the service', () => {
     expect(await run('db', 'distribute', '--shards', 'many')).toEqual(
       misused('--shards is a number from 1 to 1024. See: npx kontor db distribute --help'),
     );
-    expect(await run('shop', 'move', 'Tea', '--to', 'db2:5432')).toEqual(
+    expect(await runProcess('shop', 'move', 'Tea', '--to', 'db2:5432')).toEqual(
       refused('The shops are on one machine. Distribute them first: npx kontor db distribute'),
     );
   });
@@ -267,19 +246,19 @@ describe('without the service', () => {
     const files = (await readdir(path.join(root, 'migrations')))
       .filter((name) => name.endsWith('.sql'))
       .toSorted();
-    const status = await run('db', 'status');
+    const status = await runProcess('db', 'status');
     expect(status).toMatchObject({ code: 0, stderr: '' });
     const [header, ...rows] = status.stdout.trimEnd().split('\n');
     expect(header).toMatch(/^MIGRATION +APPLIED$/);
     expect(rows).toEqual(
       files.map((name) => expect.stringMatching(new RegExp(`^${name} +\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$`))),
     );
-    expect(await run('db', 'migrate')).toEqual(done('The schema is up to date.\n'));
+    expect(await runProcess('db', 'migrate')).toEqual(done('The schema is up to date.\n'));
 
     const empty = { KONTOR_DATA: await newFolder() };
-    const before = await kontor(['db', 'status'], empty);
+    const before = await kontorHere(['db', 'status'], empty);
     expect(before.stdout).toContain('no, run: npx kontor db migrate');
-    expect(await kontor(['db', 'migrate'], empty)).toEqual(
+    expect(await kontorHere(['db', 'migrate'], empty)).toEqual(
       done([...files.map((name) => `migration ${name} applied`), 'The schema is up to date.', ''].join('\n')),
     );
     expect(await kontor(['shop', 'list'], empty)).toEqual(
@@ -294,14 +273,14 @@ describe('without the service', () => {
         refused(`${JSON.stringify(id)} cannot be the id of a shop: use 1 to 63 letters, digits, - or _.`),
       );
     }
-    const demo = await run('shop', 'create', 'Demo_2', '--demo');
+    const demo = await runProcess('shop', 'create', 'Demo_2', '--demo');
     expect(demo).toMatchObject({ code: 0, stderr: '' });
     expect(demo.stdout).toMatch(/^Shop Demo_2 created with demo data\. Access token: [A-Za-z0-9]{32}\n$/);
     const { stdout } = await run('shop', 'list');
     expect(stdout).toMatch(/^ID +NAME +CREATED\nDemo_2 +Harbour & Hearth +\d{4}\S+Z\nTea +Tea +\d{4}\S+Z\n$/);
     await mkdir(path.join(data, 'media/Demo_2/image'), { recursive: true });
     await mkdir(path.join(data, 'media/Tea/image'), { recursive: true });
-    expect(await run('shop', 'delete', 'Demo_2')).toEqual(done('Shop Demo_2 deleted.\n'));
+    expect(await runProcess('shop', 'delete', 'Demo_2')).toEqual(done('Shop Demo_2 deleted.\n'));
     expect(await readdir(path.join(data, 'media'))).toEqual(['Tea']);
     expect(await run('shop', 'delete', 'Demo_2')).toEqual(
       refused('There is no shop "Demo_2". See: npx kontor shop list'),
@@ -309,18 +288,18 @@ describe('without the service', () => {
   });
 
   test('a token and an app, while nobody listens', async () => {
-    const created = await run('token', 'create', 'Tea', '--scopes', 'orders_read');
+    const created = await runProcess('token', 'create', 'Tea', '--scopes', 'orders_read');
     expect(created).toEqual(done(expect.stringMatching(SECRET) as string));
-    expect((await run('token', 'list', 'Tea')).stdout).toMatch(/^[0-9a-f]{12} +private app +/m);
-    expect(await run('token', 'revoke', 'Tea', created.stdout.trimEnd())).toEqual(done('Revoked.\n'));
+    expect((await runProcess('token', 'list', 'Tea')).stdout).toMatch(/^[0-9a-f]{12} +private app +/m);
+    expect(await runProcess('token', 'revoke', 'Tea', created.stdout.trimEnd())).toEqual(done('Revoked.\n'));
     const app = ['--name', 'Till', '--callback', 'http://localhost:9000/', '--scopes', 'all'];
-    expect((await run('app', 'create', 'Tea', ...app)).stdout).toMatch(/^client_id {6}/);
-    expect(await run('app', 'delete', 'Tea', 'Till')).toEqual(done('Uninstalled.\n'));
+    expect((await runProcess('app', 'create', 'Tea', ...app)).stdout).toMatch(/^client_id {6}/);
+    expect(await runProcess('app', 'delete', 'Tea', 'Till')).toEqual(done('Uninstalled.\n'));
   });
 
   test('several commands at once do not get into each other’s way', async () => {
     const ids = ['One', 'Two', 'Three', 'Four'];
-    const ended = await Promise.all(ids.map((id) => run('shop', 'create', id)));
+    const ended = await Promise.all(ids.map((id) => runProcess('shop', 'create', id)));
     expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
       ids.map(() => ({ code: 0, stderr: '' })),
     );
@@ -333,7 +312,8 @@ describe('without the service', () => {
 describe('while the service runs', () => {
   let data: string;
   let service: Running;
-  const run = (...words: string[]) => kontor(words, { KONTOR_DATA: data });
+  const run = (...words: string[]) => kontorHere(words, { KONTOR_DATA: data });
+  const runProcess = (...words: string[]) => kontor(words, { KONTOR_DATA: data });
   const get = async (path: string, token: string) => {
     const response = await fetch(`${service.address}/rs/shops${path}`, {
       headers: { authorization: `Bearer ${token}` },
@@ -390,14 +370,15 @@ describe('while the service runs', () => {
       ['app', 'delete', 'Nope', 'x'],
       ['demo', 'generate', 'Nope', '--products', '1'],
     ];
-    const ended = await Promise.all(calls.map((words) => run(...words)));
-    expect(ended).toEqual(calls.map(() => refused('There is no shop "Nope". See: npx kontor shop list')));
+    for (const words of calls) {
+      expect(await run(...words)).toEqual(refused('There is no shop "Nope". See: npx kontor shop list'));
+    }
   });
 
   test('a shop is backed up and restored under another id, and in another installation', async () => {
     const file = path.join(data, 'demo.backup');
     const contents = String.raw`\d+ products, \d+ orders, \d+ customers, \d+ documents, \d+ files, \d+\.\d MB, \d+\.\d s\.`;
-    const written = await run('shop', 'backup', 'DemoShop', file);
+    const written = await runProcess('shop', 'backup', 'DemoShop', file);
     expect(written).toMatchObject({ code: 0, stderr: expect.stringMatching(/^[\d,]+ rows and files in /) });
     expect(written.stdout).toMatch(new RegExp(`^Shop DemoShop is in ${file}: ${contents}\n$`));
 
@@ -406,11 +387,11 @@ describe('while the service runs', () => {
         'There is a shop DemoShop already. Delete it first (npx kontor shop delete DemoShop), or restore under another id: --as ID',
       ),
     );
-    const copied = await run('shop', 'restore', file, '--as', 'DemoCopy');
+    const copied = await runProcess('shop', 'restore', file, '--as', 'DemoCopy');
     expect(copied.code).toBe(0);
     expect(copied.stdout).toMatch(
       new RegExp(
-        `^Shop DemoCopy is restored from ${file}: ${contents}\nAccess tokens, domains and webhooks were left out, because the id is another one\\. Next: npx kontor token create DemoCopy --scopes all\n$`,
+        `^Shop DemoCopy is restored from ${file}: ${contents}\nAccess tokens, domains, webhooks and the keys of payment providers were left out, because the id is another one\\. Next: npx kontor token create DemoCopy --scopes all\n$`,
       ),
     );
     expect((await get('/DemoCopy/products', 'demo-all')).status).toBe(401);
@@ -419,20 +400,20 @@ describe('while the service runs', () => {
     expect(copy['results']).toBe((await get('/DemoShop/products', 'demo-all')).body['results']);
 
     const other = { KONTOR_DATA: await newFolder() };
-    const moved = await kontor(['shop', 'restore', file], other);
+    const moved = await kontorHere(['shop', 'restore', file], other);
     expect(moved).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(
         '\nAccess tokens of the backup are valid again. See: npx kontor token list DemoShop\n',
       ),
     });
-    expect((await kontor(['token', 'list', 'DemoShop'], other)).stdout).toContain('all-access');
+    expect((await kontorHere(['token', 'list', 'DemoShop'], other)).stdout).toContain('all-access');
   });
 
   test('settings: applied, served, a second time nothing, and back through a file', async () => {
     const token = await givenShop('Coffee');
     expect((await get('/Coffee', token)).body['name']).toBe('Coffee');
-    const first = await run('shop', 'apply', 'Coffee', germanShop);
+    const first = await runProcess('shop', 'apply', 'Coffee', germanShop);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     const lines = first.stdout.trimEnd().split('\n');
     expect(lines).toContain('+ shippingMethods.parcel');
@@ -440,7 +421,7 @@ describe('while the service runs', () => {
     expect((await get('/Coffee', token)).body['name']).toBe('Kaffeerösterei Nordlicht');
     expect(await run('shop', 'apply', 'Coffee', germanShop)).toEqual(done('Nothing to change.\n'));
 
-    const exported = await run('shop', 'export-settings', 'Coffee');
+    const exported = await runProcess('shop', 'export-settings', 'Coffee');
     expect(exported).toMatchObject({ code: 0, stderr: '' });
     const file = path.join(await newFolder(), 'coffee.yaml');
     await writeFile(file, exported.stdout);
@@ -473,7 +454,7 @@ describe('while the service runs', () => {
       stderr: expect.stringMatching(/^kontor: The callback must be an https address .*\n$/),
     });
 
-    const listed = await run('app', 'list', 'DemoShop');
+    const listed = await runProcess('app', 'list', 'DemoShop');
     expect(listed.stdout).toMatch(/^CLIENT ID +NAME +CREATED +SCOPES\n/);
     expect(listed.stdout).toMatch(new RegExp(`^${clientId} +Labels +\\S+Z +orders_read$`, 'm'));
     expect(listed.stdout).not.toContain(secret);
@@ -527,7 +508,7 @@ describe('while the service runs', () => {
   test('made-up products, which a second run does not make again', async () => {
     const token = await givenShop('Plenty');
     const generate = (...words: string[]) => run('demo', 'generate', 'Plenty', ...words);
-    const first = await generate('--products', '30', '--seed', '4');
+    const first = await runProcess('demo', 'generate', 'Plenty', '--products', '30', '--seed', '4');
     expect(first).toMatchObject({ code: 0, stdout: '30 products added to Plenty.\n' });
     expect(first.stderr).toMatch(/^30 products in \d+\.\d s, \d+\/s\n$/);
     const { body } = await get('/Plenty/products?resultsPerPage=100&includeInvisible=true', token);
@@ -543,7 +524,7 @@ describe('while the service runs', () => {
   test('products from a file: taken, with the lines that could not be', async () => {
     const file = path.join(await newFolder(), 'products.csv');
     await writeFile(file, 'Alias;Name/en;ListPrices/EUR/gross\nX-1;Import one;5\nX-2;Import two;much\n');
-    const { code, stdout, stderr } = await run('products', 'import', 'DemoShop', file);
+    const { code, stdout, stderr } = await runProcess('products', 'import', 'DemoShop', file);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '1 created, 0 changed, 0 unchanged, 1 refused.\n' });
     expect(stderr).toMatch(/^2 rows in [\d.]+ s, [\d,]+\/s\n/);
     expect(stderr).toContain('line 3: ListPrices/EUR/gross is much, which is no price\n');
@@ -566,9 +547,9 @@ describe('while the service runs', () => {
 
   test('every command leaves the service and its database as they are', async () => {
     const postmaster = await postmasterOf(data);
-    expect((await run('db', 'status')).code).toBe(0);
-    expect((await run('db', 'migrate')).stdout).toBe('The schema is up to date.\n');
-    expect((await run('shop', 'list')).stdout).toMatch(/^DemoShop +Harbour & Hearth /m);
+    expect((await runProcess('db', 'status')).code).toBe(0);
+    expect((await runProcess('db', 'migrate')).stdout).toBe('The schema is up to date.\n');
+    expect((await runProcess('shop', 'list')).stdout).toMatch(/^DemoShop +Harbour & Hearth /m);
     expect(await postmasterOf(data)).toBe(postmaster);
     expect((await fetch(`${service.address}/ready`)).status).toBe(200);
     expect(service.stderr()).toBe('');

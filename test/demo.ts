@@ -104,13 +104,16 @@ function prints(tables: readonly Table[], where: (name: string) => string): stri
 
 /** The fingerprint of a table, or of one of its shards. */
 function print(table: string, shard: string, where: string): string {
-  // It is written when it is used, so here what it says counts.
-  const row =
-    table === 'token'
-      ? "(to_jsonb(entry) - 'last_used_at')::text"
-      : "entry.ctid::text || ' ' || entry.xmin::text";
-  return `select '${shard}' as name, count(*) || ' rows ' || coalesce(sum(hashtextextended(${row}, 0)), 0) as print
+  return `select '${shard}' as name, count(*) || ' rows ' || coalesce(sum(${rowHash(table)}), 0) as print
     from ${shard} as entry where ${where}`;
+}
+
+function rowHash(table: string): string {
+  // A token is written when it is used, so here what it says counts.
+  if (table === 'token') return "hashtextextended((to_jsonb(entry) - 'last_used_at')::text, 0)";
+  // A quarter of the time that texts take, but only PostgreSQL 18 can do it, and a cluster may be older.
+  if (CITUS_URL === undefined) return 'hashtidextended(entry.ctid, hashxid(entry.xmin))';
+  return "hashtextextended(entry.ctid::text || ' ' || entry.xmin::text, 0)";
 }
 
 /**
@@ -182,12 +185,26 @@ const REASONS: Record<number, string> = {
   429: 'Too Many Requests',
 };
 
-/** A refusal as the contract words it: never 5xx, one body, no sign of success. `path` is without its query. */
-export function expectRefusal(answer: Answer, method: string, path: string): void {
-  const { status, headers, body } = answer;
-  expect(answer).toMatchObject({ status: expect.toBeOneOf(Object.keys(REASONS).map(Number)) });
-  expect(headers).toMatchObject({ 'content-type': 'application/json', 'access-control-allow-origin': '*' });
-  expect(headers['x-epages-media-type']).toBeUndefined();
-  expect(body).toEqual({ message: expect.any(String), status: REASONS[status] });
-  expect(body.message.slice(-`, Request: ${method} ${path}`.length)).toBe(`, Request: ${method} ${path}`);
+/**
+ * A refusal as the contract words it: never 5xx, one body, no sign of success. `path` is without its query. The sweeps
+ * look at tens of thousands of them, so all of it is one comparison.
+ */
+export function expectRefusal({ status, headers, body }: Answer, method: string, path: string): void {
+  const ending = `, Request: ${method} ${path}`;
+  const { message, ...others } = (body ?? {}) as { message?: unknown };
+  expect({
+    status,
+    type: headers['content-type'],
+    origin: headers['access-control-allow-origin'],
+    mediaType: headers['x-epages-media-type'],
+    ending: typeof message === 'string' ? message.slice(-ending.length) : message,
+    others,
+  }).toEqual({
+    status: Object.hasOwn(REASONS, status) ? status : 'one that refuses',
+    type: 'application/json',
+    origin: '*',
+    mediaType: undefined,
+    ending,
+    others: { status: REASONS[status] },
+  });
 }

@@ -91,6 +91,9 @@ const paymentMethod = (index: number): fc.Arbitrary<PaymentMethod> =>
       money.map((amount) => 0 - amount),
     ),
     releaseUnpaidAfterDays: fc.constant(null),
+    releaseUnpaidAfterMinutes: fc.constant(null),
+    providerLabel: fc.constant(null),
+    capture: fc.constant('automatic' as const),
   });
 
 const shop: fc.Arbitrary<ShopRules> = fc

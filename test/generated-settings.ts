@@ -189,6 +189,8 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         fc.record({
           ...named,
           provider: optional(text),
+          providerLabel: optional(text),
+          capture: optional(fc.constant('manual' as const)),
           price: fc
             .tuple(amount, fc.boolean())
             .map(([value, isDiscount]) => (isDiscount && value ? -value : value)),
@@ -224,6 +226,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
       customerGroups: fc.uniqueArray(text, { maxLength: 3 }).map((names) => names.toSorted()),
       crossSellingTitle: fc.option(texts, { nil: null }),
       showFromPrices: fc.boolean(),
+      categoriesShowSubcategories: fc.boolean(),
       publicCatalogue: fc.boolean(),
       sellBeyondStock: fc.boolean(),
       maxPerOrder: fc.option(
@@ -231,6 +234,12 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         { nil: null },
       ),
       dailyEmailsPerRecipient: fc.integer({ min: 1, max: 1_000 }),
+      emailNewOrders: fc.boolean(),
+      lowStockLevel: fc.option(fc.integer({ min: 0, max: 1_000 }), { nil: null }),
+      carriers: fc.dictionary(
+        fc.constantFrom('DHL', 'Harbour Parcel'),
+        fc.constantFrom('https://parcels.example/{code}', 'https://track.example/?c={code}&l=en'),
+      ),
       mandatoryAddressFields: fc.subarray(ADDRESS_FIELDS),
       invoicing: fc.record({
         company: optional(line),
@@ -256,6 +265,12 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         fontUrl: optional(fc.constantFrom('/media/Quay/files/own.woff2', 'https://quay.example/own.woff2')),
         showName: optional(fc.boolean()),
       }),
+      orderPage: fc.record({ cancellation: fc.boolean(), returnDays: fc.integer({ min: 0, max: 3650 }) }),
+      withdrawal: fc.record({
+        days: fc.integer({ min: 0, max: 365 }),
+        transitDays: fc.integer({ min: 0, max: 90 }),
+      }),
+      accessibility: fc.option(texts, { nil: null }),
     });
     return sections.chain((file) =>
       campaigns(file, texts).map((couponCampaigns) => ({ ...file, couponCampaigns })),

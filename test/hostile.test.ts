@@ -66,7 +66,8 @@ async function send(operation: Operation, changed?: CallOptions, search?: Search
 /** Refused with this status, by an answer in the contract's form; its text without the request. */
 function textOf(operation: Operation, { answer, path }: { answer: Answer; path: string }, status: number) {
   expectRefusal(answer, operation.method, path);
-  expect(answer).toMatchObject({ status });
+  // Compared plainly first: asking the test runner is slow.
+  if (answer.status !== status) expect(answer).toMatchObject({ status });
   return (answer.body.message as string).replace(`, Request: ${operation.method} ${path}`, '');
 }
 

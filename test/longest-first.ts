@@ -7,13 +7,18 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * files, and some of these are short.
  */
 const LONG_FILES = [
-  'test/cli.test.ts',
   'test/hostile.test.ts',
   'test/start.test.ts',
-  'src/db/embedded.test.ts',
+  'test/cli.test.ts',
   'src/pricing/totals.property.test.ts',
-  'test/side-by-side.test.ts',
   'test/security/event-loop.test.ts',
+  'test/access.test.ts',
+  'test/tenants.test.ts',
+  'test/contract.test.ts',
+  'test/crash.test.ts',
+  'test/browser/pages.test.ts',
+  'src/db/embedded.test.ts',
+  'test/side-by-side.test.ts',
   'src/carts/plain-store.test.ts',
 ];
 

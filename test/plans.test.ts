@@ -16,8 +16,8 @@ import type { Service } from './service.ts';
 
 /** What has a row for each thing that a shop sells, or for each time that it does. */
 const GROWING = (
-  'product price_history product_image product_category cross_selling watcher listing category_listing customer cart ' +
-  'coupon customer_order order_line order_event order_payment order_shipment order_return order_document audit_entry ' +
+  'product price_history product_image product_category cross_selling watcher listing category_listing subcategory_listing ' +
+  'customer cart coupon customer_order order_line order_event order_payment order_shipment order_return order_document audit_entry ' +
   'newsletter_subscriber'
 ).split(' ');
 
@@ -67,7 +67,10 @@ const READING_ALL: readonly { begins: readonly string[]; because: string }[] = [
   },
   {
     because: 'a whole category is emptied',
-    begins: ['delete from category_listing where shop_id = $1 and category_id'],
+    begins: [
+      'delete from category_listing where shop_id = $1 and category_id',
+      'delete from subcategory_listing where shop_id = $1 and category_id',
+    ],
   },
   {
     because: 'it cleans up once an hour',

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import pino from 'pino';
 import { inject } from 'vitest';
-import { buildApp } from '../src/app.ts';
+import { buildApp, type AppDeps } from '../src/app.ts';
 import type { CartStoreOptions } from '../src/carts/cart-store.ts';
 import { readConfig, type Config } from '../src/config.ts';
 import { openDatabase, type Database, type DatabaseOptions } from '../src/db/database.ts';
@@ -56,10 +56,14 @@ export const cartStoreOptions: CartStoreOptions = { cache: true, batch: true };
 /** Where the services of this test file store images; a file may start an S3 server for them. */
 export const mediaServer: { s3: S3Server | undefined } = { s3: undefined };
 
-/** With `beside`, another process on the database of that service, which must be closed last. */
+/**
+ * With `beside`, another process on the database of that service, which must be closed last. With `providers`, other
+ * payment providers than the built-in ones; with `log`, a log that the test reads.
+ */
 export async function startService(
   environment: Record<string, string> = {},
   beside?: Service,
+  { providers, log }: Partial<Pick<AppDeps, 'providers' | 'log'>> = {},
 ): Promise<Service> {
   const { name, drop } = beside ? { name: beside.database, drop: async () => {} } : await cloneDatabase();
   let fixed: Date | undefined;
@@ -74,7 +78,13 @@ export async function startService(
     DATABASE_NAMED_STATEMENTS: String(!IS_POOLED),
     ...environment,
   });
-  const app = await buildApp({ config, db, log: pino({ level: config.LOG_LEVEL }), cartStoreOptions });
+  const app = await buildApp({
+    config,
+    db,
+    log: log ?? pino({ level: config.LOG_LEVEL }),
+    cartStoreOptions,
+    ...(providers && { providers }),
+  });
   checkAnswers(app);
   return {
     app,

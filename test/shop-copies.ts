@@ -104,12 +104,13 @@ export async function rowsOf({ db }: Service, shopId: string): Promise<Record<st
   const rows: Record<string, unknown[]> = {};
   for (const { name, columns } of await findShopTables(db)) {
     // When a token was last used is written a moment after the request, so that it may come after the backup. Another
-    // installation seals the secrets of webhooks with its own key.
+    // installation seals the secrets of webhooks and payment methods with its own key.
     const ignored = [
       'version',
       'settings_version',
       'last_used_at',
       ...(name === 'webhook' ? ['secret_sealed'] : []),
+      ...(name === 'payment_account' ? ['fields_sealed'] : []),
     ];
     const texts = columns
       .filter((column) => !ignored.includes(column.name))

@@ -1,9 +1,8 @@
 import { updateCachedStock } from '../catalogue/products/cart-product-cache.ts';
 import type { Database } from '../db/database.ts';
 import { conflict } from '../http/errors.ts';
-import { newId } from '../kernel/ids.ts';
-import { confirmation } from '../orders/confirmation-email.ts';
 import type { NewOrder, OrderRequest } from '../orders/new-order.ts';
+import { placedEmails } from '../orders/placed-emails.ts';
 import { createOrderBatcher, placeAlone } from '../orders/order-batcher.ts';
 import { placeOrders } from '../orders/place.ts';
 import type { OrderRow } from '../orders/queries.ts';
@@ -37,8 +36,7 @@ export function createOrderPlacing(
       const item: OrderRequest = {
         order,
         options: {
-          mailId: newId(now),
-          mail: { ...confirmation(order, { locale: order.locale, settings: open.settings }), shopId },
+          emails: placedEmails(order, open.settings, now),
           entry: entry && { ...entry, object: { ...entry.object, orderId: order.orderId } },
           expected: isCached ? { settingsVersion, products } : undefined,
         },

@@ -302,6 +302,7 @@ describe('0011_settings_document.sql', () => {
       customerGroups: [],
       crossSellingTitle: 'Passt dazu',
       showFromPrices: false,
+      categoriesShowSubcategories: true,
       publicCatalogue: false,
       sellBeyondStock: true,
       maxPerOrder: 2.5,

@@ -1,22 +1,25 @@
 import type { Transaction } from '../db/database.ts';
 import { conflict } from '../http/errors.ts';
 import { recordEvents } from '../platform/events/log.ts';
+import { queueOrderCancelled, type CancelCause } from './cancel-email.ts';
 import { changeOrder } from './change.ts';
 import { recordHistory } from './history.ts';
 import { moveStock, restOf, type OpenOrder } from './manage-change.ts';
 import { giveBackCoupon } from './manage-queries.ts';
+import { wishForAttempt } from './payments/queries.ts';
 import type { ManagedOrder } from './queries.ts';
 
 /**
  * Cancels an order that this transaction has locked and that is not cancelled yet: what was not sent goes back into the
- * stock, and the use of the coupon is given back. The history records who did it (`appId`; null: the shop itself) and
- * why. Returns the cancelled order.
+ * stock, and the use of the coupon is given back. The history records who did it (`appId`; null: the shop itself, or its
+ * customer) and why. The customer gets an email. Returns the cancelled order.
  */
 export async function cancelOrder(
   tx: Transaction,
   shopId: string,
   open: Omit<OpenOrder, 'appId'> & { appId: string | null },
   reason: string | null,
+  cause: CancelCause = open.appId === null ? 'unpaid' : 'merchant',
 ): Promise<ManagedOrder> {
   const { order, dealings, appId } = open;
   const { lines, coupon } = order.content;
@@ -24,6 +27,8 @@ export async function cancelOrder(
   if (lines.length > 0 && rest.length === 0) {
     throw conflict('All of the order was sent, record a return instead');
   }
+  // Nobody is to pay for it any more; what comes all the same is refunded.
+  await wishForAttempt(tx, shopId, order.orderId, 'cancel');
   const productOf = new Map(lines.map(({ lineItemId, productId }) => [lineItemId, productId]));
   await moveStock(
     { tx, shopId },
@@ -45,13 +50,14 @@ export async function cancelOrder(
     {
       type: 'ORDER_CANCELLED',
       resourceId: order.orderId,
-      data: { reason: appId === null ? 'unpaid' : 'merchant' },
+      data: { reason: cause },
     },
   ]);
   await recordHistory(tx, shopId, order.orderId, {
     appId,
     kind: 'cancelled',
-    details: { reason, givenBack: rest },
+    details: { reason, cause, givenBack: rest },
   });
+  await queueOrderCancelled(tx, shopId, cancelled, cause);
   return cancelled;
 }

@@ -1,14 +1,19 @@
+import { anyText } from '../catalogue/products/render.ts';
+import type { Queries } from '../db/database.ts';
+import { languageTag } from '../http/locale.ts';
 import type { Messages } from '../kernel/messages.ts';
 import { formatMoney } from '../kernel/money.ts';
-import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
-import type { Row } from '../platform/email/letter.ts';
-import type { QueuedEmail } from '../platform/email/queue.ts';
-import type { Content } from '../pricing/content.ts';
-import { anyText } from '../catalogue/products/render.ts';
-import { unitSign } from '../catalogue/products/units.ts';
+import type { EmailKind, EmailRequest, EmailWords } from '../platform/email/kind.ts';
+import type { Row, Section } from '../platform/email/letter.ts';
+import { findLegalTexts, type LegalText } from '../shops/legal/queries.ts';
+import { shopSettings, type Settings } from '../shops/settings/settings.ts';
+import { bankTransfer, type BankTransfer } from './bank-transfer.ts';
+import { addressLines, nameOf } from './documents/address-lines.ts';
 import { recordUnsentEmail } from './history.ts';
-import type { RenderContext } from './line-item-view.ts';
-import { ORDER_EMAIL, unbroken } from './order-email.ts';
+import { lineText } from './line-text.ts';
+import { outstandingOf } from './manage-change.ts';
+import { ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
+import { findManagedOrder, type ManagedOrder } from './queries.ts';
 
 interface PricedText {
   text: string;
@@ -19,6 +24,7 @@ interface PricedText {
 export interface OrderPlaced {
   orderId: string;
   orderNumber: string;
+  orderedOn: string;
   lines: PricedText[];
   subTotal: string;
   basketDiscount: string | null;
@@ -27,46 +33,144 @@ export interface OrderPlaced {
   extras: string | null;
   shipping: PricedText | null;
   payment: PricedText | null;
+  /** Where prices are net: what all of it costs before the taxes are added. */
+  totalBeforeTax: string | null;
   grandTotal: string;
+  /** By rate, such as `19%`. */
+  taxes: PricedText[];
   /** The tax that the total includes; null: none. */
   totalTax: string | null;
+  /** null: the order is paid in another way, or is paid. */
+  transfer: (BankTransfer & { amount: string }) | null;
+  customerName: string;
+  billingAddress: string[];
+  /** null: it is delivered to the billing address, or nothing is. */
+  shippingAddress: string[] | null;
+  contact: { email: string; phone: string | null };
+  comment: string | null;
 }
 
-type ConfirmationWords = EmailWords & Messages['email']['order'];
+/** With the texts that the customer must have on a durable medium (Consumer Rights Directive, article 8(7)). */
+export interface OrderConfirmed extends OrderPlaced {
+  legalTexts: LegalText[];
+}
 
-export const orderConfirmation: EmailKind<OrderPlaced, ConfirmationWords> = {
+export type OrderWords = EmailWords & Messages['email']['order'];
+
+export const ORDER_PLACED_PLACEHOLDERS = {
+  ...ORDER_EMAIL.placeholders,
+  orderDate: { meaning: 'When it was ordered.', value: ({ orderedOn }: OrderPlaced) => orderedOn },
+  total: {
+    meaning: 'What the order costs, with its currency.',
+    value: ({ grandTotal }: OrderPlaced) => unbroken(grandTotal),
+  },
+  tax: {
+    meaning: 'Tax in the total; nothing if there is none.',
+    value: ({ totalTax }: OrderPlaced) => totalTax && unbroken(totalTax),
+  },
+  shippingMethod: {
+    meaning: 'Name of the shipping method; nothing if nothing is shipped.',
+    value: ({ shipping }: OrderPlaced) => shipping?.text ?? null,
+  },
+  paymentMethod: {
+    meaning: 'Name of the payment method; nothing if there is none.',
+    value: ({ payment }: OrderPlaced) => payment?.text ?? null,
+  },
+};
+
+/** Every fact is there. */
+export const SAMPLE_PLACED: OrderPlaced = {
+  ...SAMPLE_ORDER,
+  orderedOn: '15.11.2026',
+  lines: [
+    { text: '2\u00a0× Ginger tea', amount: '9,80 €' },
+    { text: '1\u00a0× Kettle', amount: '39,00 €' },
+  ],
+  subTotal: '48,80 €',
+  basketDiscount: '-1,00 €',
+  coupon: '-2,00 €',
+  extras: '0,25 €',
+  shipping: { text: 'Express', amount: '12,00 €' },
+  payment: { text: 'Bank transfer', amount: '1,50 €' },
+  totalBeforeTax: null,
+  grandTotal: '59,55 €',
+  taxes: [
+    { text: '7%', amount: '0,64 €' },
+    { text: '19%', amount: '8,01 €' },
+  ],
+  totalTax: '8,65 €',
+  transfer: {
+    amount: '59,55 €',
+    holder: 'Harbour & Hearth GmbH',
+    bank: 'Harbour Bank',
+    iban: 'DE02 1203 0000 0000 2020 51',
+    bic: 'BYLADEM1001',
+    reference: SAMPLE_ORDER.orderNumber,
+  },
+  customerName: 'Ada Lindqvist',
+  billingAddress: ['Ada Lindqvist', 'Speicherweg 4', '20457 Hamburg'],
+  shippingAddress: ['Jonas Lindqvist', 'Storgatan 7', '211 41 Malmö', 'SWEDEN'],
+  contact: { email: 'ada@mail.example', phone: '+49 40 123456' },
+  comment: 'Please ring twice.',
+};
+
+export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
   ...ORDER_EMAIL,
   name: 'order',
   occasion: 'To the customer, when an order was placed.',
   example: { en_GB: { subject: 'Order {orderNumber}', text: 'Thank you!\n\n{lines}\n\nYour {shopName}' } },
   isLimited: true,
-  onLimited: (db, shopId, emailId, { orderId }) => recordUnsentEmail(db, shopId, orderId, emailId),
-  placeholders: {
-    ...ORDER_EMAIL.placeholders,
-    total: {
-      meaning: 'What the order costs, with its currency.',
-      value: ({ grandTotal }) => unbroken(grandTotal),
-    },
-    tax: {
-      meaning: 'Tax in the total; nothing if there is none.',
-      value: ({ totalTax }) => totalTax && unbroken(totalTax),
-    },
-    shippingMethod: {
-      meaning: 'Name of the shipping method; nothing if nothing is shipped.',
-      value: ({ shipping }) => shipping?.text ?? null,
-    },
-    paymentMethod: {
-      meaning: 'Name of the payment method; nothing if there is none.',
-      value: ({ payment }) => payment?.text ?? null,
-    },
+  sample: {
+    ...SAMPLE_PLACED,
+    legalTexts: [
+      {
+        page: 'terms-and-conditions',
+        title: 'Terms and conditions',
+        text: 'Goods are ours until they are paid.',
+      },
+      {
+        page: 'rights-of-withdrawal',
+        title: 'Right of withdrawal',
+        text: 'You may withdraw within 14 days.',
+      },
+    ],
   },
+  onLimited: (db, shopId, emailId, { orderId }) => recordUnsentEmail(db, shopId, orderId, emailId),
+  placeholders: ORDER_PLACED_PLACEHOLDERS,
   lines: { meaning: 'The table of what was ordered, with discounts, costs and total.', rows: orderRows },
+  sections: (facts, words) => [
+    ...transferSection(facts, words),
+    ...addressSections(facts, words),
+    ...(facts.legalTexts.length === 0
+      ? []
+      : [{ title: words.attached, rows: facts.legalTexts.map(({ title }) => plain(title)) }]),
+  ],
   words: (email) => ({ ...email.aboutOrder, ...email.order }),
+  load: async (db, email) => {
+    const { shopId, locale } = email;
+    const { defaultLocale } = await shopSettings(db, shopId);
+    // Terms of a contract in another language are better than none.
+    const locales = [locale, defaultLocale];
+    const [loaded, legalTexts] = await Promise.all([
+      loadOrder(db, email as EmailRequest<{ orderId: string }>),
+      findLegalTexts(db, shopId, ['terms-and-conditions', 'rights-of-withdrawal'], locales),
+    ]);
+    return loaded && { ...loaded, legalTexts };
+  },
+  attachments: async (_db, { facts: { legalTexts } }) =>
+    legalTexts.map(({ page, title, text }) => ({
+      name: `${page}.txt`,
+      type: 'text/plain; charset=utf-8',
+      bytes: Buffer.from(`${title}\n\n${text}\n`),
+    })),
 };
 
-function orderRows(facts: OrderPlaced, words: ConfirmationWords): Row[] {
+const plain = (text: string): Row => ({ text, as: 'plain' });
+
+export function orderRows(facts: OrderPlaced, words: OrderWords): Row[] {
   const row = (text: string, amount: string | null, as: NonNullable<Row['as']> = 'sum'): Row[] =>
     amount === null ? [] : [{ text, amount, as }];
+  const isAdded = facts.totalBeforeTax !== null;
   return [
     ...facts.lines,
     ...row(words.subTotal, facts.subTotal),
@@ -75,48 +179,109 @@ function orderRows(facts: OrderPlaced, words: ConfirmationWords): Row[] {
     ...row(words.extras, facts.extras),
     ...(facts.shipping ? row(words.shipping({ method: facts.shipping.text }), facts.shipping.amount) : []),
     ...(facts.payment ? row(words.payment({ method: facts.payment.text }), facts.payment.amount) : []),
+    ...row(words.totalBeforeTax, facts.totalBeforeTax),
+    ...(isAdded
+      ? facts.taxes.flatMap(({ text, amount }) => row(words.addedTax({ rate: text }), amount))
+      : []),
     ...row(words.grandTotal, facts.grandTotal, 'total'),
-    ...row(words.totalTax, facts.totalTax, 'note'),
+    ...(isAdded
+      ? []
+      : facts.taxes.flatMap(({ text, amount }) => row(words.includedTax({ rate: text }), amount, 'note'))),
   ];
 }
 
-/** The order has no number yet: the statement that places the order and queues the email adds it. */
-export type OrderConfirmationEmail = Omit<QueuedEmail<Omit<OrderPlaced, 'orderNumber'>>, 'shopId'>;
+function transferSection({ transfer }: OrderPlaced, words: OrderWords): Section[] {
+  if (!transfer) return [];
+  const fact = (text: string, amount: string | undefined): Row[] =>
+    amount === undefined ? [] : [{ text, amount, as: 'fact' }];
+  const { holder, bank, iban, bic, reference, amount } = transfer;
+  return [
+    {
+      title: words.howToPay,
+      rows: [
+        plain(words.transfer({ amount: unbroken(amount) })),
+        ...fact(words.bank.holder, holder),
+        ...fact(words.bank.name, bank),
+        ...fact(words.bank.iban, iban),
+        ...fact(words.bank.bic, bic),
+        ...fact(words.bank.reference, reference),
+      ],
+    },
+  ];
+}
 
-/** Tells a customer what was ordered, in the language of the cart. */
-export function confirmation(
-  { orderId, content, email: to }: { orderId: string; content: Content; email: string },
-  { locale, settings }: Pick<RenderContext, 'locale' | 'settings'>,
-): OrderConfirmationEmail {
+export function addressSections(
+  { billingAddress, shippingAddress }: OrderPlaced,
+  words: OrderWords,
+): Section[] {
+  return [
+    { title: words.billingAddress, rows: billingAddress.map(plain) },
+    ...(shippingAddress ? [{ title: words.shippingAddress, rows: shippingAddress.map(plain) }] : []),
+  ];
+}
+
+/** The order as it is when the email is sent; undefined: its customer was erased. */
+export async function loadOrder(
+  db: Queries,
+  { shopId, locale, facts: { orderId } }: EmailRequest<{ orderId: string }>,
+): Promise<OrderPlaced | undefined> {
+  const [order, settings] = await Promise.all([
+    findManagedOrder(db, shopId, orderId),
+    shopSettings(db, shopId),
+  ]);
+  return order && !order.erasedAt ? orderPlaced(order, locale, settings) : undefined;
+}
+
+function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): OrderPlaced {
+  const { content, billingAddress, shippingAddress } = order;
+  const { shipping, payment, coupon } = content;
+  const language = languageTag(locale);
   const money = (minor: number) => formatMoney(minor, content.currency, locale);
   const unlessZero = (minor: number) => (minor === 0 ? null : money(minor));
   const text = (texts: Parameters<typeof anyText>[0]) => anyText(texts, locale, settings.defaultLocale) ?? '';
-  const extras = content.lines.reduce((sum, line) => sum + line.deposit + line.ecoParticipation, 0);
-  const { shipping, payment, coupon } = content;
+  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 });
+  const outstanding = outstandingOf(order);
+  const transfer =
+    outstanding === 0
+      ? undefined
+      : bankTransfer(
+          { orderNumber: order.orderNumber, paymentMethodId: payment?.method?.paymentMethodId },
+          settings,
+        );
+  const addressOf = (address: typeof billingAddress) => addressLines(address, settings.country, language);
   return {
-    to,
-    locale,
-    template: orderConfirmation.name,
-    facts: {
-      orderId,
-      lines: content.lines.map(({ quantity, orderUnit, name, variation, amount }) => ({
-        text: [
-          `${Number(quantity)} ${unitSign(orderUnit.unit, locale, settings)}`,
-          variation ? `${text(name)} (${text(variation)})` : text(name),
-        ].join(' '),
-        amount: money(amount),
-      })),
-      subTotal: money(content.subTotal),
-      basketDiscount: unlessZero(content.basketDiscount),
-      coupon: unlessZero(coupon?.amount ?? 0),
-      extras: unlessZero(extras),
-      shipping: shipping && { text: text(shipping.name), amount: money(shipping.price) },
-      payment: payment && {
-        text: payment.method ? text(payment.method.name) : (payment.name ?? ''),
-        amount: money(payment.price),
-      },
-      grandTotal: money(content.grandTotal),
-      totalTax: unlessZero(content.totalTax),
+    orderId: order.orderId,
+    orderNumber: order.orderNumber,
+    orderedOn: new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(
+      order.createdAt,
+    ),
+    lines: content.lines.map((line) => ({
+      text: lineText(line, line.quantity, locale, settings),
+      amount: money(line.amount),
+    })),
+    subTotal: money(content.subTotal),
+    basketDiscount: unlessZero(content.basketDiscount),
+    coupon: unlessZero(coupon?.amount ?? 0),
+    extras: unlessZero(content.lines.reduce((sum, line) => sum + line.deposit + line.ecoParticipation, 0)),
+    shipping: shipping && { text: text(shipping.name), amount: money(shipping.price) },
+    payment: payment && {
+      text: payment.method ? text(payment.method.name) : (payment.name ?? ''),
+      amount: money(payment.price),
     },
+    totalBeforeTax: content.taxType === 'NET' ? money(content.totalBeforeTax) : null,
+    grandTotal: money(content.grandTotal),
+    taxes: content.taxes
+      .filter(({ tax }) => tax !== 0)
+      .map(({ rate, tax }) => ({ text: percent.format(rate / 10_000), amount: money(tax) })),
+    totalTax: unlessZero(content.totalTax),
+    transfer: transfer ? { ...transfer, amount: money(outstanding) } : null,
+    customerName: nameOf(billingAddress),
+    billingAddress: addressOf(billingAddress),
+    shippingAddress: shipping && shippingAddress ? addressOf(shippingAddress) : null,
+    contact: {
+      email: billingAddress.emailAddress ?? '',
+      phone: billingAddress.phoneNumber ?? billingAddress.mobilePhoneNumber,
+    },
+    comment: order.customerComment,
   };
 }

@@ -7,6 +7,7 @@ import { messages } from '../kernel/messages.ts';
 import { imagesOf, SHOWN_IN_LINES } from '../platform/media/images.ts';
 import type { Content, ContentLine, ContentTax, ContentTaxClass } from '../pricing/content.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import { providerLabel } from './payments/providers.ts';
 import type { LineItemContainer, PaymentData, ShippingData } from './line-item-schema.ts';
 
 /** The language and the address that a cart, an order or a document is shown with. */
@@ -151,7 +152,7 @@ export function paymentData(
     paymentMethod: method && {
       id: method.paymentMethodId,
       name: textOf(method.name, context),
-      providerName: method.providerName,
+      providerName: providerLabel(method.providerName),
       additionalData: method.additionalData,
     },
     transactionId: payment.transactionId,

@@ -16,7 +16,14 @@ import { isBackInStock } from '../catalogue/products/save-product.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import type { OrderChanges } from './change.ts';
 import { recordHistory, type HistoryKind } from './history.ts';
-import { changeStock, findDealings, type Dealings, type PartLine, type StockMove } from './manage-queries.ts';
+import {
+  changeStock,
+  findDealings,
+  type Dealings,
+  type PartLine,
+  type Return,
+  type StockMove,
+} from './manage-queries.ts';
 import { ManagedOrderAnswer } from './manage-schema.ts';
 import { lockOrder, type ManagedOrder } from './queries.ts';
 import { toOrder } from './render.ts';
@@ -111,9 +118,6 @@ export function outstandingOf({ content, cancelledAt, paidAmount, refundedAmount
 
 function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: RenderContext) {
   const price = (minor: number) => priceOf(minor, order.currency, 'GROSS', locale);
-  const linesOf = (lines: readonly PartLine[]) =>
-    lines.map(({ lineItemId, quantity }) => ({ lineItemId, quantity: Number(quantity) }));
-  const moment = (at: string) => toMilliseconds(new Date(at));
   return {
     editing:
       order.editingAppId === null
@@ -126,18 +130,12 @@ function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Rende
     shipments: dealings.shipments.map(({ shipmentId, at, lines, carrier, trackingCode }) => ({
       shipmentId,
       shippedOn: moment(at),
-      lines: linesOf(lines),
+      lines: numbered(lines),
       carrier,
       trackingCode,
     })),
-    returns: dealings.returns.map(({ returnId, at, lines, restocked, note }) => ({
-      returnId,
-      returnedOn: moment(at),
-      lines: linesOf(lines),
-      restocked,
-      note,
-    })),
-    payments: dealings.payments.map(({ paymentId, at, kind, amount, reference, note, returnId }) => ({
+    returns: dealings.returns.map(toReturn),
+    payments: dealings.payments.map(({ paymentId, at, kind, amount, reference, note, returnId, state }) => ({
       paymentId,
       recordedOn: moment(at),
       kind,
@@ -145,13 +143,47 @@ function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Rende
       reference,
       note,
       returnId,
+      ...(state !== 'done' && { state }),
     })),
+    ...(dealings.attempts.length > 0 && {
+      paymentAttempts: dealings.attempts.map((attempt) => ({
+        attemptId: attempt.attemptId,
+        startedOn: moment(attempt.at),
+        provider: attempt.provider,
+        state: attempt.state,
+        amount: price(attempt.amount),
+        reference: attempt.reference,
+        error: attempt.error,
+      })),
+    }),
+  };
+}
+
+/** With numbers, for answers and for the history. */
+export const numbered = (lines: readonly PartLine[]) =>
+  lines.map(({ lineItemId, quantity }) => ({ lineItemId, quantity: Number(quantity) }));
+
+const moment = (at: string | Date) => toMilliseconds(new Date(at));
+
+export function toReturn({ at, lines, unsentLines, ...fields }: Omit<Return, 'at'> & { at: string | Date }) {
+  return {
+    returnId: fields.returnId,
+    returnedOn: moment(at),
+    state: fields.state,
+    origin: fields.origin,
+    lines: numbered(lines),
+    unsentLines: unsentLines.map(({ quantity, ...line }) => ({ ...line, quantity: Number(quantity) })),
+    restocked: fields.restocked,
+    reason: fields.reason,
+    note: fields.note,
+    declaredBy: fields.declaredBy,
+    contact: fields.contact,
   };
 }
 
 export function record(
-  { tx, shopId }: OrderCall,
-  { order, appId }: OpenOrder,
+  { tx, shopId }: Pick<OrderCall, 'tx' | 'shopId'>,
+  { order, appId }: Pick<OpenOrder, 'order'> & { appId: string | null },
   kind: HistoryKind,
   details: Record<string, unknown>,
 ): Promise<void> {
@@ -242,4 +274,9 @@ export function exactAmount(
 /** For the history: what it was, and what it is. */
 export function moneyChange(from: number, to: number, { currency }: Pick<ManagedOrder, 'currency'>) {
   return { from: toDecimal(from, currency), to: toDecimal(to, currency) };
+}
+
+/** `12.5 EUR` */
+export function moneyText(minor: number, { currency }: Pick<ManagedOrder, 'currency'>): string {
+  return `${toDecimal(minor, currency)} ${currency}`;
 }

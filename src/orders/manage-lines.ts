@@ -26,6 +26,7 @@ import {
   type OrderCall,
 } from './manage-change.ts';
 import { findOffer } from './manage-queries.ts';
+import { wishForAttempt } from './payments/queries.ts';
 import {
   AddedLine,
   ChangedLine,
@@ -190,7 +191,8 @@ export function managedLines(api: Operations): void {
       const wanted = paymentMethodId.toUpperCase();
       const method = settings.paymentMethods.find((one) => one.paymentMethodId === wanted);
       if (!method) throw invalid('UNKNOWN_VALUE', 'paymentMethodId');
-      const { providerName, additionalData } = method;
+      const { additionalData } = method;
+      const providerName = method.providerLabel ?? method.providerName;
       const before = content.payment?.method?.paymentMethodId ?? null;
       const payment = {
         method: { paymentMethodId: wanted, name: named(method, settings), providerName, additionalData },
@@ -202,6 +204,8 @@ export function managedLines(api: Operations): void {
           ? exactAmount(price, order, 'price', { least: -MOST_MINOR })
           : paymentPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
       };
+      // The page of the former method asks for money in its way.
+      if (before !== wanted) await wishForAttempt(call.tx, call.shopId, order.orderId, 'cancel');
       return edited(call, open, { payment }, 'payment method changed', (after) => ({
         paymentMethodId: { from: before, to: wanted },
         price: moneyChange(content.payment?.price ?? 0, after.payment!.price, order),

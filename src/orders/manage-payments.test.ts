@@ -18,7 +18,7 @@ afterAll(() => service.close());
 
 describe('payments and refunds', () => {
   test('add up to the grand total, and no further', async () => {
-    const { order } = await givenOrder();
+    const { shop, order } = await givenOrder();
     const part = await well(order, 'POST', '/payments', { amount: '30', reference: 'QP-1', note: 'bank' });
     const first = lastMoment();
     expect(part).toMatchObject({ partiallyPaidOn: first, paidOn: null, lastUpdatedOnDate: null });
@@ -37,6 +37,13 @@ describe('payments and refunds', () => {
         },
       ],
     });
+    const email = { shopId: shop.shopId, to: 'ada.lindqvist@mail.example', locale: 'en_GB' };
+    const facts = { orderId: order.id, orderNumber: order.body.orderNumber };
+    expect((await queuedEmails(service)).at(-1)).toEqual({
+      ...email,
+      template: 'paymentReceived',
+      facts: { ...facts, amount: '30.00 €', outstanding: '9.90 €' },
+    });
     expect(await refused(order, 'POST', '/payments', { amount: 9.91 })).toEqual([
       400,
       'No more than 9.9 EUR are outstanding',
@@ -47,6 +54,11 @@ describe('payments and refunds', () => {
       paidOn: lastMoment(),
     });
     expect(all.management.outstandingAmount).toEqual(price(0));
+    expect((await queuedEmails(service)).at(-1)).toEqual({
+      ...email,
+      template: 'paymentReceived',
+      facts: { ...facts, amount: '9.90 €', outstanding: null },
+    });
   });
 
   test.each([0, -1, '0.00', 0.001, '1.001', 1e11])('%j is no amount', async (amount) => {
@@ -84,7 +96,7 @@ describe('payments and refunds', () => {
       to: 'ada.lindqvist@mail.example',
       locale: 'en_GB',
       template: 'refund',
-      facts: { orderNumber: order.body.orderNumber, amount: '3.50 €' },
+      facts: { orderId: order.id, orderNumber: order.body.orderNumber, amount: '3.50 €' },
     });
     const sums = await service.db.one(sql`
       select sum(amount) filter (where kind = 'refund')::int as refunds, count(*)::int as rows from order_payment

@@ -1,26 +1,20 @@
 import { badRequest, conflict } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { newId } from '../kernel/ids.ts';
-import { queueEmails } from '../platform/email/queue.ts';
-import { recordEvents } from '../platform/events/log.ts';
-import { formatMoney, toDecimal } from '../kernel/money.ts';
-import { changeOrder, type OrderChanges } from './change.ts';
 import {
   exactAmount,
   manageOperation,
   managedOrder,
+  moneyText,
   openOrder,
   outstandingOf,
-  record,
   refuseCancelled,
-  statesReached,
-  type OpenOrder,
-  type OrderCall,
 } from './manage-change.ts';
-import { insertPayment, type Payment } from './manage-queries.ts';
 import { MoneyRequest } from './manage-schema.ts';
-import type { ManagedOrder } from './queries.ts';
-import { refundEmail } from './refund-email.ts';
+import { queuePaymentReceived } from './payment-emails.ts';
+import { wishForAttempt } from './payments/queries.ts';
+import { recordPayment } from './record-payment.ts';
+import { refunded } from './refund.ts';
 
 export function managedPayments(api: Operations): void {
   api.write(
@@ -31,33 +25,29 @@ export function managedPayments(api: Operations): void {
       name: 'createOrderPayment',
       summary: 'Create order payment',
       description:
-        'Records money that came in. 400: more than what is outstanding. 409: the order is cancelled.',
+        'Records money that came in, and tells the customer by email. 400: more than what is outstanding. 409: the order is cancelled.',
       body: MoneyRequest,
       status: 201,
     },
     async (call) => {
       const { tx, shopId, body } = call;
       const open = await openOrder(call);
-      const { order, dealings, settings } = open;
+      const { order, settings } = open;
       refuseCancelled(order);
       const amount = exactAmount(body.amount, order, 'amount', { least: 1 });
       const outstanding = outstandingOf(order);
       if (amount > outstanding) {
         throw badRequest(`No more than ${moneyText(outstanding, order)} are outstanding`);
       }
-      const paymentId = newId(tx.now);
-      await insertPayment(tx, shopId, order.orderId, {
-        paymentId,
-        kind: 'payment',
+      // Whoever has paid by hand must not pay again on the page of a provider.
+      if (amount === outstanding) await wishForAttempt(tx, shopId, order.orderId, 'cancel');
+      const paid = await recordPayment(tx, shopId, open, {
+        paymentId: newId(tx.now),
         amount,
         reference: body.reference ?? null,
         note: body.note ?? null,
-        returnId: null,
       });
-      const paidAmount = order.paidAmount + amount;
-      const states = statesReached({ ...order, paidAmount }, dealings.shipments, tx.now);
-      const paid = await changeOrder(tx, shopId, order, { paidAmount, ...states }, { also: ['payments'] });
-      await record(call, open, 'payment recorded', { paymentId, amount: toDecimal(amount, order.currency) });
+      await queuePaymentReceived(tx, shopId, paid, amount);
       return managedOrder(tx, call, paid, settings);
     },
   );
@@ -70,7 +60,7 @@ export function managedPayments(api: Operations): void {
       name: 'createOrderRefund',
       summary: 'Create order refund',
       description:
-        'Records money that went back, and tells the customer by mail. 409: more than what is left of the payments.',
+        'Pays money back that came through a payment provider, and records money that went back by hand; then the customer is told by email. A refund through a provider is requested first, and done a moment later. 409: more than what is left of the payments.',
       body: MoneyRequest,
       status: 201,
     },
@@ -86,57 +76,29 @@ export function managedPayments(api: Operations): void {
         note: body.note ?? null,
         returnId: null,
       });
-      await record(call, open, 'refunded', { paymentId, amount: toDecimal(amount, order.currency) });
       return managedOrder(tx, call, after, settings);
     },
   );
-}
 
-/**
- * Gives back no more than what is left of the payments, and tells the customer. `also`: what has changed beside the row
- * of the order and the payments. The order as it is then.
- */
-export async function refunded(
-  { tx, shopId }: OrderCall,
-  { order }: OpenOrder,
-  amount: number,
-  refund: Pick<Payment, 'paymentId' | 'reference' | 'note' | 'returnId'>,
-  { changes = {}, also = [] }: { changes?: OrderChanges; also?: readonly string[] } = {},
-): Promise<ManagedOrder> {
-  const left = order.paidAmount - order.refundedAmount;
-  if (amount > left) throw conflict(`No more than ${moneyText(left, order)} can be refunded`);
-  await insertPayment(tx, shopId, order.orderId, { ...refund, kind: 'refund', amount });
-  const after = await changeOrder(
-    tx,
-    shopId,
-    order,
-    { ...changes, refundedAmount: order.refundedAmount + amount },
-    { also: [...also, 'payments'] },
-  );
-  const { currency } = order;
-  recordEvents(tx, shopId, [
+  api.write(
     {
-      type: 'ORDER_REFUNDED',
-      resourceId: order.orderId,
-      data: { amount: toDecimal(amount, currency), currency },
+      ...manageOperation,
+      method: 'POST',
+      path: '/orders/:orderId/capture',
+      name: 'captureOrderPayment',
+      summary: 'Capture order payment',
+      description:
+        'Takes the money that a payment provider has reserved for the order (capture: manual in the settings). The payment is recorded a moment later. Once more changes nothing. 409: nothing is reserved.',
     },
-  ]);
-  const to = emailAddressOf(order);
-  if (to !== undefined) {
-    const { orderNumber, locale } = order;
-    const said = { orderNumber, amount: formatMoney(amount, currency, locale) };
-    await queueEmails(tx, shopId, refundEmail, [{ to, locale, facts: said }]);
-  }
-  return after;
-}
-
-/** Of who pays; undefined when the customer was erased. */
-export function emailAddressOf({ billingAddress, erasedAt }: ManagedOrder): string | undefined {
-  if (erasedAt) return undefined;
-  return billingAddress.emailAddress ?? undefined;
-}
-
-/** `12.5 EUR` */
-function moneyText(minor: number, { currency }: ManagedOrder): string {
-  return `${toDecimal(minor, currency)} ${currency}`;
+    async (call) => {
+      const { tx, shopId } = call;
+      const { order, dealings, settings } = await openOrder(call);
+      refuseCancelled(order);
+      if (!dealings.attempts.some(({ state }) => state === 'authorized')) {
+        throw conflict('No payment provider has reserved money for the order');
+      }
+      await wishForAttempt(tx, shopId, order.orderId, 'capture');
+      return managedOrder(tx, call, order, settings);
+    },
+  );
 }

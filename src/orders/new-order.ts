@@ -2,7 +2,7 @@ import type { CartProduct } from '../catalogue/products/cart-product.ts';
 import type { Entry } from '../http/audit-entry.ts';
 import type { Content } from '../pricing/content.ts';
 import type { Address } from '../shops/countries/address.ts';
-import type { OrderConfirmationEmail } from './confirmation-email.ts';
+import type { QueuedEmail } from '../platform/email/queue.ts';
 
 export interface NewOrder {
   orderId: string;
@@ -29,6 +29,8 @@ export interface NewOrder {
   couponCodeKey: string | null;
   /** Sell what is not in stock. */
   beyondStock: boolean;
+  /** The stock that the merchant wants to hear of, for products without a level of their own; null: none. */
+  lowStockLevel: number | null;
   /** When it is cancelled unless something was paid; null: never. */
   releaseAt: Date | null;
 }
@@ -48,10 +50,15 @@ export interface Placing {
   left: { productId: string; stock: string }[];
 }
 
+/** What the email says about the order is read when it is sent, so that placing an order does not wait for it. */
+export interface PlacedEmail {
+  id: string;
+  content: QueuedEmail<{ orderId: string }>;
+}
+
 export interface PlacingOptions {
-  mailId: string;
-  /** To the customer, once the order has its number. */
-  mail: OrderConfirmationEmail & { shopId: string };
+  /** To the customer, and to the merchant. */
+  emails: readonly PlacedEmail[];
   /** For the audit log. */
   entry?: Entry | undefined;
   /** What the order was computed from, if it came from a cache: the order is only placed if it is still the same. */

@@ -1,4 +1,6 @@
 import { SHOP_PLACEHOLDERS, type EmailContext } from '../platform/email/kind.ts';
+import { orderUrl } from './order-link.ts';
+import type { ManagedOrder } from './queries.ts';
 
 /** What the kinds of email about an order have in common. */
 export const ORDER_EMAIL = {
@@ -9,8 +11,25 @@ export const ORDER_EMAIL = {
       value: ({ orderNumber }: { orderNumber: string }) => orderNumber,
     },
   },
-  link: (_: object, { storefront }: EmailContext) => storefront,
+  /** Emails that the version before 2026-11-16 has queued do not name the order: they lead to the shop. */
+  link: ({ orderId }: { orderId?: string }, context: EmailContext) =>
+    orderId === undefined ? context.storefront : orderUrl(context, orderId),
 };
+
+/** For samples. */
+export const SAMPLE_ORDER = {
+  orderId: '019A8C1E-0000-7000-8000-000000001001',
+  orderNumber: 'ORD261115/1001',
+};
+
+/** Of who pays; undefined when the customer was erased. */
+export function emailAddressOf({
+  billingAddress,
+  erasedAt,
+}: Pick<ManagedOrder, 'billingAddress' | 'erasedAt'>): string | undefined {
+  if (erasedAt) return undefined;
+  return billingAddress.emailAddress ?? undefined;
+}
 
 /** Keeps an amount and its currency on one line. */
 export const unbroken = (amount: string) => amount.replaceAll(' ', '\u00a0');

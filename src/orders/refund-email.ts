@@ -1,8 +1,9 @@
 import type { EmailKind } from '../platform/email/kind.ts';
-import { ORDER_EMAIL, unbroken } from './order-email.ts';
+import { ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
 
 /** Money was paid back to the customer. */
 export interface OrderRefunded {
+  orderId: string;
   orderNumber: string;
   amount: string;
 }
@@ -13,6 +14,7 @@ export const refundEmail: EmailKind<OrderRefunded> = {
   occasion: 'To the customer, when money was paid back.',
   example: { en_GB: { text: 'We have sent you {amount} for {orderNumber}.' } },
   isLimited: false,
+  sample: { ...SAMPLE_ORDER, amount: '9,80 €' },
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     amount: { meaning: 'What was paid back, with its currency.', value: ({ amount }) => unbroken(amount) },

@@ -1,5 +1,5 @@
 import type { Database, Queries, Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { sql, type Sql } from '../db/sql.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { cancelOrder } from './cancel.ts';
@@ -51,11 +51,20 @@ async function releaseOrder(tx: Transaction, { shopId, orderId }: DueOrder): Pro
 const isUnpaid = sql`
   release_at is not null and cancelled_at is null and editing_app_id is null and paid_amount = 0 and states < 16`;
 
+/**
+ * No money can come through a provider any more. The worker of payments closes the payment pages of orders that are due:
+ * then the provider has said that nobody has paid.
+ */
+const hasNoLiveAttempt = (shopId: Sql) => sql`not exists (
+  select from payment_attempt
+  where payment_attempt.shop_id = ${shopId} and payment_attempt.order_id = customer_order.order_id
+    and payment_attempt.state in ('starting', 'open', 'processing', 'authorized'))`;
+
 /** The due orders of all shops. */
 function findDueOrders(db: Queries, limit: number): Promise<DueOrder[]> {
   return db.many<DueOrder>(sql`
     select shop_id as "shopId", upper(order_id::text) as "orderId" from customer_order
-    where ${isUnpaid} and release_at <= ${db.now}
+    where ${isUnpaid} and release_at <= ${db.now} and ${hasNoLiveAttempt(sql`customer_order.shop_id`)}
     order by release_at, shop_id, order_id limit ${limit}`);
 }
 
@@ -64,6 +73,7 @@ async function lockIfDue(tx: Transaction, shopId: string, orderId: string): Prom
   const row = await tx.one(sql`
     select from customer_order
     where shop_id = ${shopId} and order_id = ${orderId} and ${isUnpaid} and release_at <= ${tx.now}
+      and ${hasNoLiveAttempt(sql`${shopId}`)}
     for no key update`);
   return row !== undefined;
 }

@@ -43,6 +43,9 @@ const payment = (key: string, amount: number): PaymentMethod => ({
   additionalData: null,
   amount,
   releaseUnpaidAfterDays: null,
+  releaseUnpaidAfterMinutes: null,
+  providerLabel: null,
+  capture: 'automatic',
 });
 
 const BY_WEIGHT = delivery('standard', 'weight', 700, { amountPerKg: 119 });

@@ -7,6 +7,7 @@ import { notFound, tooManyRequests, type HttpError } from '../http/errors.ts';
 import { originOf, schemeOf, storefrontUrl } from '../http/links.ts';
 import { readingCurrency, readingLocale } from '../http/locale.ts';
 import { addressCaller, type RateLimiter } from '../http/rate-limit.ts';
+import type { PaymentDeps } from '../orders/payments/calls.ts';
 import { cachedSettings, findSettings, type Settings } from '../shops/settings/settings.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { findSignedInAccount } from './account/queries.ts';
@@ -19,6 +20,7 @@ export interface PageDeps {
   db: Database;
   carts: CartStore;
   placeOrder: OrderPlacing;
+  payments: PaymentDeps;
   config: Config;
   limiter: RateLimiter;
   sessions: Sessions;
@@ -45,7 +47,7 @@ export async function openVisit(
   deps: PageDeps,
   { mayBeStale = false }: VisitOptions = {},
 ): Promise<Visit> {
-  const { carts, placeOrder, config, sessions } = deps;
+  const { carts, placeOrder, payments, config, sessions } = deps;
   const { shopId } = request.params as { shopId: string };
   delete request.visit;
   if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
@@ -66,6 +68,7 @@ export async function openVisit(
     db,
     carts,
     placeOrder,
+    payments,
     config,
     shopId,
     settings,

@@ -3,6 +3,7 @@ import type { OrderPlacing } from '../carts/order-placing.ts';
 import type { Config } from '../config.ts';
 import type { ShopDatabase } from '../db/database.ts';
 import { textIn } from '../http/locale.ts';
+import type { PaymentDeps } from '../orders/payments/calls.ts';
 import type { PageName } from '../shops/legal/schema.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { SignedInAccount } from './account/signed-in-account.ts';
@@ -14,6 +15,7 @@ export interface Visit {
   db: ShopDatabase;
   carts: CartStore;
   placeOrder: OrderPlacing;
+  payments: PaymentDeps;
   config: Config;
   shopId: string;
   settings: Settings;

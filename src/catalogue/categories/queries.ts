@@ -84,13 +84,40 @@ export function findCategoryPath(db: Queries, shopId: string, categoryId: string
     where visible and parent_id is not null order by step desc`);
 }
 
+/** The numbers of the visible categories below this one, the nearest first. */
+export async function findNumbersBelow(db: Queries, shopId: string, categoryId: string): Promise<number[]> {
+  const rows = await db.many<{ number: number }>(sql`
+    with recursive below as (
+      select category_id, number, 1 as depth from category
+      where shop_id = ${shopId} and parent_id = ${categoryId} and visible
+      union all
+      select child.category_id, child.number, below.depth + 1 from below
+      join category child on child.shop_id = ${shopId} and child.parent_id = below.category_id and child.visible
+    )
+    select number from below order by depth, number limit ${MOST_BELOW}`);
+  return rows.map(({ number }) => number);
+}
+
+/** A tree with more categories is filtered by the nearest ones. */
+const MOST_BELOW = 1_000;
+
 /** A category as a card: with its own picture, else that of a product in it or right below it. */
 export interface CategoryCard extends CategoryTitle {
-  image: { imageKey: string; sizes: ImageSizes } | null;
+  image: CardImage | null;
+}
+
+interface CardImage {
+  imageKey: string;
+  sizes: ImageSizes;
 }
 
 /** The categories below this one that stand in menus; without an id, below the first root. */
-export function findCategoryCards(db: Queries, shopId: string, locale: string, parentId: string | undefined) {
+export async function findCategoryCards(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  parentId: string | undefined,
+): Promise<CategoryCard[]> {
   const below =
     parentId === undefined
       ? sql`(
@@ -99,31 +126,47 @@ export function findCategoryCards(db: Queries, shopId: string, locale: string, p
           order by root.position, root.number limit 1
         )`
       : sql`${parentId}::uuid`;
-  return db.many<CategoryCard>(sql`
+  const rows = await db.many<CategoryTitle & { images: CardImage[] }>(sql`
     select upper(category.category_id::text) as "categoryId", category.alias, category.name,
       case when category.image_key is not null
-        then json_build_object('imageKey', upper(category.image_key::text), 'sizes', category.image_sizes)
-        else (
+        then json_build_array(
+          json_build_object('imageKey', upper(category.image_key::text), 'sizes', category.image_sizes))
+        else array_to_json(array(
           select json_build_object('imageKey', upper(image.image_key::text), 'sizes', image.sizes)
           from category place
           cross join lateral (
             select name, product_id from category_listing entry
             where entry.shop_id = ${shopId} and entry.category_id = place.category_id and entry.locale = ${locale}
               and entry.visible
-            order by name, product_id limit 1
+            order by name, product_id limit ${MOST_PICTURES}
           ) as first
           join product on product.shop_id = ${shopId} and product.product_id = first.product_id
           join product_image image on image.shop_id = ${shopId} and image.product_id = product.product_id
             and image.name = product.main_image
           where place.shop_id = ${shopId} and place.visible
             and category.category_id in (place.category_id, place.parent_id)
-          order by place.category_id = category.category_id desc, place.position limit 1
-        ) end as image
+          order by place.category_id = category.category_id desc, place.position, first.name, first.product_id
+          limit ${MOST_PICTURES}
+        )) end as images
     from category
     where category.shop_id = ${shopId} and category.parent_id = ${below} and category.visible
       and category.visible_in_navigation
     order by category.position, category.number limit ${MOST_CARDS}`);
+  return cardsWithPictures(rows);
 }
+
+/** A product may be in several categories: each card has a picture that none before it has, as far as there is one. */
+function cardsWithPictures(rows: readonly (CategoryTitle & { images: CardImage[] })[]): CategoryCard[] {
+  const shown = new Set<string>();
+  return rows.map(({ images, ...card }) => {
+    const image = images.find(({ imageKey }) => !shown.has(imageKey)) ?? images[0] ?? null;
+    if (image) shown.add(image.imageKey);
+    return { ...card, image };
+  });
+}
+
+/** How many pictures of products a card chooses from. */
+const MOST_PICTURES = 4;
 
 /** A page with more cards would be too long to read. */
 const MOST_CARDS = 60;
@@ -259,6 +302,8 @@ export async function deleteCategories(
 ): Promise<void> {
   await tx.run(sql`
     delete from category_listing where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
+  await tx.run(sql`
+    delete from subcategory_listing where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
   await tx.run(sql`
     delete from listing_size where shop_id = ${shopId} and category_id = any (${categoryIds}::uuid[])`);
   await tx.run(sql`

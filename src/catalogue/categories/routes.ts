@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 import { aliasOf, aliasStart, freeAlias } from '../../kernel/aliases.ts';
 import { hasScope, type Caller } from '../../http/callers.ts';
@@ -6,7 +7,7 @@ import { readingLocale, writingLocale, type Localised } from '../../http/locale.
 import type { Operations } from '../../http/operation.ts';
 import { Id, LocaleParameter } from '../../http/schemas.ts';
 import { isId, newId } from '../../kernel/ids.ts';
-import { refreshListing } from '../products/listing.ts';
+import { refreshListing, refreshOrRebuild } from '../products/listing.ts';
 import { touchProducts } from '../products/product-events.ts';
 import { IncludeInvisible } from '../products/render-options.ts';
 import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
@@ -167,7 +168,7 @@ export function categories(api: Operations): void {
       if (alias !== undefined && alias !== stored.alias && stored.isRoot) {
         throw conflict('The alias of the root category can not be changed');
       }
-      await updateCategory(tx, shopId, {
+      const changed = {
         ...stored,
         alias: alias ?? stored.alias,
         name: withText(stored.name, locale, body.name),
@@ -179,7 +180,13 @@ export function categories(api: Operations): void {
         specialOffer: body.specialOffer ?? stored.specialOffer,
         showFacets: body.facetedSearchShowFacetsOnCategory ?? stored.showFacets,
         facetStartDepth: body.facetedSearchCategoryStartDepth ?? stored.facetStartDepth,
-      });
+      };
+      await updateCategory(tx, shopId, changed);
+      if (changed.visible !== stored.visible || !isDeepStrictEqual(changed.name, stored.name)) {
+        // Search knows the products of the category, and of those below it, by its name; the lists above it show them.
+        const tree = await lockTree(tx, shopId, categoryId);
+        await refreshOrRebuild(tx, shopId, (limit) => findProductsIn(tx, shopId, tree, BEFORE_ALL, limit));
+      }
       const row = (await findCategory(tx, shopId, categoryId, true))!;
       return toCategory(row, { settings, locale, link, origin });
     },

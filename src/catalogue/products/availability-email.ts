@@ -14,6 +14,7 @@ export const availabilityEmail: EmailKind<ProductAvailable> = {
   occasion: 'To those who asked to be told, when a product is in stock again.',
   example: { en_GB: { subject: '{productName} is back' } },
   isLimited: true,
+  sample: { productName: 'Ginger tea', productNumber: 'TE-120' },
   placeholders: {
     ...SHOP_PLACEHOLDERS,
     productName: { meaning: 'Name of the product.', value: ({ productName }) => productName },

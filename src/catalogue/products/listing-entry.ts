@@ -1,5 +1,6 @@
 import type { Settings } from '../../shops/settings/settings.ts';
-import { separateWords } from '../search/query.ts';
+import { textIn, type Localised } from '../../http/locale.ts';
+import { compactNumber, separateWords } from '../search/query.ts';
 import type { Prices, ProductFacts } from './facts.ts';
 import { priceIn } from './prices.ts';
 import { typeOf } from './render.ts';
@@ -14,8 +15,12 @@ const LONGEST_FACET = 500;
 const LONGEST_MANUFACTURER = 1_000;
 const LONGEST_KEYWORDS = 5_000;
 /** A master with very many variations is found by the numbers of the first ones. */
-const LONGEST_NUMBERS = 1_000;
+const LONGEST_NUMBERS = 2_000;
 const LONGEST_TEXT = 8_000;
+const LONGEST_RELATED = 2_000;
+
+/** The weights of the own words of a product in `listing.words`; related ones have the weight C. */
+export const OWN_WEIGHTS = 'ABD';
 
 /** The dictionaries that PostgreSQL brings, by language; words of others are taken as they are. */
 const DICTIONARIES: Readonly<Record<string, string>> = {
@@ -66,8 +71,26 @@ export interface ListedProduct {
   facts: ProductFacts;
   categories: { categoryId: string; number: number }[];
   /** The visible ones of a master, by number. */
-  variations: { productNumber: string; selection: Record<string, string>; prices: Prices | null }[];
+  variations: {
+    productNumber: string;
+    /** The other numbers that name it, such as its EAN. */
+    numbers: (string | null)[];
+    selection: Record<string, string>;
+    prices: Prices | null;
+  }[];
 }
+
+/** A category as the lists need it. */
+export interface ListedCategory {
+  categoryId: string;
+  /** null: it is a root. */
+  parentId: string | null;
+  name: Localised;
+  visible: boolean;
+}
+
+/** Categories by id: those of the products, and all above them. */
+export type CategoryTree = ReadonlyMap<string, ListedCategory>;
 
 /** One row of the table `listing`; `insertListing` adds the long texts. */
 export interface ListingEntry {
@@ -79,46 +102,111 @@ export interface ListingEntry {
   price: number | null;
   facets: string[];
   categoryIds: string[];
+  /** The categories in whose lists it stands because it is in one below them. */
+  categoryIdsAbove: string[];
   /** What parts of words and typing errors are looked for in: words with one blank around each. */
   text: string;
+  /** The names of its categories and the values of its variations. */
+  related: string;
   /** The words that count most. */
   title: string;
   manufacturer: string;
 }
 
 /** A row for each locale of the shop. */
-export function listingEntries(product: ListedProduct, settings: Settings): ListingEntry[] {
+export function listingEntries(
+  product: ListedProduct,
+  tree: CategoryTree,
+  settings: Settings,
+): ListingEntry[] {
   const { facts, productNumber } = product;
   const { price, highest } = priceBounds(product, settings);
-  const numbers = [
-    facts.manufacturerProductNumber,
-    facts.ean,
-    facts.upc,
-    facts.productCode,
-    truncated(product.variations.map((variation) => variation.productNumber).join(' | '), LONGEST_NUMBERS),
-  ];
+  const numbers = [productNumber, facts.manufacturerProductNumber, facts.ean, facts.upc, facts.productCode];
+  const variationNumbers = product.variations.flatMap((one) => [one.productNumber, ...one.numbers]);
+  const numberTexts = [asTyped(numbers), truncated(asTyped(variationNumbers), LONGEST_NUMBERS)];
+  const lines = product.categories.map(({ categoryId }) => visibleLine(categoryId, tree));
   const common = {
     productId: product.productId,
     visible: product.visible,
     price,
     facets: facetsOf(product, settings, price !== null && highest > price ? highest : null),
     categoryIds: product.categories.map(({ categoryId }) => categoryId),
+    categoryIdsAbove: categoriesAbove(product, tree),
     manufacturer: truncated(facts.manufacturer ?? '', LONGEST_MANUFACTURER),
   };
   return settings.locales.map((locale) => {
     const name = truncated(nameIn(product, locale, settings.defaultLocale), LONGEST_NAME);
     const words = keywordsIn(facts, locale, settings.defaultLocale);
     const keywords = truncated(words.join(' | '), LONGEST_KEYWORDS);
-    const parts = [name, productNumber, facts.manufacturer, keywords, ...numbers];
+    const parts = [name, facts.manufacturer, keywords, ...numberTexts];
+    const names = lines.flat().map((category) => textIn(category.name, locale, settings.defaultLocale));
+    const labels = [...names, ...valueLabels(product, settings, locale)].filter(Boolean);
+    const related = truncated([...new Set(labels)].join(' | '), LONGEST_RELATED);
     return {
       ...common,
       locale,
       dictionary: dictionaryOf(locale),
       name,
       text: truncated(separateWords(parts.filter(Boolean).join(' | ')), LONGEST_TEXT),
+      related,
       title: [name, productNumber, keywords].join(' '),
     };
   });
+}
+
+/** Each number as it is written and, where that differs, without its separators. */
+function asTyped(numbers: readonly (string | null | undefined)[]): string {
+  return numbers
+    .flatMap((number) => (number ? [...new Set([number, compactNumber(number)])] : []))
+    .filter((number) => number !== '')
+    .join(' | ');
+}
+
+/** The categories above those of the product that it is not in itself. */
+export function categoriesAbove({ categories }: ListedProduct, tree: CategoryTree): string[] {
+  const above = new Set(
+    categories.flatMap(({ categoryId }) => visibleLine(categoryId, tree).map((one) => one.categoryId)),
+  );
+  for (const { categoryId } of categories) above.delete(categoryId);
+  return [...above];
+}
+
+/** From a category up to the one below the root, as far as visitors see them. */
+function visibleLine(categoryId: string, tree: CategoryTree): ListedCategory[] {
+  const line: ListedCategory[] = [];
+  for (
+    let next = tree.get(categoryId);
+    next?.visible && next.parentId !== null;
+    next = tree.get(next.parentId)
+  ) {
+    line.push(next);
+  }
+  return line;
+}
+
+/** What the values of attributes are called in this language. Numbers, dates and addresses are not searched for. */
+function valueLabels(
+  { facts, variations, productTypeId }: ListedProduct,
+  settings: Settings,
+  locale: string,
+) {
+  const { defaultLocale } = settings;
+  const { attributes } = typeOf({ productTypeId, master: null }, settings);
+  const labels = new Map(
+    attributes.map(({ key, values }) => [key, new Map(values.map(({ value, name }) => [value, name]))]),
+  );
+  const labelOf = (key: string, value: string, own: Localised = {}) =>
+    textIn(own, locale, defaultLocale) ??
+    textIn(labels.get(key)?.get(value) ?? {}, locale, defaultLocale) ??
+    value;
+  return [
+    ...variations.flatMap(({ selection }) =>
+      Object.entries(selection).map(([key, value]) => labelOf(key, value)),
+    ),
+    ...(facts.attributes ?? []).flatMap(({ key, type, values }) =>
+      type === 'string' ? values.map(({ value, name }) => labelOf(key, value, name)) : [],
+    ),
+  ];
 }
 
 /** Lists sort by the price in the default currency; of a master by that of its cheapest visible variation. */

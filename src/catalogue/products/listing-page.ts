@@ -22,6 +22,8 @@ export interface ProductPage {
 export interface PageOptions {
   locale: string;
   categoryId?: string | undefined;
+  /** With the products of the visible categories below it. */
+  withSubcategories?: boolean;
   sort: 'name' | 'price';
   direction: 'asc' | 'desc';
   includeInvisible: boolean;
@@ -50,24 +52,29 @@ export function pageVersions(shopId: string, rows: Sql, order: Sql, limit: numbe
 export async function pageOfProducts(
   db: Queries,
   shopId: string,
-  { locale, categoryId, sort, direction, includeInvisible, limit, offset }: PageOptions,
+  { locale, categoryId, withSubcategories, sort, direction, includeInvisible, limit, offset }: PageOptions,
 ): Promise<ProductPage> {
   const order = ORDERS[sort][direction];
   const listId = categoryId === undefined ? WHOLE_SHOP : idOfList(categoryId);
+  const inCategory = sql`shop_id = ${shopId} and category_id = ${listId} and locale = ${locale}`;
   const source =
     categoryId === undefined
       ? sql`listing where shop_id = ${shopId} and locale = ${locale}`
-      : sql`category_listing where shop_id = ${shopId} and category_id = ${listId} and locale = ${locale}`;
+      : sql`category_listing where ${inCategory}`;
   // Each half is read in the order of the index: one query for both would have to sort the whole list.
-  const half = (visible: Sql) => sql`(
-    select name, price, product_id from ${source} and ${visible} order by ${order} limit ${limit + offset}
+  const half = (rows: Sql) => sql`(
+    select name, price, product_id from ${rows} order by ${order} limit ${limit + offset}
   )`;
-  const entries = includeInvisible
-    ? sql`(${half(sql`visible`)} union all ${half(sql`not visible`)}) as entry`
-    : sql`${source} and visible`;
+  const both = (one: Sql, other: Sql) => sql`(${half(one)} union all ${half(other)}) as entry`;
+  const entries = withSubcategories
+    ? both(sql`${source} and visible`, sql`subcategory_listing where ${inCategory} and visible`)
+    : includeInvisible
+      ? both(sql`${source} and visible`, sql`${source} and not visible`)
+      : sql`${source} and visible`;
+  const size = withSubcategories ? sql`products + products_below` : sql`products`;
   const row = await db.one<ProductPage>(sql`
     select settings_version as "settingsVersion", (
-        select coalesce(sum(products), 0)::bigint from listing_size
+        select coalesce(sum(${size}), 0)::bigint from listing_size
         where shop_id = ${shopId} and category_id = ${listId} and (visible or ${includeInvisible})
       ) as results,
       ${pageVersions(shopId, sql`select name, price, product_id from ${entries}`, order, limit, offset)} as versions
@@ -81,6 +88,18 @@ export async function countProducts(db: Queries, shopId: string): Promise<number
     select coalesce(sum(products), 0)::bigint as products from listing_size
     where shop_id = ${shopId} and category_id = ${WHOLE_SHOP}`);
   return row!.products;
+}
+
+/** How many visible products a category and those below it have. */
+export async function countWithSubcategories(
+  db: Queries,
+  shopId: string,
+  categoryId: string,
+): Promise<number> {
+  const row = await db.one<{ products: number }>(sql`
+    select products + products_below as products from listing_size
+    where shop_id = ${shopId} and category_id = ${categoryId} and visible`);
+  return row?.products ?? 0;
 }
 
 /** How many visible products stand in the list of the whole shop. */

@@ -173,8 +173,8 @@ test('products that change, come and go meanwhile are right, also in a shop with
   // In the middle of it each product is counted once.
   const { sizes } = await listsOf(service, SHOP);
   expect(sizes.filter((row) => (row as { category_id: string }).category_id.startsWith('0000'))).toEqual([
-    { category_id: '00000000-0000-0000-0000-000000000000', visible: false, products: 37 },
-    { category_id: '00000000-0000-0000-0000-000000000000', visible: true, products: 313 },
+    { category_id: '00000000-0000-0000-0000-000000000000', visible: false, products: 37, products_below: 0 },
+    { category_id: '00000000-0000-0000-0000-000000000000', visible: true, products: 313, products_below: 0 },
   ]);
   while ((await step()) !== 'done');
   const lists = await listsOf(service, SHOP);
@@ -187,4 +187,22 @@ test('many workers at once do every product once', async () => {
   const worked = await Promise.all([1, 2, 3, 4].map(() => runDueRebuilds(service.db)));
   expect(worked.filter((shops) => shops === 1)).toEqual([1]);
   expect(await listsOf(service, SHOP)).toEqual(await freshListsOf(service, SHOP));
+});
+
+test('lists of an older version are rebuilt once, by a process that knows how', async () => {
+  const { db } = service;
+  await db.run(sql`insert into listing_upgrade (shop_id) values (${SHOP})`);
+  await db.run(
+    sql`update listing set text = 'as an older version wrote it', words = '' where shop_id = ${SHOP}`,
+  );
+  // An older process may rebuild the lists for another reason: that does not count.
+  await apply(withRate(0.8));
+  await db.run(sql`delete from listing_rebuild where shop_id = ${SHOP}`);
+  const upgrades = () => db.many(sql`select shop_id as "shopId" from listing_upgrade`);
+  expect(await upgrades()).toEqual([{ shopId: SHOP }]);
+  expect(await runDueRebuilds(db)).toBe(1);
+  expect(await upgrades()).toEqual([]);
+  expect(await pending()).toEqual([]);
+  expect(await listsOf(service, SHOP)).toEqual(await freshListsOf(service, SHOP));
+  expect(await runDueRebuilds(db)).toBe(0);
 });

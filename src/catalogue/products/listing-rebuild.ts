@@ -3,6 +3,7 @@ import type { Database, Queries, Transaction } from '../../db/database.ts';
 import { isTimeout } from '../../db/failure.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
+import { BEFORE_ALL_PRODUCTS } from '../../shops/settings/writes.ts';
 import { refreshListing } from './listing.ts';
 
 /*
@@ -92,7 +93,9 @@ async function endRebuild(tx: Transaction, shopId: string, rebuildId: string): P
   const ended = await tx.run(
     sql`delete from listing_rebuild where shop_id = ${shopId} and rebuild_id = ${rebuildId}`,
   );
-  return ended === 1 ? 'done' : 'superseded';
+  if (ended === 0) return 'superseded';
+  await tx.run(sql`delete from listing_upgrade where shop_id = ${shopId} and rebuild_id = ${rebuildId}`);
+  return 'done';
 }
 
 /** Does the steps of one shop until there are none left, another process has the lease, or `signal` says so. */
@@ -130,13 +133,37 @@ export async function runDueRebuilds(db: Database, signal?: AbortSignal): Promis
     const due = await db.one<{ shopId: string }>(sql`
       select shop_id as "shopId" from listing_rebuild
       where leased_until <= ${db.now} order by requested_at, shop_id limit 1`);
-    if (!due) break;
+    const shopId = due?.shopId ?? (await claimUpgrade(db, holder));
+    if (shopId === undefined) break;
     // Another process may have been faster.
-    if (!(await claimRebuild(db, due.shopId, holder))) continue;
-    await runRebuild(db, due.shopId, holder, signal && { signal });
+    if (due && !(await claimRebuild(db, shopId, holder))) continue;
+    await runRebuild(db, shopId, holder, signal && { signal });
     shops++;
   }
   return shops;
+}
+
+/**
+ * Begins to rebuild the lists of a shop that an older version has written. This process has the lease from the start,
+ * because one of the older version would write them again as they are.
+ */
+async function claimUpgrade(db: Database, holder: string): Promise<string | undefined> {
+  return db.transaction(async (tx) => {
+    const next = await tx.one<{ shopId: string }>(sql`
+      select shop_id as "shopId" from listing_upgrade where not exists (
+        select from listing_rebuild where listing_rebuild.shop_id = listing_upgrade.shop_id)
+      order by shop_id limit 1`);
+    if (!next) return undefined;
+    const { shopId } = next;
+    const rebuildId = newId(tx.now);
+    const claimed = await tx.run(sql`
+      insert into listing_rebuild (shop_id, rebuild_id, requested_at, last_product_id, products, holder, leased_until)
+      values (${shopId}, ${rebuildId}, ${tx.now}, ${BEFORE_ALL_PRODUCTS}, 0, ${holder}, ${leaseEnd(tx.now)})
+      on conflict (shop_id) do nothing`);
+    if (claimed === 0) return undefined;
+    await tx.run(sql`update listing_upgrade set rebuild_id = ${rebuildId} where shop_id = ${shopId}`);
+    return shopId;
+  });
 }
 
 /** Returns when the lists of the shop are rebuilt, by this process or by another one that has begun with it. */

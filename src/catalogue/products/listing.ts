@@ -1,7 +1,15 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
-import { listingEntries, type ListedProduct, type ListingEntry } from './listing-entry.ts';
+import { requestListingRebuild } from '../../shops/settings/writes.ts';
+import {
+  categoriesAbove,
+  listingEntries,
+  type CategoryTree,
+  type ListedCategory,
+  type ListedProduct,
+  type ListingEntry,
+} from './listing-entry.ts';
 import { WHOLE_SHOP } from './listing-page.ts';
 
 /*
@@ -26,12 +34,13 @@ export async function refreshListing(
     const lockedIds = await lockListed(tx, shopId, productIds.slice(from, from + BATCH));
     if (lockedIds.length === 0) continue;
     // Read after the lock: whoever changes settings or one of the products meanwhile writes the lists afterwards.
-    const [settings, products] = await Promise.all([
+    const [settings, products, tree] = await Promise.all([
       shopSettings(tx, shopId),
       findListedProducts(tx, shopId, lockedIds),
+      findCategoryTree(tx, shopId, lockedIds),
     ]);
-    await saveListing(tx, settings, products);
-    changes.push(...sizeChanges(products));
+    await saveListing(tx, settings, products, tree);
+    changes.push(...sizeChanges(products, tree));
   }
   await updateSizes(tx, shopId, changes);
 }
@@ -59,6 +68,8 @@ interface StoredListing extends ListedProduct {
   /** null: in no list yet. All rows of a product agree on it. */
   wasVisible: boolean | null;
   wasIn: { categoryId: string; visible: boolean }[];
+  /** The categories whose lists showed it because it was in one below them. */
+  wasBelow: { categoryId: string; visible: boolean }[];
 }
 
 /**
@@ -70,12 +81,15 @@ function findListedProducts(tx: Transaction, shopId: string, productIds: readonl
     select product.product_id as "productId", product.product_number as "productNumber", product.visible,
       upper(product.product_type_id::text) as "productTypeId", product.prices,
       product.facts - '{description,shortDescription,essentialFeatures}'::text[] as facts, (
-        select coalesce(json_agg(json_build_object('categoryId', category.category_id, 'number', category.number)), '[]')
+        select coalesce(json_agg(json_build_object('categoryId', category.category_id, 'number', category.number)
+          order by assigned.position, category.category_id), '[]')
         from product_category assigned
         join category on category.shop_id = ${shopId} and category.category_id = assigned.category_id
         where assigned.shop_id = ${shopId} and assigned.product_id = product.product_id
       ) as categories, (
         select coalesce(json_agg(json_build_object('productNumber', variation.product_number,
+          'numbers', json_build_array(variation.facts ->> 'manufacturerProductNumber', variation.facts ->> 'ean',
+            variation.facts ->> 'upc', variation.facts ->> 'productCode'),
           'selection', variation.selection, 'prices', variation.prices)
           order by variation.product_number collate "C"), '[]')
         from product variation
@@ -86,34 +100,77 @@ function findListedProducts(tx: Transaction, shopId: string, productIds: readonl
       ) as "wasVisible", (
         select coalesce(json_agg(distinct jsonb_build_object('categoryId', category_id, 'visible', visible)), '[]')
         from category_listing where shop_id = ${shopId} and product_id = product.product_id
-      ) as "wasIn"
+      ) as "wasIn", (
+        select coalesce(json_agg(distinct jsonb_build_object('categoryId', category_id, 'visible', visible)), '[]')
+        from subcategory_listing where shop_id = ${shopId} and product_id = product.product_id
+      ) as "wasBelow"
     from unnest(${productIds}::uuid[]) as requested (product_id)
     cross join lateral (
       select * from product where shop_id = ${shopId} and product_id = requested.product_id offset 0
     ) as product`);
 }
 
+/** The categories of these products, and all above them. */
+async function findCategoryTree(
+  tx: Transaction,
+  shopId: string,
+  productIds: readonly string[],
+): Promise<CategoryTree> {
+  const rows = await tx.many<ListedCategory>(sql`
+    with recursive tree as (
+      select category_id, parent_id, name, visible from category
+      where shop_id = ${shopId} and category_id in (
+        select category_id from product_category where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]))
+      union
+      select above.category_id, above.parent_id, above.name, above.visible from tree
+      join category above on above.shop_id = ${shopId} and above.category_id = tree.parent_id
+    )
+    select category_id as "categoryId", parent_id as "parentId", name, visible from tree`);
+  return new Map(rows.map((row) => [row.categoryId, row]));
+}
+
 /** None of these statements needs the answer of another one, so they are sent at once. */
-async function saveListing(tx: Transaction, settings: Settings, products: readonly StoredListing[]) {
+async function saveListing(
+  tx: Transaction,
+  settings: Settings,
+  products: readonly StoredListing[],
+  tree: CategoryTree,
+) {
   const { shopId, locales } = settings;
-  const entries = products.flatMap((product) => listingEntries(product, settings));
+  const entries = products.flatMap((product) => listingEntries(product, tree, settings));
   const productIds = products.map(({ productId }) => productId);
-  const unassigned = products.flatMap(({ productId, categories, wasIn }) => {
+  const inNone = products.flatMap(({ productId, categories, wasIn }) => {
     const assigned = new Set(categories.map(({ categoryId }) => categoryId));
     return wasIn.flatMap(({ categoryId }) => (assigned.has(categoryId) ? [] : [{ categoryId, productId }]));
   });
+  const belowNone = products.flatMap((product) => {
+    const above = new Set(categoriesAbove(product, tree));
+    const { productId, wasBelow } = product;
+    return wasBelow.flatMap(({ categoryId }) => (above.has(categoryId) ? [] : [{ categoryId, productId }]));
+  });
   await Promise.all([
     upsertListing(tx, settings, entries),
-    upsertCategoryListing(tx, shopId, entries),
+    upsertCategoryListing(
+      tx,
+      shopId,
+      categoryRows(entries, ({ categoryIds }) => categoryIds),
+    ),
+    upsertSubcategoryListing(
+      tx,
+      shopId,
+      categoryRows(entries, ({ categoryIdsAbove }) => categoryIdsAbove),
+    ),
     deleteOtherLocales(tx, shopId, productIds, locales),
     deleteOtherLocalesInCategories(tx, shopId, productIds, locales),
-    deleteFromCategories(tx, shopId, unassigned),
+    deleteOtherLocalesBelowCategories(tx, shopId, productIds, locales),
+    deleteFromCategories(tx, shopId, inNone),
+    deleteFromCategoriesAbove(tx, shopId, belowNone),
   ]);
 }
 
 /**
- * The words of a product are those of its title (A), of its manufacturer and short description (B), and of its
- * description. The descriptions are read here, because they are long; the parser leaves out markup by itself.
+ * The words of a product are those of its title (A), of its manufacturer and short description (B), of its categories
+ * and variations (C), and of its description (D). The descriptions are read here, because they are long; the parser leaves out markup by itself.
  */
 function upsertListing(
   tx: Transaction,
@@ -129,10 +186,12 @@ function upsertListing(
     select product.shop_id, entry.locale, entry."productId", entry.visible, entry.name, entry.price, lower(entry.text),
       setweight(to_tsvector(entry.dictionary, entry.title), 'A')
         || setweight(to_tsvector(entry.dictionary, concat_ws(' ', entry.manufacturer, ${longText('shortDescription')})), 'B')
+        || setweight(to_tsvector(entry.dictionary, entry.related), 'C')
         || to_tsvector(entry.dictionary, coalesce(${longText('description')}, '')),
       entry.facets
     from jsonb_to_recordset(${JSON.stringify(entries)}) as entry (locale text, dictionary regconfig, "productId" uuid,
-      visible boolean, name text, price bigint, text text, title text, manufacturer text, facets text[])
+      visible boolean, name text, price bigint, text text, related text, title text, manufacturer text,
+      facets text[])
     join product on product.product_id = entry."productId"
     where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])
     on conflict (shop_id, product_id, locale) do update set visible = excluded.visible, name = excluded.name,
@@ -145,10 +204,22 @@ function upsertListing(
 /** Characters of each description that are searched. */
 const LONGEST_DESCRIPTION = 20_000;
 
-async function upsertCategoryListing(tx: Transaction, shopId: string, entries: readonly ListingEntry[]) {
-  const rows = entries.flatMap(({ productId, locale, visible, name, price, categoryIds }) =>
-    categoryIds.map((categoryId) => ({ productId, categoryId, locale, visible, name, price })),
-  );
+/** A row of the list of a category. */
+type CategoryEntry = Pick<ListingEntry, 'productId' | 'locale' | 'visible' | 'name' | 'price'> & {
+  categoryId: string;
+};
+
+function categoryRows(
+  entries: readonly ListingEntry[],
+  categoriesOf: (entry: ListingEntry) => readonly string[],
+): CategoryEntry[] {
+  return entries.flatMap((entry) => {
+    const { productId, locale, visible, name, price } = entry;
+    return categoriesOf(entry).map((categoryId) => ({ productId, categoryId, locale, visible, name, price }));
+  });
+}
+
+async function upsertCategoryListing(tx: Transaction, shopId: string, rows: readonly CategoryEntry[]) {
   if (rows.length === 0) return;
   await tx.run(sql`
     insert into category_listing (shop_id, category_id, locale, product_id, visible, name, price)
@@ -159,6 +230,20 @@ async function upsertCategoryListing(tx: Transaction, shopId: string, entries: r
     on conflict (shop_id, category_id, locale, product_id) do update
     set visible = excluded.visible, name = excluded.name, price = excluded.price
     where (category_listing.visible, category_listing.name, category_listing.price)
+      is distinct from (excluded.visible, excluded.name, excluded.price)`);
+}
+
+async function upsertSubcategoryListing(tx: Transaction, shopId: string, rows: readonly CategoryEntry[]) {
+  if (rows.length === 0) return;
+  await tx.run(sql`
+    insert into subcategory_listing (shop_id, category_id, locale, product_id, visible, name, price)
+    select shop_id, "categoryId", locale, "productId", visible, name, price
+    from shop cross join jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("categoryId" uuid, locale text, "productId" uuid,
+      visible boolean, name text, price bigint)
+    where shop_id = ${shopId}
+    on conflict (shop_id, category_id, locale, product_id) do update
+    set visible = excluded.visible, name = excluded.name, price = excluded.price
+    where (subcategory_listing.visible, subcategory_listing.name, subcategory_listing.price)
       is distinct from (excluded.visible, excluded.name, excluded.price)`);
 }
 
@@ -188,6 +273,17 @@ function deleteOtherLocalesInCategories(
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and locale <> all (${locales}::text[])`);
 }
 
+function deleteOtherLocalesBelowCategories(
+  tx: Transaction,
+  shopId: string,
+  productIds: readonly string[],
+  locales: readonly string[],
+) {
+  return tx.run(sql`
+    delete from subcategory_listing
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and locale <> all (${locales}::text[])`);
+}
+
 /** The products are named twice, so that their rows are found by an index instead of by a join with the whole table. */
 async function deleteFromCategories(
   tx: Transaction,
@@ -203,20 +299,48 @@ async function deleteFromCategories(
       from jsonb_to_recordset(${JSON.stringify(unassigned)}) as entry ("categoryId" uuid, "productId" uuid))`);
 }
 
-/** How the number of products in a list changes. */
+async function deleteFromCategoriesAbove(
+  tx: Transaction,
+  shopId: string,
+  removed: readonly { categoryId: string; productId: string }[],
+) {
+  if (removed.length === 0) return;
+  const productIds = [...new Set(removed.map(({ productId }) => productId))];
+  await tx.run(sql`
+    delete from subcategory_listing
+    where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and (category_id, product_id) in (
+      select "categoryId", "productId"
+      from jsonb_to_recordset(${JSON.stringify(removed)}) as entry ("categoryId" uuid, "productId" uuid))`);
+}
+
+/** How the numbers of products change that are in a category itself, and in those below it. */
 interface SizeChange {
   categoryId: string;
   visible: boolean;
   change: number;
+  changeBelow: number;
 }
 
-function sizeChanges(products: readonly StoredListing[]): SizeChange[] {
-  return products.flatMap(({ visible, categories, wasVisible, wasIn }) => [
-    { categoryId: WHOLE_SHOP, visible, change: 1 },
-    ...(wasVisible === null ? [] : [{ categoryId: WHOLE_SHOP, visible: wasVisible, change: -1 }]),
-    ...categories.map(({ categoryId }) => ({ categoryId, visible, change: 1 })),
-    ...wasIn.map((entry) => ({ ...entry, change: -1 })),
-  ]);
+function sizeChanges(products: readonly StoredListing[], tree: CategoryTree): SizeChange[] {
+  return products.flatMap((product) => {
+    const { visible, categories, wasVisible, wasIn, wasBelow } = product;
+    return [
+      inList(WHOLE_SHOP, visible, 1),
+      ...(wasVisible === null ? [] : [inList(WHOLE_SHOP, wasVisible, -1)]),
+      ...categories.map(({ categoryId }) => inList(categoryId, visible, 1)),
+      ...wasIn.map((entry) => inList(entry.categoryId, entry.visible, -1)),
+      ...categoriesAbove(product, tree).map((categoryId) => belowList(categoryId, visible, 1)),
+      ...wasBelow.map((entry) => belowList(entry.categoryId, entry.visible, -1)),
+    ];
+  });
+}
+
+function inList(categoryId: string, visible: boolean, change: number): SizeChange {
+  return { categoryId, visible, change, changeBelow: 0 };
+}
+
+function belowList(categoryId: string, visible: boolean, changeBelow: number): SizeChange {
+  return { categoryId, visible, change: 0, changeBelow };
 }
 
 /**
@@ -225,20 +349,23 @@ function sizeChanges(products: readonly StoredListing[]): SizeChange[] {
  */
 async function updateSizes(tx: Transaction, shopId: string, changes: readonly SizeChange[]): Promise<void> {
   const sums = new Map<string, SizeChange>();
-  for (const { categoryId, visible, change } of changes) {
+  for (const { categoryId, visible, change, changeBelow } of changes) {
     const key = `${categoryId} ${visible}`;
-    sums.set(key, { categoryId, visible, change: (sums.get(key)?.change ?? 0) + change });
+    const sum = sums.get(key) ?? inList(categoryId, visible, 0);
+    sums.set(key, { ...sum, change: sum.change + change, changeBelow: sum.changeBelow + changeBelow });
   }
-  const moved = [...sums.values()].filter(({ change }) => change !== 0);
+  const moved = [...sums.values()].filter(({ change, changeBelow }) => change !== 0 || changeBelow !== 0);
   if (moved.length === 0) return;
   await tx.run(sql`
-    insert into listing_size (shop_id, category_id, visible, products)
-    select shop_id, "categoryId", visible, change
+    insert into listing_size (shop_id, category_id, visible, products, products_below)
+    select shop_id, "categoryId", visible, change, "changeBelow"
     from shop
-    cross join jsonb_to_recordset(${JSON.stringify(moved)}) as entry ("categoryId" uuid, visible boolean, change bigint)
+    cross join jsonb_to_recordset(${JSON.stringify(moved)}) as entry ("categoryId" uuid, visible boolean, change bigint,
+      "changeBelow" bigint)
     where shop_id = ${shopId}
     order by "categoryId", visible
-    on conflict (shop_id, category_id, visible) do update set products = listing_size.products + excluded.products`);
+    on conflict (shop_id, category_id, visible) do update set products = listing_size.products + excluded.products,
+      products_below = listing_size.products_below + excluded.products_below`);
 }
 
 interface DeletedEntry {
@@ -253,23 +380,43 @@ export async function removeFromListing(
   shopId: string,
   productIds: readonly string[],
 ): Promise<void> {
-  const [listed, assigned] = await Promise.all([
+  const [listed, assigned, below] = await Promise.all([
     tx.many<DeletedEntry>(sql`
       delete from listing where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
       returning ${WHOLE_SHOP}::uuid as "categoryId", product_id as "productId", visible`),
     tx.many<DeletedEntry>(sql`
       delete from category_listing where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
       returning category_id as "categoryId", product_id as "productId", visible`),
+    tx.many<DeletedEntry>(sql`
+      delete from subcategory_listing where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
+      returning category_id as "categoryId", product_id as "productId", visible`),
   ]);
   // A product has an entry in each locale, and is counted once.
-  const entries = new Map(
-    [...listed, ...assigned].map((entry) => [`${entry.categoryId} ${entry.productId}`, entry]),
-  );
-  await updateSizes(
-    tx,
-    shopId,
-    [...entries.values()].map(({ categoryId, visible }) => ({ categoryId, visible, change: -1 })),
-  );
+  const distinct = (entries: readonly DeletedEntry[]) => [
+    ...new Map(entries.map((entry) => [`${entry.categoryId} ${entry.productId}`, entry])).values(),
+  ];
+  await updateSizes(tx, shopId, [
+    ...distinct([...listed, ...assigned]).map(({ categoryId, visible }) => inList(categoryId, visible, -1)),
+    ...distinct(below).map(({ categoryId, visible }) => belowList(categoryId, visible, -1)),
+  ]);
+}
+
+/** As many products are refreshed at once by a change of what they are related to; more are left to the rebuild. */
+const MOST_AT_ONCE = 200;
+
+/**
+ * Brings lists and search up to date after a change of a category or of a product type, which `findProducts` finds the
+ * products of: at once if they are few, so that the merchant sees it, else in the background, because a transaction
+ * would lock them for too long. The transaction must have locked the shop.
+ */
+export async function refreshOrRebuild(
+  tx: Transaction,
+  shopId: string,
+  findProducts: (limit: number) => Promise<string[]>,
+): Promise<void> {
+  const productIds = await findProducts(MOST_AT_ONCE + 1);
+  if (productIds.length > MOST_AT_ONCE) await requestListingRebuild(tx, shopId);
+  else await refreshListing(tx, shopId, productIds);
 }
 
 /**
@@ -280,5 +427,6 @@ export async function analyseCatalogue(db: Queries): Promise<void> {
   // The keys alone: to look at the words of a large table takes seconds.
   await db.run(sql`
     analyze (skip_locked) product (shop_id, product_id, master_id), product_category (shop_id, product_id),
-      listing (shop_id, locale, product_id), category_listing (shop_id, category_id, locale, product_id)`);
+      listing (shop_id, locale, product_id), category_listing (shop_id, category_id, locale, product_id),
+      subcategory_listing (shop_id, category_id, locale, product_id)`);
 }

@@ -10,7 +10,7 @@ import { availabilityOf, availabilityText } from './availability-text.ts';
 import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
 import { priceIn, pricedTiers, priceRange, referencePrice, type PricedTier } from './prices.ts';
 import type { ProductRow, StoredProduct } from './queries.ts';
-import type { Product } from './schema.ts';
+import { LOWEST_BASE_PRICE, type Product } from './schema.ts';
 import { unitNames, unitSign } from './units.ts';
 
 /** How a product is rendered. Requests with the same options get the same bytes. */
@@ -111,6 +111,7 @@ export function renderProduct(
     minOrder: orderUnit.minimum,
     intervalOrder: orderUnit.interval,
     ...(maxOrder === null ? {} : { maxOrder }),
+    ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
     productCode: facts.productCode ?? null,
     manufacturer: facts.manufacturer ?? null,
     upc: facts.upc ?? null,
@@ -240,6 +241,7 @@ function priceInfoOf(
   const deposit = priceIn(facts.depositPrices, currency, settings);
   const eco = priceIn(facts.ecoParticipationPrices, currency, settings);
   const range = row.offers ? priceRange(row.offers, row, currency, settings) : null;
+  const lowest = range && (range.reference ?? { price: range.lowest, amount: 1, unit: orderUnit.unit });
   return {
     quantity: { amount: orderUnit.priceQuantity, unit: unitSign(orderUnit.unit, locale, settings) },
     taxClass: taxClassOf(row, settings, locale),
@@ -248,13 +250,13 @@ function priceInfoOf(
     ecoParticipationPrice: show(eco),
     priceWithDeposits: show(price === null ? null : price + (deposit ?? 0) + (eco ?? 0)),
     lowestPrice: show(range?.lowest ?? null),
-    lowestRefPriceFormatted: range
-      ? referenceText(
-          range.reference ?? { price: range.lowest, amount: 1, unit: orderUnit.unit },
-          settings,
-          options,
-        )
-      : null,
+    lowestRefPriceFormatted: lowest ? referenceText(lowest, settings, options) : null,
+    ...(lowest && {
+      [LOWEST_BASE_PRICE]: {
+        refQuantity: { amount: lowest.amount, unit: unitSign(lowest.unit, locale, settings) },
+        refPrice: show(lowest.price)!,
+      },
+    }),
     highestPrice: show(range?.highest ?? null),
     manufacturerPrice: show(priceIn(facts.manufacturerPrices, currency, settings)),
     basePrice: price === null ? null : basePriceOf(price, facts, settings, options),

@@ -38,7 +38,7 @@ export async function saveProduct(
     await queueAvailabilityNotifications(tx, shopId, [after.productId]);
 }
 
-/** A variation is not listed itself; its master shows its price, its number and whether it is visible. */
+/** A variation is not listed itself; its master shows its price, its numbers and whether it is visible. */
 async function refreshLists(tx: Transaction, shopId: string, before: StoredProduct, after: StoredProduct) {
   if (after.masterId === null) return refreshListing(tx, shopId, [after.productId]);
   const listed = ({ prices, visible, productNumber, facts }: StoredProduct) => [
@@ -46,6 +46,10 @@ async function refreshLists(tx: Transaction, shopId: string, before: StoredProdu
     visible,
     productNumber,
     facts.reference,
+    facts.manufacturerProductNumber,
+    facts.ean,
+    facts.upc,
+    facts.productCode,
   ];
   if (isSame(listed(before), listed(after))) return;
   // The master was not changed itself.

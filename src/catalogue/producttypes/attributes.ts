@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { TypeAttribute } from '../../shops/settings/settings.ts';
 
 /** What a client sends of an attribute; a key that is missing or null leaves it as it is. */
@@ -90,6 +91,21 @@ export function filtersChanged(before: readonly TypeAttribute[], after: readonly
     new Set(attributes.filter(({ preDefined }) => preDefined).map(({ key }) => key));
   const [old, now] = [filters(before), filters(after)];
   return [...new Set([...old, ...now])].filter((key) => old.has(key) !== now.has(key));
+}
+
+/** The keys of attributes whose values are called otherwise than before. A new value is not used by a product yet. */
+export function labelsChanged(before: readonly TypeAttribute[], after: readonly TypeAttribute[]): string[] {
+  const old = new Map(
+    before.flatMap(({ key, values }) => values.map(({ value, name }) => [`${key}\n${value}`, name])),
+  );
+  return after.flatMap(({ key, values }) =>
+    values.some(({ value, name }) => {
+      const known = old.get(`${key}\n${value}`);
+      return known !== undefined && !isDeepStrictEqual(known, name);
+    })
+      ? [key]
+      : [],
+  );
 }
 
 /** By its key, which is the name it was created with, else by its label in this locale. */

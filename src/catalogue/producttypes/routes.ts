@@ -9,7 +9,7 @@ import { paged, paging } from '../../http/paging.ts';
 import { Id, LocaleParameter, Nullable, Paged } from '../../http/schemas.ts';
 import { check, compileBody } from '../../http/validation.ts';
 import { newId } from '../../kernel/ids.ts';
-import { refreshListing } from '../products/listing.ts';
+import { refreshListing, refreshOrRebuild } from '../products/listing.ts';
 import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
 import {
   shopSettings,
@@ -19,6 +19,7 @@ import {
 } from '../../shops/settings/settings.ts';
 import {
   filtersChanged,
+  labelsChanged,
   removedBetween,
   UNNUMBERED,
   withAttribute,
@@ -283,6 +284,12 @@ export function productTypes(api: Operations): void {
       const attributes = await numbered(tx, shopId, changed);
       await updateAttributes(tx, shopId, stored.productTypeId, attributes);
       await listAnew(tx, shopId, stored, filtersChanged(stored.attributes, attributes));
+      const labels = labelsChanged(stored.attributes, attributes);
+      if (labels.length > 0) {
+        await refreshOrRebuild(tx, shopId, (limit) =>
+          findListed(tx, shopId, stored, labels, BEFORE_ALL, limit),
+        );
+      }
       return toProductType({ ...stored, attributes }, settings, locale);
     },
   );

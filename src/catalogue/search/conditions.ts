@@ -1,6 +1,14 @@
 import { sql, type Sql } from '../../db/sql.ts';
-import { dictionaryOf } from '../products/listing-entry.ts';
-import { escapeLike, likePattern, wordQuery, type Term } from './query.ts';
+import { dictionaryOf, OWN_WEIGHTS } from '../products/listing-entry.ts';
+import {
+  beginningQuery,
+  escapeLike,
+  likePattern,
+  MOST_TERMS,
+  numberTerm,
+  wordQuery,
+  type Term,
+} from './query.ts';
 
 /*
  * Parts of the statements that search the table `listing`. A query has up to 20 terms, and its statement is the same for
@@ -18,14 +26,18 @@ export function inScope(shopId: string, { locale, includeInvisible }: SearchScop
   return sql`listing.shop_id = ${shopId} and listing.locale = ${locale} and (listing.visible or ${includeInvisible})`;
 }
 
-/** `oneByOne` is slower and finds more; it needs two terms at least. */
+/**
+ * `oneByOne` is slower and finds more; it needs two terms at least. `ownWords` leaves out what a product is related to,
+ * which are the names of its categories and the values of its variations.
+ */
 export interface SearchTerms {
   terms: readonly Term[];
   oneByOne?: boolean;
+  ownWords?: boolean;
 }
 
-export function matchesTerms({ terms, oneByOne }: SearchTerms, locale: string): Sql {
-  return oneByOne ? matchesOneByOne(terms, locale) : matchesAll(terms, locale);
+export function matchesTerms({ terms, oneByOne, ownWords = false }: SearchTerms, locale: string): Sql {
+  return oneByOne ? matchesOneByOne(terms, locale) : matchesAll(terms, locale, ownWords);
 }
 
 /**
@@ -33,9 +45,10 @@ export function matchesTerms({ terms, oneByOne }: SearchTerms, locale: string): 
  * form, of all texts. Two conditions, each of which one index answers: term by term they would be two for each, and
  * PostgreSQL would read everything that matches the first term.
  */
-function matchesAll(terms: readonly Term[], locale: string): Sql {
+function matchesAll(terms: readonly Term[], locale: string, ownWords: boolean): Sql {
   if (terms.length === 0) return sql`true`;
-  return sql`(${containsAll(terms)} or listing.words @@ ${wordsQuery(terms, locale)})`;
+  const words = wordsQuery(terms, locale, ownWords ? OWN_WEIGHTS : '');
+  return sql`(${containsAll(terms)} or listing.words @@ ${words})`;
 }
 
 function containsAll(terms: readonly Term[]): Sql {
@@ -51,13 +64,16 @@ function matchesOneByOne(terms: readonly Term[], locale: string): Sql {
   const matchesTerm = (term: Term) => sql`(
     listing.text like ${lowered(likePattern(term))} or listing.words @@ ${wordsQuery([term], locale)})`;
   return sql`${matchesTerm(first!)} and ${matchesTerm(second!)} and not exists (
-    select from unnest(${others.map(likePattern)}::text[], ${others.map(wordQuery)}::text[]) as term (pattern, words)
+    select from unnest(${others.map(likePattern)}::text[], ${others.map((term) => wordQuery(term))}::text[],
+      ${others.map((term) => beginningQuery(term))}::text[]) as term (pattern, words, beginning)
     where not (listing.text like lower(pattern)
-      or listing.words @@ to_tsquery(${dictionaryOf(locale)}::regconfig, term.words)))`;
+      or listing.words @@ (to_tsquery(${dictionaryOf(locale)}::regconfig, term.words)
+        || to_tsquery('simple', term.beginning))))`;
 }
 
 /**
- * Terms that stand in the name count most; then how often and where the words occur. The name is lowered by the default
+ * A number that was typed as a whole comes first, however it was written; then terms that stand in the name count
+ * most; then how often and where the words occur. The name is lowered by the default
  * collation, as the patterns are: that of its column takes several times as long.
  */
 export function rank(terms: readonly Term[], locale: string): Sql {
@@ -68,14 +84,19 @@ export function rank(terms: readonly Term[], locale: string): Sql {
     patterns.length === 1
       ? sql`(${name} like ${lowered(patterns[0]!)})::integer`
       : sql`(select count(*) from unnest(${loweredAll(patterns)}) as pattern where ${name} like pattern)::integer`;
-  return sql`${inName} + ts_rank(listing.words, ${wordsQuery(terms, locale)})`;
+  const number = numberTerm(terms);
+  const isNumber = sql`(listing.text like ${lowered(number ? `% ${number.text} %` : '')})::integer`;
+  return sql`${MOST_TERMS + 1} * ${isNumber} + ${inName} + ts_rank(listing.words, ${wordsQuery(terms, locale)})`;
 }
 
-function wordsQuery(terms: readonly Term[], locale: string): Sql {
-  return sql`(select to_tsquery(${dictionaryOf(locale)}::regconfig, ${terms.map(wordQuery).join(' & ')}))`;
+function wordsQuery(terms: readonly Term[], locale: string, weights = ''): Sql {
+  const words = terms.map((term) => wordQuery(term, weights)).join(' & ');
+  const beginnings = terms.map((term) => beginningQuery(term, weights)).join(' & ');
+  return sql`(
+    select to_tsquery(${dictionaryOf(locale)}::regconfig, ${words}) || to_tsquery('simple', ${beginnings}))`;
 }
 
-function longestFirst(terms: readonly Term[]): Term[] {
+export function longestFirst(terms: readonly Term[]): Term[] {
   return terms.toSorted((left, right) => right.text.length - left.text.length);
 }
 

@@ -1,7 +1,9 @@
 import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
+import { textIn, type Localised } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
 import {
   ORDERS,
   pageVersions,
@@ -10,31 +12,49 @@ import {
   type PageOptions,
   type ProductPage,
 } from '../products/listing-page.ts';
-import { inScope, matchesTerms, rank, type SearchScope, type SearchTerms } from './conditions.ts';
+import {
+  inScope,
+  longestFirst,
+  matchesTerms,
+  rank,
+  type SearchScope,
+  type SearchTerms,
+} from './conditions.ts';
 import {
   escapeLike,
   isCorrectable,
   likePattern,
+  numberTerm,
   parseQuery,
   probableWord,
   queryText,
+  separateWords,
   typoExpression,
   typoPatterns,
+  wordWith,
   type Term,
 } from './query.ts';
 
 /**
- * Finds a page of what matches all terms. When nothing does, typing errors are corrected: a word that occurs nowhere is
- * replaced by the one that was probably meant.
+ * Finds a page of what matches all terms by its own words. When nothing does, the names of categories and the values of
+ * variations count too; then a number may be written in another way; then typing errors are corrected: a word that
+ * occurs nowhere is replaced by the one that was probably meant.
  */
 export async function searchPage(
   db: Queries,
   shopId: string,
   options: PageOptions & { terms: readonly Term[] },
 ): Promise<ProductPage> {
-  const found = await findPage(db, shopId, options);
+  const { terms } = options;
+  const number = numberTerm(terms);
+  let found = await findPage(db, shopId, { ...options, ownWords: true });
+  for (const searched of [{ terms }, ...(number ? [{ terms: [number] }] : [])]) {
+    if (found.results > 0) return found;
+    found = await findPage(db, shopId, { ...options, ...searched });
+  }
   if (found.results > 0) return found;
-  const { alternative } = await findAlternative(db, shopId, options, options.terms);
+  const isUnknown = terms.length === 1 && options.categoryId === undefined;
+  const { alternative } = await findAlternative(db, shopId, options, terms, isUnknown);
   return alternative ? findPage(db, shopId, { ...options, ...alternative }) : found;
 }
 
@@ -73,31 +93,55 @@ interface Alternative {
   isCorrected: boolean;
 }
 
-/** What to search for instead, after a search that found nothing. */
+/** What to search for instead, after a search that found nothing; `isUnknown`: it has shown that no term occurs. */
 async function findAlternative(
   db: Queries,
   shopId: string,
   scope: SearchScope,
   terms: readonly Term[],
+  isUnknown = false,
 ): Promise<Alternative> {
   const known: Term[] = [];
   const corrected: Term[] = [];
   for (const term of terms) {
-    if (await occurs(db, shopId, scope, term)) {
-      known.push(term);
-      corrected.push(term);
+    const isKnown = !isUnknown && (await occurs(db, shopId, scope, term));
+    const names = isKnown ? [] : await findRelatedNames(db, shopId, scope.locale);
+    const whole = isKnown ? term.text : wordWith(term, names);
+    if (whole !== undefined) {
+      known.push({ ...term, text: whole });
+      corrected.push({ ...term, text: whole });
     } else if (isCorrectable(term)) {
-      const text = await findProbableWord(db, shopId, scope, term.text);
+      const text = (await findProbableWord(db, shopId, scope, term.text)) ?? probableWord(term.text, names);
       if (text !== undefined) corrected.push({ text, isPhrase: false });
     }
   }
   const isCorrected = known.length < terms.length;
-  const mayFind = corrected.length === terms.length && (isCorrected || terms.length > 1);
+  const isChanged = corrected.some(({ text }, index) => text !== terms[index]?.text);
+  const mayFind = corrected.length === terms.length && (isChanged || terms.length > 1);
   return {
     known,
-    alternative: mayFind ? { terms: corrected, oneByOne: !isCorrected } : undefined,
+    alternative: mayFind ? { terms: corrected, oneByOne: !isCorrected && terms.length > 1 } : undefined,
     isCorrected,
   };
+}
+
+/** A shop with more categories has its first ones corrected. */
+const MOST_NAMES = 1_000;
+
+/**
+ * What categories and the values of attributes are called. Search knows these by whole words and their beginnings; they
+ * are few, so that parts of them and typing errors are looked for here.
+ */
+async function findRelatedNames(db: Queries, shopId: string, locale: string): Promise<string[]> {
+  const { productTypes, defaultLocale } = await shopSettings(db, shopId);
+  const categories = await db.many<{ name: Localised }>(sql`
+    select name from category where shop_id = ${shopId} and visible and parent_id is not null
+    order by number limit ${MOST_NAMES}`);
+  const values = productTypes.flatMap(({ attributes }) => attributes.flatMap((one) => one.values));
+  return [...categories, ...values].flatMap(({ name }) => {
+    const text = textIn(name, locale, defaultLocale);
+    return text ? [separateWords(text).toLowerCase()] : [];
+  });
 }
 
 /** Whether any product has the term. */
@@ -192,12 +236,33 @@ export function suggestProducts(
     order by best.place, best.name, best.product_id`);
 }
 
+/** The best of what a search finds, as the `versions` of a page. As with names, only so many are compared. */
+export async function suggestMatches(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  terms: readonly Term[],
+  limit: number,
+): Promise<string> {
+  const best = pageVersions(shopId, sql`select * from hit`, sql`rank desc, name, product_id`, limit, 0);
+  const row = await db.one<{ versions: string }>(sql`
+    with hit as materialized (
+      select listing.product_id, listing.name, ${rank(terms, locale)} as rank from listing
+      where ${inScope(shopId, { locale, includeInvisible: false })} and ${matchesTerms({ terms }, locale)}
+      limit ${MOST_CANDIDATES}
+    )
+    select ${best} as versions from shop where shop_id = ${shopId}`);
+  return row?.versions ?? '';
+}
+
 export type SortBy = 'rank' | 'name' | 'number' | 'creation' | 'price';
 
 /** What a hit must have. Prices in minor units of the default currency. */
 export interface Filters {
   /** As the listing holds them: `m:Beacon`. A hit has all of them. */
   facets: readonly string[];
+  /** A hit has one of these; absent: any or none. */
+  oneOf?: readonly string[];
   minimum: number | null;
   maximum: number | null;
 }
@@ -304,39 +369,57 @@ function numberOf(shopId: string, sortBy: SortBy): Sql {
 }
 
 /** A master is offered from its lowest to its highest price: some of it must lie within the bounds. */
-function matchesFilters({ facets, minimum, maximum }: Filters): Sql {
+function matchesFilters({ facets, oneOf, minimum, maximum }: Filters): Sql {
   const hasFacets = facets.length === 0 ? sql`` : sql`listing.facets @> ${facets} and`;
-  return sql`${hasFacets} (${maximum}::bigint is null or listing.price <= ${maximum})
+  const hasOneOf = oneOf === undefined ? sql`` : sql`listing.facets && ${oneOf} and`;
+  return sql`${hasFacets} ${hasOneOf} (${maximum}::bigint is null or listing.price <= ${maximum})
     and (${minimum}::bigint is null or listing.price >= ${minimum} or exists (
       select from unnest(listing.facets) as facet
       where starts_with(facet, 'p:') and substr(facet, 3)::bigint >= ${minimum}))`;
 }
 
-/** The hits; if there are none, those of the corrected words, or at least of one of the words. */
+/**
+ * The hits; if there are none, those of a number that is written in another way, of the corrected words, or at least
+ * of some of the words. `fallbackQuery` says which words were searched for instead.
+ */
 export async function findOrFallBack(db: Queries, shopId: string, options: FacetedOptions) {
-  const { terms, filters } = options;
+  const { terms, filters, ownWords } = options;
   const find = async (searched: SearchTerms, fallbackQuery: string) => ({
-    ...(await findFaceted(db, shopId, { ...options, ...searched })),
+    ...(await findFaceted(db, shopId, { ...options, ownWords: false, ...searched })),
     filters,
     fallbackQuery,
   });
-  const found = await find({ terms }, '');
+  const number = numberTerm(terms);
+  let found = await find({ terms, ownWords: ownWords ?? false }, '');
   if (found.results > 0 || terms.length === 0) return found;
+  for (const searched of [...(ownWords ? [{ terms }] : []), ...(number ? [{ terms: [number] }] : [])]) {
+    found = await find(searched, '');
+    if (found.results > 0) return found;
+  }
 
   const scope = { locale: options.locale, includeInvisible: false };
-  const { known, alternative, isCorrected } = await findAlternative(db, shopId, scope, terms);
-  if (alternative) {
-    const instead = await find(alternative, isCorrected ? queryText(alternative.terms) : '');
+  const isFiltered = filters.facets.length > 0 || filters.minimum !== null || filters.maximum !== null;
+  const isUnknown = terms.length === 1 && !isFiltered;
+  const { known, alternative, isCorrected } = await findAlternative(db, shopId, scope, terms, isUnknown);
+  const fallbacks: SearchTerms[] = [
+    ...(alternative ? [alternative] : []),
+    ...(known.length > 1 && isCorrected ? [{ terms: known, oneByOne: true }] : []),
+    // The longest word says most.
+    ...(terms.length > 1
+      ? longestFirst(known)
+          .slice(0, 1)
+          .map((term) => ({ terms: [term] }))
+      : []),
+  ];
+  for (const searched of fallbacks) {
+    const isSame = searched === alternative && !isCorrected;
+    const instead = await find(searched, isSame ? '' : queryText(searched.terms));
     if (instead.results > 0) return instead;
   }
-  // The longest word says most.
-  const [longest] = known.toSorted((left, right) => right.text.length - left.text.length);
-  if (!longest || terms.length === 1) return found;
-  const instead = await find({ terms: [longest] }, queryText([longest]));
-  return instead.results > 0 ? instead : found;
+  return found;
 }
 
-/** The suggestions; if there are none, those of the corrected words. */
+/** The products whose names contain the text; if there are none, those of the corrected words. */
 export async function suggestOrFallBack(
   db: Queries,
   shopId: string,

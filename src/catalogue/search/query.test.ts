@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  beginningQuery,
   isCorrectable,
   isOneLetterOff,
   likePattern,
+  numberTerm,
   parseQuery,
   probableWord,
   queryText,
@@ -65,13 +67,27 @@ describe('patterns', () => {
   });
 
   test('a word may go on; what consists of several parts may not', () => {
-    const query = (text: string) => wordQuery({ text, isPhrase: text.includes(' ') });
+    const query = (text: string) => beginningQuery({ text, isPhrase: text.includes(' ') });
     expect(['lamp', 'öl2', 'g1-0815', 'oak table'].map(query)).toEqual([
       "'lamp':*",
       "'öl2':*",
       "'g1-0815'",
       "'oak table'",
     ]);
+  });
+
+  test.each([
+    ['LA-100', 'LA100'],
+    ['la 100', 'la100'],
+    ['LA/100', 'LA100'],
+    ['4 012345 678901', '4012345678901'],
+    ['Größe 38', 'Größe38'],
+    ['lamp', undefined],
+    ['1.', undefined],
+    ['9'.repeat(101), undefined],
+  ])('%j as one number', (query, expected) => {
+    const terms = query.split(' ').map((text) => ({ text, isPhrase: false }));
+    expect(numberTerm(terms)?.text).toBe(expected);
   });
 
   test('one or two characters begin a word', () => {

@@ -4,7 +4,7 @@ export interface Term {
   isPhrase: boolean;
 }
 
-const MOST_TERMS = 20;
+export const MOST_TERMS = 20;
 const LONGEST_TERM = 100;
 
 /** A phrase in quotes (the last quote may be missing), else what stands between blanks and plus signs. */
@@ -15,6 +15,18 @@ const AROUND_WORDS = /[,;:!?.()"']*(?:\s+|^|$)[,;:!?.()"']*/g;
 /** The words with one blank around each, without punctuation: in this form queries and products are compared. */
 export function separateWords(text: string): string {
   return text.replaceAll(AROUND_WORDS, ' ');
+}
+
+/** A number without what people leave out of it or type in another way: `LA-100`, `la 100`, `LA100`. */
+export function compactNumber(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** The whole query as one number, or undefined if it is none. */
+export function numberTerm(terms: readonly Term[]): Term | undefined {
+  const text = compactNumber(terms.map((term) => term.text).join(''));
+  const { length } = Array.from(text);
+  return /\d/.test(text) && length >= 3 && length <= LONGEST_TERM ? { text, isPhrase: false } : undefined;
 }
 
 /** The terms that all must match; none: no restriction. */
@@ -46,13 +58,19 @@ export function escapeLike(text: string): string {
 
 const ONE_WORD = /^[\p{L}\p{M}\p{N}]+$/u;
 
-/**
- * For to_tsquery: a word may go on. A phrase is as it is, and so is what the parser takes apart: of `g1-0815` every
- * part would be a beginning, and `g1...` may begin a word of every product.
- */
-export function wordQuery({ text }: Term): string {
+/** For to_tsquery: the word, in any form if the dictionary of a language reads it. */
+export function wordQuery({ text }: Term, weights = ''): string {
   const quoted = `'${text.replaceAll('\\', String.raw`\\`).replaceAll("'", "''")}'`;
-  return ONE_WORD.test(text) ? `${quoted}:*` : quoted;
+  return weights === '' ? quoted : `${quoted}:${weights}`;
+}
+
+/**
+ * For to_tsquery without a dictionary: a word as it was typed, which may go on. Of another form of it more would begin
+ * with the same letters: the stem of Messer (knife) begins Messing (brass). A phrase is as it is, and so is what the
+ * parser takes apart: of `g1-0815` every part would be a beginning, and `g1...` may begin a word of every product.
+ */
+export function beginningQuery(term: Term, weights = ''): string {
+  return ONE_WORD.test(term.text) ? `${wordQuery(term)}:*${weights}` : wordQuery(term, weights);
 }
 
 const SHORTEST_CORRECTED = 4;
@@ -124,6 +142,13 @@ export function isOneLetterOff(left: string, right: string): boolean {
       rest(one, start) === rest(other, start + 1) ||
       (swapped && rest(one, start + 2) === rest(other, start + 2)))
   );
+}
+
+/** The first word in these texts that a term is a part of. */
+export function wordWith({ text, isPhrase }: Term, texts: readonly string[]): string | undefined {
+  if (isPhrase || Array.from(text).length < 3) return undefined;
+  const lowered = text.toLowerCase();
+  return texts.flatMap((one) => one.split(' ')).find((word) => word.includes(lowered));
 }
 
 /** Of the words in these texts, the one that was probably meant: the most frequent that is one letter off. */

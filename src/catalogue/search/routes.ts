@@ -129,6 +129,7 @@ export function search(api: Operations): void {
           ...order,
           locale: readingLocale(query.locale, settings),
           terms: parseQuery(searchText),
+          ownWords: true,
           filters: parseFilters(body.attributeFilters ?? [], settings.defaultCurrency),
           limit: page.resultsPerPage,
           offset: page.offset,

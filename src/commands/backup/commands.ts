@@ -52,16 +52,12 @@ export const backupCommands: Command[] = [
         const wanted = as ?? backup.manifest.shopId;
         if (await findShop(db, wanted)) throw shopExists(wanted);
         const progress = startProgress('rows and files', backup.bytes);
-        const { shopId, files, appsWithoutSecret, webhooksWithoutSecret } = await restoreShop(
-          db,
-          config,
-          backup,
-          {
+        const { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys } =
+          await restoreShop(db, config, backup, {
             as,
             keys: { own: await installationKey(config), former },
             onProgress: progress.advance,
-          },
-        );
+          });
         progress.end();
         print(
           `Shop ${shopId} is restored from ${file}: ${contents(backup.manifest, files)}, ${size(backup.bytes)}, ${since(began)}.`,
@@ -69,7 +65,7 @@ export const backupCommands: Command[] = [
         print(
           shopId === backup.manifest.shopId
             ? `Access tokens of the backup are valid again. See: npx kontor token list ${shopId}`
-            : `Access tokens, domains and webhooks were left out, because the id is another one. Next: npx kontor token create ${shopId} --scopes all`,
+            : `Access tokens, domains, webhooks and the keys of payment providers were left out, because the id is another one. Next: npx kontor token create ${shopId} --scopes all`,
         );
         if (appsWithoutSecret.length > 0) {
           print(
@@ -79,6 +75,11 @@ export const backupCommands: Command[] = [
         if (webhooksWithoutSecret > 0) {
           print(
             `Deactivated, because their secrets were sealed with another key: ${counted(webhooksWithoutSecret, 'webhook')}. Each needs a new secret: POST /manage/shops/${shopId}/webhooks/{webhookId}/secret`,
+          );
+        }
+        if (paymentsWithoutKeys > 0) {
+          print(
+            `The keys of ${counted(paymentsWithoutKeys, 'payment method')} were left out, because they were sealed with another key. Set them again: npx kontor payment set ${shopId} METHOD`,
           );
         }
       });

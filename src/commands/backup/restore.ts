@@ -8,6 +8,7 @@ import { readMigrations } from '../../db/migrate.ts';
 import { catalogueSql, type Sql } from '../../db/sql.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
+import { resealAccounts } from '../../orders/payments/accounts.ts';
 import { resealSecrets, resealWebhookSecrets, type SealingKeys } from '../../shops/apps/apps.ts';
 import { CommandProblem, recordCommand } from '../command.ts';
 import { setTextFormats } from './backup.ts';
@@ -31,14 +32,25 @@ export interface Restored {
   appsWithoutSecret: string[];
   /** How many webhooks were deactivated, because no key opens their secrets. */
   webhooksWithoutSecret: number;
+  /** How many payment methods have lost their keys, because no key opens them. */
+  paymentsWithoutKeys: number;
 }
 
 /**
  * What a copy under another id does not get: tokens, because whoever may call the one shop was not asked about the
- * other, domains, because a host belongs to one shop, and webhooks, because their receivers would take the events of the
- * copy for those of the shop.
+ * other, domains, because a host belongs to one shop, webhooks, because their receivers would take the events of the
+ * copy for those of the shop, and the keys and payments at providers, because both shops would ask for the same money,
+ * cancel and refund it.
  */
-const OF_ONE_SHOP_ONLY: readonly string[] = ['token', 'shop_domain', 'webhook', 'webhook_delivery'];
+const OF_ONE_SHOP_ONLY: readonly string[] = [
+  'token',
+  'shop_domain',
+  'webhook',
+  'webhook_delivery',
+  'payment_account',
+  'payment_attempt',
+  'demo_payment',
+];
 
 /**
  * Restores a shop from a backup, in one transaction. The first row inserted is the shop's own, so that nobody else can
@@ -104,8 +116,9 @@ async function insertShop(
     }
     const appsWithoutSecret = await resealSecrets(tx, shopId, keys);
     const webhooksWithoutSecret = await resealWebhookSecrets(tx, shopId, keys);
+    const paymentsWithoutKeys = await resealAccounts(tx, shopId, keys);
     await recordCommand(tx, shopId, 'shop restore');
-    return { shopId, files, appsWithoutSecret, webhooksWithoutSecret };
+    return { shopId, files, appsWithoutSecret, webhooksWithoutSecret, paymentsWithoutKeys };
   } catch (error) {
     if (hasBegunFiles) await storage.removeShop(shopId);
     throw error;

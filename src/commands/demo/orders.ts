@@ -1,5 +1,5 @@
 import { findAppByName } from '../../shops/apps/queries.ts';
-import { confirmation } from '../../orders/confirmation-email.ts';
+import { placedEmails } from '../../orders/placed-emails.ts';
 import { contentOf } from '../../pricing/content.ts';
 import { newOrder } from '../../carts/new-order.ts';
 import type { StoredLine } from '../../pricing/input.ts';
@@ -138,8 +138,9 @@ async function placed(
   await placeOrder(
     tx,
     shopId,
-    { ...wanted, beyondStock: true },
-    { mailId: newId(tx.now), mail: { ...confirmation(wanted, { locale: cart.locale, settings }), shopId } },
+    // They were placed long ago, and nobody cancels them.
+    { ...wanted, beyondStock: true, releaseAt: null },
+    { emails: placedEmails(wanted, settings, tx.now) },
   );
   return wanted.orderId;
 }

@@ -1,10 +1,11 @@
 import type { Messages } from '../../kernel/messages.ts';
 import type { EmailKind, EmailWords } from '../../platform/email/kind.ts';
-import { ORDER_EMAIL, unbroken } from '../order-email.ts';
+import { ORDER_EMAIL, SAMPLE_ORDER, unbroken } from '../order-email.ts';
 import { documentFile } from './file.ts';
 
 /** An invoice or a credit note that was finalised. */
 export interface DocumentFinalised {
+  orderId: string;
   orderNumber: string;
   documentId: string;
   documentType: 'Invoice' | 'CreditNote';
@@ -18,10 +19,17 @@ export const documentEmail: EmailKind<DocumentFinalised, EmailWords & Messages['
   occasion: 'To the customer, with an invoice or a credit note as PDF.',
   example: { en_GB: { subject: '{shopName}: {documentType} {documentNumber}' } },
   isLimited: false,
+  sample: {
+    ...SAMPLE_ORDER,
+    documentId: '019A8C1E-0000-7000-8000-000000001002',
+    documentType: 'Invoice',
+    documentNumber: '1001',
+    grandTotal: '59,55 €',
+  },
   // A document goes with its order, and without it the email would say nothing.
-  attachments: async (db, shopId, { documentId }) => {
+  attachments: async (db, { shopId, facts: { documentId } }) => {
     const file = await documentFile(db, shopId, documentId);
-    return file && [file];
+    return file && [{ ...file, type: 'application/pdf' }];
   },
   placeholders: {
     ...ORDER_EMAIL.placeholders,

@@ -290,6 +290,7 @@ describe('an invoice', () => {
           locale: 'en_GB',
           template: 'invoice',
           facts: {
+            orderId: order.orderId,
             orderNumber: order.orderNumber,
             documentId,
             documentType: 'Invoice',

@@ -1,3 +1,4 @@
+import { paymentReference } from '../bank-transfer.ts';
 import type { Content, ContentLine } from '../../pricing/content.ts';
 import { ratesOf, sum } from '../../pricing/shares.ts';
 import { taxOn } from '../../pricing/tax.ts';
@@ -56,6 +57,7 @@ export function electronicInvoice(document: DocumentFacts): string {
                 ]),
           ]),
           element('ram:ApplicableHeaderTradeSettlement', [
+            element('ram:PaymentReference', paymentReference(terms)),
             element('ram:InvoiceCurrencyCode', content.currency),
             // 58: SEPA credit transfer; 1: not said here.
             element('ram:SpecifiedTradeSettlementPaymentMeans', [

@@ -104,6 +104,7 @@ export async function finaliseDocument(
 }
 
 function emailsOf({
+  orderId,
   documentId,
   kind,
   number,
@@ -114,6 +115,7 @@ function emailsOf({
   const to = (JSON.parse(address) as Address).emailAddress;
   if (to === null) return [];
   const facts = {
+    orderId,
     orderNumber: terms.orderNumber,
     documentId,
     documentType: kind,

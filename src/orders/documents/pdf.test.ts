@@ -278,7 +278,7 @@ describe('the PDF of a document', () => {
   test('asks for no money that has come', async () => {
     const bank = { iban: 'DE02120300000000202051' };
     const seller = { ...documentOf().terms.seller, bank };
-    const asks = 'Bitte überweisen Sie auf dieses Konto, Verwendungszweck Rechnung 1001:';
+    const asks = 'Bitte überweisen Sie auf dieses Konto, Verwendungszweck ORD261115/1001:';
     expect((await printed({}, { seller }))[0]).toEqual(
       expect.arrayContaining([asks, 'IBAN DE02 1203 0000 0000 2020 51']),
     );

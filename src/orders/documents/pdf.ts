@@ -8,6 +8,7 @@ import { anyText } from '../../catalogue/products/render.ts';
 import { addressLines } from './address-lines.ts';
 import { electronicInvoice } from './electronic.ts';
 import { isExport, type DocumentFacts } from './facts.ts';
+import { paymentReference } from '../bank-transfer.ts';
 import { grouped } from './iban.ts';
 import { INK, mm, newSheet, PAPER, type Sheet, type Style } from './sheet.ts';
 import { documentTitle } from './title.ts';
@@ -305,7 +306,7 @@ function taxTable(page: Page): void {
 /** When and how to pay, and what else must be said. */
 async function closing(page: Page): Promise<void> {
   const { words, date, text, document } = page;
-  const { kind, number, terms, content } = document;
+  const { kind, terms, content } = document;
   const { seller, dueOn, isPaid } = terms;
   const { payment } = content;
   const isFree = content.grandTotal <= 0;
@@ -317,7 +318,7 @@ async function closing(page: Page): Promise<void> {
     else if (!isFree && dueOn !== null) await paragraph(page, words.due({ date: date(dueOn) }));
     if (!isPaid && !isFree && seller.bank) {
       const { name, iban, bic } = seller.bank;
-      await paragraph(page, words.transfer({ reference: `${words[kind]} ${number}` }));
+      await paragraph(page, words.transfer({ reference: paymentReference(terms) }));
       await paragraph(
         page,
         [name, `IBAN ${grouped(iban)}`, bic && `BIC ${bic}`].filter(Boolean).join(' · '),

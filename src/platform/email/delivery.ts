@@ -6,7 +6,7 @@ import { syncFolder } from '../../db/embedded-init.ts';
 
 export interface Attachment {
   name: string;
-  /** A PDF. */
+  type: 'application/pdf' | 'text/plain; charset=utf-8';
   bytes: Buffer;
 }
 
@@ -21,6 +21,8 @@ export interface Message {
   text: string;
   html: string;
   attachments: Attachment[];
+  /** A PNG that the HTML shows as `cid:`. */
+  logo: { cid: string; bytes: Buffer } | undefined;
   /** The part behind the @ of its Message-ID. */
   host: string;
 }
@@ -99,7 +101,7 @@ async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<
  * The Message-ID is the same each time the email is sent, so that a receiver can drop the second one after a crash.
  */
 function headersAndParts(message: Message) {
-  const { id, from, replyTo, to, subject, language, text, html, attachments, host } = message;
+  const { id, from, replyTo, to, subject, language, text, html, attachments, logo, host } = message;
   const names = attachments.map(({ name }) => name);
   for (const value of [from.name, from.address, replyTo ?? '', to, subject, host, ...names]) {
     if (/\p{Cc}/u.test(value)) throw new Error('A header of this email holds a control character');
@@ -112,11 +114,23 @@ function headersAndParts(message: Message) {
     subject,
     text,
     html,
-    attachments: attachments.map(({ name: filename, bytes: content }) => ({
-      filename,
-      content,
-      contentType: 'application/pdf',
-    })),
+    attachments: [
+      ...attachments.map(({ name: filename, type: contentType, bytes: content }) => ({
+        filename,
+        content,
+        contentType,
+      })),
+      ...(logo
+        ? [
+            {
+              cid: logo.cid,
+              filename: 'logo.png',
+              content: logo.bytes,
+              contentDisposition: 'inline' as const,
+            },
+          ]
+        : []),
+    ],
     headers: { 'Auto-Submitted': 'auto-generated', 'Content-Language': language },
   };
 }

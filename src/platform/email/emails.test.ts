@@ -80,6 +80,7 @@ const message = {
   text: 'Text',
   html: '<p>Text</p>',
   attachments: [],
+  logo: undefined,
   host: 'shop.example',
 };
 
@@ -156,6 +157,7 @@ const queueInvoice = (shopId: string, documentId: string) =>
         to: 'ada@mail.example',
         locale: 'en_GB',
         facts: {
+          orderId: '0196',
           orderNumber: 'ORD261115/1001',
           documentId,
           documentType: 'Invoice',
@@ -459,7 +461,11 @@ describe('with SMTP_URL', () => {
       { from: { name: 'Harbour\r\nBcc: all@mail.example', address: 'hello@harbour.example' } },
       { from: { name: 'Harbour', address: 'hello@harbour.example\r\nBcc: all@mail.example' } },
       { replyTo: 'hello@harbour.example\rBcc: all@mail.example' },
-      { attachments: [{ name: 'a.pdf\r\nBcc: all@mail.example', bytes: PDF }] },
+      {
+        attachments: [
+          { name: 'a.pdf\r\nBcc: all@mail.example', type: 'application/pdf' as const, bytes: PDF },
+        ],
+      },
     ]) {
       await expect(delivery.deliver({ ...message, ...change })).rejects.toThrow('control character');
     }

@@ -1,7 +1,7 @@
 import type { Queries } from '../../db/database.ts';
 import type { Messages } from '../../kernel/messages.ts';
 import type { Attachment } from './delivery.ts';
-import type { Row } from './letter.ts';
+import type { Link, Row, Section } from './letter.ts';
 import { LINES } from './placeholders.ts';
 
 /** The built-in words of a kind of email in one language. */
@@ -13,6 +13,13 @@ export interface EmailWords {
   link: string;
   /** Why the recipient gets this email. */
   footer: string;
+}
+
+/** What is known of an email before its facts are read. */
+export interface EmailRequest<Facts extends object = object> {
+  shopId: string;
+  locale: string;
+  facts: Facts;
 }
 
 /** What every email knows beside its own facts: the shop that sends it, and who receives it. */
@@ -50,17 +57,32 @@ export interface EmailKind<Facts extends object = object, Words extends EmailWor
   placeholders: Readonly<Record<string, Placeholder<Facts, Words>>>;
   /** The table that `{lines}` stands for. */
   lines?: { meaning: string; rows(facts: Facts, words: Words): Row[] };
+  /** What stands below the letter, also with the shop's own words. */
+  sections?(facts: Facts, words: Words): Section[];
   /** Takes its built-in words from the message catalogue. */
   words(email: Messages['email']): Words;
   link(facts: Facts, context: EmailContext): string;
+  /** Absent: the label is `words.link`. */
+  linkLabel?(facts: Facts, words: Words): string;
+  /** Stand below the link. */
+  moreLinks?(facts: Facts, context: EmailContext, words: Words): Link[];
   /**
    * Whether anybody can cause this email to any address, by ordering with it or by typing it into a form: those count
    * against the daily limit of the recipient. What a merchant causes (an invoice, a shipment, a refund) is always sent,
    * because strangers could otherwise use up the limit of a customer beforehand.
    */
   isLimited: boolean;
+  /** Whether an email of a limited kind is always sent all the same, because a stranger can't cause this one. */
+  isAlwaysSent?(facts: Facts): boolean;
+  /**
+   * Reads the facts when the email is sent, where the queue holds only what they are about. undefined: that no longer
+   * exists, and nothing is sent.
+   */
+  load?(db: Queries, email: EmailRequest): Promise<Facts | undefined>;
   /** undefined: what the email is about no longer exists, and nothing is sent. */
-  attachments?(db: Queries, shopId: string, facts: Facts): Promise<Attachment[] | undefined>;
+  attachments?(db: Queries, email: EmailRequest<Facts>): Promise<Attachment[] | undefined>;
+  /** Made-up facts, to look at an email before one was sent. */
+  sample?: Facts;
   /** Records that the email was not sent because of the daily limit. It may be called twice for one email. */
   onLimited?(db: Queries, shopId: string, emailId: string, facts: Facts): Promise<void>;
 }

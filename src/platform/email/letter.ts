@@ -5,17 +5,52 @@ export interface Letter {
   subject: string;
   /** Paragraphs, which may have several lines, and tables, in their order. */
   body: (string | readonly Row[])[];
-  link: { label: string; href: string };
+  /** A button. */
+  link: Link;
+  /** Below the button. */
+  moreLinks: readonly Link[];
+  /** Stand below the link, whatever words the shop has chosen: addresses, how to pay, what is attached. */
+  sections: readonly Section[];
   /** Why the recipient gets this email. */
   footer: string;
+}
+
+export interface Link {
+  label: string;
+  href: string;
+}
+
+export interface Section {
+  title: string;
+  rows: readonly Row[];
 }
 
 /** A line of a table. */
 export interface Row {
   text: string;
   amount?: string;
-  /** The style of the row: an item, a sum below the items, the total, or a note that explains it. */
-  as?: 'line' | 'sum' | 'total' | 'note';
+  /**
+   * The style of the row: an item, a sum below the items, the total, or a note that explains it; in a section, a fact
+   * whose text is the label of its amount, or a plain line, as of an address.
+   */
+  as?: 'line' | 'sum' | 'total' | 'note' | 'fact' | 'plain';
+}
+
+/** What an email takes from the theme of the shop. Colours are `#rrggbb`. */
+export interface Design {
+  /** Around the letter. */
+  background: string;
+  /** Of the footer, which stands on the background. */
+  muted: string;
+  /** Of the button. */
+  accent: string;
+  onAccent: string;
+  /** Of links on white. */
+  link: string;
+  /** `src` is the address of an attachment. */
+  logo: { src: string; width: number; height: number } | undefined;
+  /** The name of the shop stands beside the logo. Without a logo it always stands there. */
+  showName: boolean;
 }
 
 /**
@@ -26,21 +61,42 @@ export function oneLine(text: string): string {
   return text.replaceAll(/(?:[^\S\u00a0\u202f]|\p{Cc})+/gu, ' ').trim();
 }
 
-export function plainLetter({ body, link, footer }: Letter, name: string): string {
-  const blocks = body.map((block) => (typeof block === 'string' ? block : block.map(plainRow).join('\n')));
-  const parts = [...blocks, `${link.label}: ${link.href}`, name, `-- \n${footer}`];
+/** Puts a colon between the two, as the language does. */
+export type Labelled = (parts: { label: string; text: string }) => string;
+
+export function plainLetter(
+  { body, link, moreLinks, sections, footer }: Letter,
+  name: string,
+  labelled: Labelled,
+): string {
+  const rowsText = (rows: readonly Row[]) => rows.map((row) => plainRow(row, labelled)).join('\n');
+  const parts = [
+    ...body.map((block) => (typeof block === 'string' ? block : rowsText(block))),
+    ...[link, ...moreLinks].map(({ label, href }) => labelled({ label, text: href })),
+    ...sections.map(({ title, rows }) => `${oneLine(title).toUpperCase()}\n${rowsText(rows)}`),
+    name,
+    `-- \n${footer}`,
+  ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function plainRow({ text, amount }: Row): string {
-  return amount === undefined ? oneLine(text) : `${oneLine(text)}: ${amount}`;
+function plainRow({ text, amount }: Row, labelled: Labelled): string {
+  return amount === undefined ? oneLine(text) : labelled({ label: oneLine(text), text: oneLine(amount) });
 }
+
+const FONT = "-apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
 
 /**
  * All styles are inline, because many email programs drop a stylesheet; tables set the widths, because some programs
- * support nothing else. Nothing is loaded from a server: that would reveal to the sender when the email is read.
+ * support nothing else. Nothing is loaded from a server, because that would reveal to the sender when the email is
+ * read: the logo comes with the email.
  */
-export function htmlLetter({ subject, body, link, footer }: Letter, name: string, language: string): Markup {
+export function htmlLetter(
+  { subject, body, link, moreLinks, sections, footer }: Letter,
+  name: string,
+  language: string,
+  design: Design,
+): Markup {
   return html`<!doctype html>
     <html lang="${language}">
       <head>
@@ -48,8 +104,14 @@ export function htmlLetter({ subject, body, link, footer }: Letter, name: string
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${subject}</title>
       </head>
-      <body style="margin: 0; padding: 0; background: #f2f3f5">
-        <table role="presentation" width="100%" cellpadding="0" cellspacing="0">
+      <body style="margin: 0; padding: 0; background: ${design.background}">
+        <table
+          role="presentation"
+          width="100%"
+          cellpadding="0"
+          cellspacing="0"
+          style="background: ${design.background}"
+        >
           <tr>
             <td align="center" style="padding: 16px 8px">
               <table
@@ -57,13 +119,13 @@ export function htmlLetter({ subject, body, link, footer }: Letter, name: string
                 width="100%"
                 cellpadding="0"
                 cellspacing="0"
-                style="max-width: 600px; background: #ffffff; border-radius: 8px; font: 16px/1.5 -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif; color: #1c2430; overflow-wrap: anywhere"
+                style="max-width: 600px; background: #ffffff; border-radius: 8px; font: 16px/1.5 ${FONT}; color: #1c2430; overflow-wrap: anywhere"
               >
                 <tr>
                   <td
-                    style="padding: 20px 24px; border-bottom: 1px solid #e3e6ea; font-size: 18px; font-weight: bold"
+                    style="padding: 20px 24px; border-bottom: 2px solid ${design.accent}; font-size: 18px; font-weight: bold"
                   >
-                    ${name}
+                    ${brand(name, design)}
                   </td>
                 </tr>
                 <tr>
@@ -72,15 +134,26 @@ export function htmlLetter({ subject, body, link, footer }: Letter, name: string
                     <p style="margin: 24px 0 0">
                       <a
                         href="${link.href}"
-                        style="display: inline-block; padding: 12px 20px; border-radius: 6px; background: #1f4e79; color: #ffffff; font-weight: bold; text-decoration: none"
+                        style="display: inline-block; padding: 12px 20px; border-radius: 6px; background: ${design.accent}; color: ${design.onAccent}; font-weight: bold; text-decoration: none"
                         >${link.label}</a
                       >
                     </p>
+                    ${moreLinks.map(
+                      ({ label, href }) =>
+                        html`<p style="margin: 12px 0 0">
+                          <a href="${href}" style="color: ${design.link}">${label}</a>
+                        </p>`,
+                    )}
+                    ${sections.map(
+                      ({ title, rows }) =>
+                        html`<h2 style="margin: 28px 0 0; font-size: 16px; line-height: 1.4">${title}</h2>
+                          ${htmlTable(rows, '8px')}`,
+                    )}
                   </td>
                 </tr>
               </table>
               <p
-                style="max-width: 552px; margin: 16px 16px 0; font: 13px/1.5 -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif; color: #5b6573"
+                style="max-width: 552px; margin: 16px 16px 0; font: 13px/1.5 ${FONT}; color: ${design.muted}; overflow-wrap: anywhere"
               >
                 ${footer}
               </p>
@@ -91,28 +164,47 @@ export function htmlLetter({ subject, body, link, footer }: Letter, name: string
     </html> `;
 }
 
+function brand(name: string, { logo, showName }: Design): Markup {
+  if (!logo) return html`${name}`;
+  return html`<img
+      src="${logo.src}"
+      width="${logo.width}"
+      height="${logo.height}"
+      alt="${showName ? '' : name}"
+      style="display: inline-block; max-width: 100%; border: 0; vertical-align: middle"
+    />${showName && html` <span style="vertical-align: middle">&nbsp;${name}</span>`}`;
+}
+
 function htmlParagraph(text: string): Markup {
   const lines = text.split('\n').map((line, index) => html`${index > 0 && html`<br />`}${line}`);
   return html`<p style="margin: 16px 0 0">${lines}</p> `;
 }
 
-function htmlTable(rows: readonly Row[]): Markup | undefined {
+function htmlTable(rows: readonly Row[], above = '16px'): Markup | undefined {
   if (rows.length === 0) return undefined;
   return html`<table
     role="presentation"
     width="100%"
     cellpadding="0"
     cellspacing="0"
-    style="margin: 16px 0 0; font-size: 15px; line-height: 1.4"
+    style="margin: ${above} 0 0; font-size: 15px; line-height: 1.4"
   >
-    ${rows.map(
-      ({ text, amount, as = 'line' }) =>
-        html`<tr style="vertical-align: top">
-          <td style="${ROW_STYLES[as]}">${text}</td>
-          ${amount !== undefined && html`<td align="right" style="${ROW_STYLES[as]}; padding-left: 16px; white-space: nowrap">${amount}</td>`}
-        </tr> `,
-    )}
+    ${rows.map(htmlRow)}
   </table> `;
+}
+
+function htmlRow({ text, amount, as = 'line' }: Row): Markup {
+  if (as === 'fact') {
+    return html`<tr>
+      <td style="${ROW_STYLES.plain}">
+        <span style="font-size: 13px; color: #5b6573">${text}</span><br /><strong>${amount}</strong>
+      </td>
+    </tr> `;
+  }
+  return html`<tr style="vertical-align: top">
+    <td style="${ROW_STYLES[as]}">${text}</td>
+    ${amount !== undefined && html`<td align="right" style="${ROW_STYLES[as]}; padding-left: 16px; white-space: nowrap">${amount}</td>`}
+  </tr> `;
 }
 
 const ROW_STYLES = {
@@ -120,4 +212,5 @@ const ROW_STYLES = {
   sum: 'padding: 6px 0 0; color: #434d5b',
   total: 'padding: 12px 0 0; font-size: 18px; font-weight: bold',
   note: 'padding: 2px 0 0; font-size: 13px; color: #5b6573',
+  plain: 'padding: 0 0 4px',
 } as const;

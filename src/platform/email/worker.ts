@@ -1,10 +1,10 @@
 import path from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../../config.ts';
-import type { Database } from '../../db/database.ts';
+import type { Database, Queries } from '../../db/database.ts';
 import { startWorker } from '../jobs/worker.ts';
 import { countEmail } from './daily-limit.ts';
-import { fileDelivery, smtpDelivery, type Message } from './delivery.ts';
+import { fileDelivery, smtpDelivery, type Attachment, type Message } from './delivery.ts';
 import type { EmailKind } from './kind.ts';
 import { EMAIL_QUEUE, type QueuedEmail } from './queue.ts';
 
@@ -24,6 +24,19 @@ export interface EmailWorkerOptions {
   loadShop: (shopId: string) => Promise<EmailShop | undefined>;
   /** Milliseconds between two reads of an empty queue. */
   pause?: number | undefined;
+}
+
+/** Reads what the queue does not hold; undefined: what the email is about no longer exists. */
+export async function loadContent(
+  db: Queries,
+  kind: EmailKind,
+  email: QueuedEmail,
+): Promise<{ email: QueuedEmail; attachments: Attachment[] } | undefined> {
+  const facts = kind.load ? await kind.load(db, email) : email.facts;
+  if (!facts) return undefined;
+  const loaded = { ...email, facts };
+  const attachments = kind.attachments ? await kind.attachments(db, loaded) : [];
+  return attachments && { email: loaded, attachments };
 }
 
 /** Sends the emails in the queue until it is stopped. */
@@ -51,14 +64,16 @@ export function startEmailWorker(options: EmailWorkerOptions): { stop: () => Pro
       if (!shop) return;
       // Neither the address nor the words: more people read a log than read the email.
       const line = { email: id, template, shop: shopId };
-      if (kind.isLimited && !(await countEmail(db, { ...email, id }, shop.dailyEmailsPerRecipient))) {
+      const isLimited = kind.isLimited && !kind.isAlwaysSent?.(facts);
+      if (isLimited && !(await countEmail(db, { ...email, id }, shop.dailyEmailsPerRecipient))) {
         await kind.onLimited?.(db, shopId, id, facts);
         log.warn(line, 'email not sent: its address has reached the limit of the day');
         return;
       }
-      const attachments = kind.attachments ? await kind.attachments(db, shopId, facts) : [];
-      if (!attachments) return;
-      await delivery.deliver({ ...shop.render(kind, email), id, to, attachments });
+      const content = await loadContent(db, kind, email);
+      if (!content) return;
+      const { attachments } = content;
+      await delivery.deliver({ ...shop.render(kind, content.email), id, to, attachments });
       log.info(line, 'email sent');
     },
   });

@@ -12,39 +12,44 @@ import { openDataFolder } from '../../db/data-folder.ts';
 
 const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
+const APP_SECRETS = 'kontor app secrets';
 
 /** The key of this installation does not open what another one sealed. */
 export class SealProblem extends Error {
   override name = 'SealProblem';
 }
 
-/** AES-256-GCM: nonce, tag, ciphertext. */
-export function seal(key: Buffer, text: string): Buffer {
+/** AES-256-GCM: nonce, tag, ciphertext. What was sealed for one purpose is not opened for another. */
+export function seal(key: Buffer, text: string, purpose = APP_SECRETS): Buffer {
   const nonce = randomBytes(NONCE_LENGTH);
-  const cipher = createCipheriv('aes-256-gcm', sealingKey(key), nonce, { authTagLength: TAG_LENGTH });
+  const cipher = createCipheriv('aes-256-gcm', sealingKey(key, purpose), nonce, {
+    authTagLength: TAG_LENGTH,
+  });
   const hidden = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), hidden]);
 }
 
-export function unseal(key: Buffer, sealed: Buffer): string {
+export function unseal(key: Buffer, sealed: Buffer, purpose = APP_SECRETS): string {
   try {
     const nonce = sealed.subarray(0, NONCE_LENGTH);
-    const decipher = createDecipheriv('aes-256-gcm', sealingKey(key), nonce, { authTagLength: TAG_LENGTH });
+    const decipher = createDecipheriv('aes-256-gcm', sealingKey(key, purpose), nonce, {
+      authTagLength: TAG_LENGTH,
+    });
     decipher.setAuthTag(sealed.subarray(NONCE_LENGTH, NONCE_LENGTH + TAG_LENGTH));
     const hidden = sealed.subarray(NONCE_LENGTH + TAG_LENGTH);
     return Buffer.concat([decipher.update(hidden), decipher.final()]).toString('utf8');
   } catch (error) {
     throw new SealProblem(
-      "An app's secret was sealed with another key: set the KONTOR_SECRET (or the KONTOR_DATA with the secret.key) of the process that created the app.",
+      'A secret was sealed with another key: set the KONTOR_SECRET (or the KONTOR_DATA with the secret.key) of the process that stored it.',
       { cause: error },
     );
   }
 }
 
 /** undefined: it was sealed with another key. */
-export function unsealIfPossible(key: Buffer, sealed: Buffer): string | undefined {
+export function unsealIfPossible(key: Buffer, sealed: Buffer, purpose = APP_SECRETS): string | undefined {
   try {
-    return unseal(key, sealed);
+    return unseal(key, sealed, purpose);
   } catch (error) {
     if (error instanceof SealProblem) return undefined;
     throw error;
@@ -52,8 +57,8 @@ export function unsealIfPossible(key: Buffer, sealed: Buffer): string | undefine
 }
 
 /** A key of its own per purpose, so that no other use of the installation's key touches the seals. */
-function sealingKey(key: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, '', 'kontor app secrets', 32));
+function sealingKey(key: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', purpose, 32));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { messages } from '../../kernel/messages.ts';
-import { htmlLetter, plainLetter, type Letter } from '../../platform/email/letter.ts';
+import { htmlLetter, plainLetter, type Design, type Letter } from '../../platform/email/letter.ts';
 import type { EmailContext, EmailKind } from '../../platform/email/kind.ts';
 import { fillBody, fillSubject } from '../../platform/email/placeholders.ts';
 import type { Email } from '../../platform/email/queue.ts';
@@ -18,6 +18,7 @@ export function renderEmail(
   { locale, facts }: Pick<Email, 'locale' | 'facts'>,
   context: EmailContext,
   { mailTexts, defaultLocale }: Pick<Settings, 'mailTexts' | 'defaultLocale'>,
+  design: Design,
 ): RenderedEmail {
   const own = ownWords(mailTexts[kind.name] ?? {}, locale, defaultLocale);
   const wordsLocale = own?.locale ?? locale;
@@ -29,15 +30,17 @@ export function renderEmail(
   const letter: Letter = {
     subject: fillSubject(own?.subject ?? '', values) || fillSubject(words.subject, values),
     body: fillBody(own?.text ?? words.text, values, kind.lines?.rows(facts, words)),
-    link: { label: words.link, href: kind.link(facts, context) },
+    link: { label: kind.linkLabel?.(facts, words) ?? words.link, href: kind.link(facts, context) },
+    moreLinks: kind.moreLinks?.(facts, context, words) ?? [],
+    sections: kind.sections?.(facts, words) ?? [],
     footer: words.footer,
   };
   const textLanguage = own?.text === undefined ? builtIn.language : languageOf(wordsLocale);
   return {
     subject: letter.subject,
     language: textLanguage,
-    text: plainLetter(letter, context.shopName),
-    html: String(htmlLetter(letter, context.shopName, textLanguage)),
+    text: plainLetter(letter, context.shopName, builtIn.labelled),
+    html: String(htmlLetter(letter, context.shopName, textLanguage, design)),
   };
 }
 

@@ -1,5 +1,7 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { plainText } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
 import type { PageName } from './schema.ts';
 
 /** The texts that are set, by their keys. */
@@ -14,6 +16,39 @@ export async function findPage(
   const row = await db.one<{ content: Content }>(sql`
     select content from legal_page where shop_id = ${shopId} and page = ${page} and locale = ${locale}`);
   return row?.content;
+}
+
+/** A legal text as plain text, for emails. */
+export interface LegalText {
+  page: PageName;
+  title: string;
+  text: string;
+}
+
+/** Those of the pages that have a text, in their order, each in the first of the locales that has one. */
+export async function findLegalTexts(
+  db: Queries,
+  shopId: string,
+  pages: readonly PageName[],
+  locales: readonly string[],
+): Promise<LegalText[]> {
+  const rows = await db.many<{ page: PageName; locale: string; content: Content }>(sql`
+    select page, locale, content from legal_page
+    where shop_id = ${shopId} and page = any (${pages}::text[]) and locale = any (${locales}::text[])`);
+  return pages.flatMap((page) => {
+    const texts = rows
+      .filter((row) => row.page === page)
+      .toSorted((one, other) => locales.indexOf(one.locale) - locales.indexOf(other.locale))
+      .map((row) => ({
+        page,
+        title: row.content['name']?.trim() || messages(row.locale).storefront.legal.names[page],
+        text: [row.content['shortDescription'], row.content['description']]
+          .map((markup) => plainText(markup ?? '').replaceAll('\n', '\n\n'))
+          .filter((part) => part !== '')
+          .join('\n\n'),
+      }));
+    return texts.find(({ text }) => text !== '') ?? [];
+  });
 }
 
 /** What the pages call themselves: null when a page says nothing that could be its name. */

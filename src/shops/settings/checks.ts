@@ -217,6 +217,12 @@ function* paymentProblems({ paymentMethods = [] }: SettingsFile, frame: Frame): 
   for (const [index, method] of paymentMethods.entries()) {
     yield* nameProblems(['paymentMethods', index, 'name'], method.name, frame);
     yield* amountProblems(['paymentMethods', index, 'price'], method.price, frame);
+    if (method.releaseUnpaidAfterDays !== undefined && method.releaseUnpaidAfterMinutes !== undefined) {
+      yield {
+        path: ['paymentMethods', index],
+        text: 'has releaseUnpaidAfterDays and releaseUnpaidAfterMinutes, expected one of them',
+      };
+    }
   }
 }
 

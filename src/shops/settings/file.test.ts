@@ -7,6 +7,7 @@ import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { sixDigits } from '../../kernel/colour.ts';
+import { EMAIL_KINDS } from '../../email-kinds.ts';
 import { settingsFormat } from '../../settings-format.ts';
 import { standardVat } from '../taxes/vat-rates.ts';
 import { deleteShop } from '../shop/queries.ts';
@@ -98,14 +99,21 @@ describe('a new shop', () => {
       customerGroups: [],
       crossSellingTitle: null,
       showFromPrices: true,
+      categoriesShowSubcategories: true,
       publicCatalogue: true,
       sellBeyondStock: false,
       maxPerOrder: null,
       dailyEmailsPerRecipient: 20,
+      emailNewOrders: true,
+      lowStockLevel: null,
+      carriers: {},
       mandatoryAddressFields: [],
       invoicing: {},
       mails: {},
       theme: {},
+      orderPage: { cancellation: true, returnDays: 30 },
+      withdrawal: { days: 14, transitDays: 5 },
+      accessibility: null,
       couponCampaigns: [],
     });
   });
@@ -197,6 +205,9 @@ describe('apply', () => {
       sellBeyondStock: true,
       maxPerOrder: 2.5,
       dailyEmailsPerRecipient: 5,
+      emailNewOrders: false,
+      lowStockLevel: 5,
+      carriers: { 'Harbour Parcel': 'https://parcels.example/{code}' },
     });
 
     expect(changes).toEqual([
@@ -233,6 +244,9 @@ describe('apply', () => {
       '~ sellBeyondStock: false -> true',
       '+ maxPerOrder: 2.5',
       '~ dailyEmailsPerRecipient: 20 -> 5',
+      '~ emailNewOrders: true -> false',
+      '+ lowStockLevel: 5',
+      '+ carriers.Harbour Parcel: https://parcels.example/{code}',
     ]);
   });
 
@@ -1115,7 +1129,7 @@ locales: {default: de_DE, items: [de_DE]}`,
   order: {english: {subject: Hello}, en_GB: {}, en_US: {title: Hello}}
   shipped: {en_GB: {subject: "Hello\\nBcc: a", text: "\\x01"}}`,
       [
-        'mails.birthday (line 2): unknown key, expected one of order, shipped, invoice, refund, availability, newsletter, signIn, webhook',
+        `mails.birthday (line 2): unknown key, expected one of ${EMAIL_KINDS.map(({ name }) => name).join(', ')}`,
         'mails.order.english (line 4): is not a locale such as de_DE',
         expect.stringMatching(/^mails\.order\.en_GB \(line 4\): has no entries, expected at least one: /),
         expect.stringMatching(
@@ -1148,7 +1162,7 @@ mails:
         'mails.refund.de_DE.text (line 6): names {constructor}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
         'mails.refund.de_DE.text (line 6): names {total}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
         'mails.refund.de_DE.text (line 6): names {}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
-        'mails.shipped.de_DE.subject (line 9): names {lines}, expected one of {shopName}, {shopUrl}, {orderNumber}, {carrier}, {trackingCode}, {restFollows}',
+        'mails.shipped.de_DE.subject (line 9): names {lines}, expected one of {shopName}, {shopUrl}, {orderNumber}, {carrier}, {trackingCode}, {trackingUrl}, {restFollows}',
       ],
     ],
     [

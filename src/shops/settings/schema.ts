@@ -228,7 +228,30 @@ const PaymentMethod = Section(
   {
     key: Key('Its name in this file; the id belongs to it.', 'invoice'),
     name: Text('Name.', 'Invoice'),
-    provider: OrNull(Plain('Who handles the payment.', 'QuickPay')),
+    provider: OrNull(
+      stored(
+        Plain(
+          'Who handles the payment: stripe, mollie and demo are built in. manual, or absent: the merchant, as with an invoice. Any other name: an app.',
+          'stripe',
+        ),
+        {
+          toStored: (written) => (written === 'manual' ? null : written),
+          toWritten: (provider: string | null) => provider ?? undefined,
+        },
+      ),
+    ),
+    providerLabel: OrNull(
+      Plain('What the API calls the provider (providerName). Absent: by its own name.', 'QuickPay'),
+    ),
+    capture: OrElse(
+      'automatic',
+      Type.Enum(['automatic', 'manual'], {
+        description:
+          'Of a built-in provider: whether a payment takes the money at once, or only reserves it until the merchant asks for it. Absent: automatic.',
+        default: 'automatic',
+        examples: ['manual'],
+      }),
+    ),
     price: OrElse(
       0,
       Amount('What it costs; below 0 it is a discount. Absent: 0.', 1.5, {
@@ -253,8 +276,20 @@ const PaymentMethod = Section(
         examples: [14],
       }),
     ),
+    releaseUnpaidAfterMinutes: OrNull(
+      Type.Integer({
+        minimum: 5,
+        maximum: 10_080,
+        description:
+          'The same in minutes, for methods that are paid at once. Absent, and without days: 60 for a built-in provider.',
+        examples: [60],
+      }),
+    ),
   },
-  { names: { provider: 'providerName', price: 'amount' } },
+  {
+    names: { provider: 'providerName', price: 'amount' },
+    isOmitted: (key, written) => key === 'capture' && written === 'automatic',
+  },
 );
 
 export const MINIMUM_CART_CODES = [
@@ -437,6 +472,52 @@ const Theme = Section(
   { description: 'The look of the storefront. The logo is logoUrl.' },
 );
 
+const OrderPage = Section(
+  {
+    cancellation: Flag('Customers may cancel an order themselves until it is invoiced or packed.', true),
+    returnDays: OrElse(
+      30,
+      Type.Integer({
+        minimum: 0,
+        maximum: 3650,
+        description:
+          'Days after the delivery in which customers may ask for a return; 0: they may not. Absent: 30. The right of withdrawal does not depend on it.',
+        default: 30,
+        examples: [30],
+      }),
+    ),
+  },
+  { description: 'What customers may do on the page of their order.' },
+);
+
+const Withdrawal = Section(
+  {
+    days: OrElse(
+      14,
+      Type.Integer({
+        minimum: 0,
+        maximum: 365,
+        description:
+          'Days in which a consumer may withdraw from the contract; the law of the European Union grants 14. 0: the shop sells to businesses only, and no page offers it. Absent: 14.',
+        default: 14,
+        examples: [14],
+      }),
+    ),
+    transitDays: OrElse(
+      5,
+      Type.Integer({
+        minimum: 0,
+        maximum: 90,
+        description:
+          'Days from the last shipment until the goods have arrived for certain: where no date of delivery is recorded, the period begins then. Absent: 5.',
+        default: 5,
+        examples: [5],
+      }),
+    ),
+  },
+  { description: 'Withdrawal from the contract by a button (Consumer Rights Directive, article 11a).' },
+);
+
 /** A shop's own words for one kind of email, by locale. */
 export const EmailTexts = byLocale(
   'copy',
@@ -605,6 +686,13 @@ export const SettingsSchema = Section(
       }),
       true,
     ),
+    categoriesShowSubcategories: Setting(
+      Type.Boolean({
+        description: 'The page of a category shows the products of its subcategories too.',
+        examples: [true],
+      }),
+      true,
+    ),
     publicCatalogue: Setting(
       Type.Boolean({ description: 'Products and categories are read without a token.', examples: [true] }),
       true,
@@ -635,6 +723,39 @@ export const SettingsSchema = Section(
       }),
       20,
     ),
+    emailNewOrders: Setting(
+      Type.Boolean({
+        description: 'The shop gets an email for every order, at its address (email). A new shop has true.',
+        examples: [false],
+      }),
+      true,
+    ),
+    lowStockLevel: Setting(
+      Nullable(
+        Type.Number({
+          minimum: 0,
+          maximum: 1_000_000,
+          description:
+            'The shop hears by email and event when a product is sold down to this stock, unless the product has a level of its own (minStocklevel). null: only products with a level of their own.',
+          examples: [5],
+        }),
+      ),
+      null,
+    ),
+    carriers: Setting(
+      MapOf(
+        '^\\S(?:.{0,98}\\S)?$',
+        Pattern(
+          '^https://[^\\s{}]*\\{code\\}[^\\s{}]*$',
+          'Address of the page that shows where a parcel is; {code} stands for the tracking code.',
+          'https://parcels.example/track?code={code}',
+          2000,
+        ),
+        'Tracking pages by the name of the carrier, as shipments name it. Colissimo, DHL, DPD, GLS, Hermes, La Poste, Royal Mail and UPS are built in.',
+        { 'Harbour Parcel': 'https://parcels.example/track?code={code}' },
+      ),
+      {},
+    ),
     mandatoryAddressFields: Setting(
       List(
         Type.Enum(ADDRESS_FIELDS, { description: 'Field of an address.', examples: ['phoneNumber'] }),
@@ -646,6 +767,16 @@ export const SettingsSchema = Section(
     invoicing: Setting(Invoicing, {}),
     mails: Setting(Mails, {}),
     theme: Setting(Theme, {}),
+    orderPage: Setting(OrderPage, {}),
+    withdrawal: Setting(Withdrawal, {}),
+    accessibility: Setting(
+      NullableText(
+        'The accessibility statement, which is linked in the footer; may hold markup. null: there is none.',
+        '<p>We test our pages with a keyboard and with screen readers.</p>',
+        20_000,
+      ),
+      null,
+    ),
   },
   {
     description:

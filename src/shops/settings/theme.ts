@@ -5,6 +5,7 @@ import type { SettingsFile } from './schema.ts';
 type ThemeSection = NonNullable<SettingsFile['theme']>;
 
 /** Of a shop that has set none. */
+export const BUILT_IN_ACCENT = '#0b5d66';
 export const BUILT_IN_BACKGROUND = '#ffffff';
 
 /** A text that people can't read. All other colours are made from these, so that they can be seen. */

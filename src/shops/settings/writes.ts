@@ -12,7 +12,7 @@ export async function lockShop(tx: Transaction, shopId: string): Promise<boolean
   return (await tx.one(sql`select 1 from shop where shop_id = ${shopId} for update`)) !== undefined;
 }
 
-const BEFORE_ALL_PRODUCTS = '00000000-0000-0000-0000-000000000000';
+export const BEFORE_ALL_PRODUCTS = '00000000-0000-0000-0000-000000000000';
 
 /**
  * Notes that lists and search of the shop must be rebuilt (src/catalogue/products/listing-rebuild.ts), because they have a row
@@ -143,16 +143,17 @@ async function replacePaymentMethods(tx: Transaction, current: Settings, next: S
   // In a record from JSON, null for a jsonb column is SQL's null, as the column wants it.
   await tx.run(sql`
     insert into payment_method (shop_id, payment_method_id, key, name, provider_name, additional_data, position,
-      amount, release_unpaid_after_days)
+      amount, release_unpaid_after_days, provider_label, capture, release_unpaid_after_minutes)
     select ${shopId}, "paymentMethodId", key, name, "providerName", "additionalData", position, amount,
-      "releaseUnpaidAfterDays"
+      "releaseUnpaidAfterDays", "providerLabel", capture, "releaseUnpaidAfterMinutes"
     from jsonb_to_recordset(${positioned(paymentMethods)}) as entry ("paymentMethodId" uuid, key text,
       name jsonb, "providerName" text, "additionalData" jsonb, position integer, amount bigint,
-      "releaseUnpaidAfterDays" integer)
+      "releaseUnpaidAfterDays" integer, "providerLabel" text, capture text, "releaseUnpaidAfterMinutes" integer)
     on conflict (shop_id, payment_method_id) do update
     set name = excluded.name, provider_name = excluded.provider_name,
       additional_data = excluded.additional_data, position = excluded.position, amount = excluded.amount,
-      release_unpaid_after_days = excluded.release_unpaid_after_days`);
+      release_unpaid_after_days = excluded.release_unpaid_after_days, provider_label = excluded.provider_label,
+      capture = excluded.capture, release_unpaid_after_minutes = excluded.release_unpaid_after_minutes`);
 }
 
 /** The foreign key deletes the subscribers of a campaign that is removed. */

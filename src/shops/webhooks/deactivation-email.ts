@@ -15,6 +15,13 @@ export const deactivationEmail: EmailKind<WebhookDeactivated> = {
   occasion: 'To the shop, when a webhook was deactivated because its receiver failed for more than a day.',
   example: { en_GB: { subject: 'Webhook {eventType} of {appName} is off' } },
   isLimited: false,
+  sample: {
+    appName: 'Stock sync',
+    eventType: 'ORDER_CREATE',
+    callbackUrl: 'https://app.example/hook',
+    webhookId: '019A8C1E-0000-7000-8000-000000001003',
+    reason: 'The receiver answered 500',
+  },
   placeholders: {
     ...SHOP_PLACEHOLDERS,
     appName: { meaning: 'Name of the app.', value: ({ appName }) => appName },
@@ -24,5 +31,5 @@ export const deactivationEmail: EmailKind<WebhookDeactivated> = {
     reason: { meaning: 'What went wrong with the last attempt.', value: ({ reason }) => reason },
   },
   link: (_, { storefront }) => storefront,
-  words: (email) => email.webhook,
+  words: (email) => ({ ...email.aboutShop, ...email.webhook }),
 };

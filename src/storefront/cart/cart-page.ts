@@ -1,12 +1,14 @@
 import { largestQuantity } from '../../pricing/quantity.ts';
 import type { VisitorCart } from '../../carts/shopping.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { formatMoney } from '../../kernel/money.ts';
 import { checkoutObstacle, exceededLimit, insufficientStock, type Obstacle } from './visitor-cart.ts';
-import { amountText, linePicture, lineText, summary, type Line } from './cart-summary.ts';
+import { amountText } from '../amount-text.ts';
+import { moneyText, priceText } from '../price-text.ts';
+import { linePicture, lineText, summary, type Line } from './cart-summary.ts';
 import { messages } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
 import { PageEvent, type Page } from '../page.ts';
+import { percentText } from '../product/product-card.ts';
 import { to, type Visit } from '../visit.ts';
 
 /** Why a form was rejected; the message stands beside its field. */
@@ -115,7 +117,7 @@ function cartLine(
     <form method="post" action="${to(visit, `${path}/remove`)}">
       <button class="quiet">${words.remove}<span class="visually-hidden">: ${line.name}</span></button>
     </form>
-    <span class="price">${line.lineItemPrice.formatted}</span>
+    <span class="price">${priceText(line.lineItemPrice, visit.locale)}</span>
   </li>`;
 }
 
@@ -125,26 +127,28 @@ function quantityProblem(visit: Visit, visitorCart: VisitorCart, index: number):
   const { orderUnitShort } = visitorCart.view.lineItemContainer.productLineItems[index]!;
   const left = insufficientStock(index, visitorCart);
   if (left === 0) return words.soldOut;
-  if (left !== undefined) return words.onlyLeft({ amount: amountText(visit, left, orderUnitShort) });
+  if (left !== undefined) return words.onlyLeft({ amount: amountText(left, orderUnitShort, visit.locale) });
   const limit = exceededLimit(index, visitorCart);
-  return limit === undefined ? undefined : words.atMost({ amount: amountText(visit, limit, orderUnitShort) });
+  return limit === undefined
+    ? undefined
+    : words.atMost({ amount: amountText(limit, orderUnitShort, visit.locale) });
 }
 
 /** How much is missing to the next discount on the whole cart. */
 function nextDiscount({ locale }: Visit, { priced: { totals, content } }: VisitorCart): Markup | false {
-  const money = (minor: number) => formatMoney(minor, content.currency, locale);
+  const money = (minor: number) => moneyText(minor, content.currency, locale);
   const next = totals.offers
     .filter(({ minimumAmount }) => minimumAmount > content.subTotal)
     .toSorted((a, b) => a.minimumAmount - b.minimumAmount)[0];
   if (!next) return false;
   const { minimumAmount, absolute, percent = 0 } = next;
-  const gain = absolute === undefined ? `${percent / 100} %` : money(absolute);
+  const gain = absolute === undefined ? percentText(percent / 100, locale) : money(absolute);
   return html`<p>
     ${messages(locale).storefront.cart.nextDiscount({ missing: money(minimumAmount - content.subTotal), discount: gain })}
   </p>`;
 }
 
-function couponForm(visit: Visit, { view }: VisitorCart, rejection: Rejection | undefined): Markup {
+function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Rejection | undefined): Markup {
   const words = messages(visit.locale).storefront.cart;
   const { couponLineItem } = view.lineItemContainer;
   const error = rejection?.coupon;
@@ -160,7 +164,7 @@ function couponForm(visit: Visit, { view }: VisitorCart, rejection: Rejection | 
           </div>`
         }
         <form method="post" action="${to(visit, '/cart/coupon/remove')}">
-          <button class="quiet">${words.removeCoupon}</button>
+          <button class="quiet">${words.removeCoupon({ code: cart.couponCodeKey ?? '' })}</button>
         </form>`
     }
     <form class="field" method="post" action="${to(visit, '/cart/coupon')}">
@@ -181,7 +185,7 @@ function couponForm(visit: Visit, { view }: VisitorCart, rejection: Rejection | 
 }
 
 /** The link to the checkout, or the reason why there is none. */
-function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: Obstacle | undefined): Markup {
+export function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: Obstacle | undefined): Markup {
   if (!obstacle) {
     return html`<p>
       <a class="button" href="${to(visit, '/checkout')}"
@@ -194,7 +198,7 @@ function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: Obstacle
 
 function obstacleText(visit: Visit, { priced }: VisitorCart, obstacle: Obstacle): string {
   const words = messages(visit.locale).storefront.cart;
-  const money = (minor: number) => formatMoney(minor, priced.content.currency, visit.locale);
+  const money = (minor: number) => moneyText(minor, priced.content.currency, visit.locale);
   switch (obstacle) {
     case 'empty':
       return words.empty;

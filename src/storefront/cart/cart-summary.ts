@@ -2,10 +2,13 @@ import type { Content } from '../../pricing/content.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
 import { imagePath } from '../../platform/media/images.ts';
-import { formatMoney } from '../../kernel/money.ts';
 import { messages } from '../../kernel/messages.ts';
+import { withdrawalNote } from '../product/withdrawal-note.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
+import type { Price } from '../../http/price.ts';
+import { amountText } from '../amount-text.ts';
+import { moneyText, priceText } from '../price-text.ts';
 
 /** The fields that carts and orders have in common. */
 export type Sums = Pick<Cart, 'lineItemContainer' | 'shippingData' | 'paymentData'>;
@@ -14,21 +17,26 @@ export type Line = Sums['lineItemContainer']['productLineItems'][number];
 /** The amounts from the subtotal to the total. */
 export function summary(visit: Visit, sums: Sums, content: Content): Markup {
   const { lineItemContainer, shippingData, paymentData } = sums;
-  const words = messages(visit.locale).storefront.cart;
+  const { locale } = visit;
+  const words = messages(locale).storefront.cart;
+  const text = (price: Price) => priceText(price, locale);
   const row = (name: string, price: string, kind?: 'total') =>
     html`<dt ${kind && html`class="total"`}>${name}</dt>
       <dd ${kind && html`class="total"`}>${price}</dd>`;
   const { basketDiscount, couponLineItem, deposits, ecoParticipations } = lineItemContainer;
   return html`<dl class="summary">
-    ${row(words.subTotal, lineItemContainer.lineItemsSubTotal.formatted)}
-    ${basketDiscount.lineItemPrice && row(words.discount, basketDiscount.lineItemPrice.formatted)}
+    ${row(words.subTotal, text(lineItemContainer.lineItemsSubTotal))}
+    ${basketDiscount.lineItemPrice && row(words.discount, text(basketDiscount.lineItemPrice))}
     ${
       couponLineItem &&
       couponLineItem.lineItemPrice.amount !== 0 &&
-      row(words.coupon, couponLineItem.lineItemPrice.formatted)
+      row(
+        content.coupon?.codeKey ? words.couponWithCode({ code: content.coupon.codeKey }) : words.coupon,
+        text(couponLineItem.lineItemPrice),
+      )
     }
-    ${[...deposits, ...ecoParticipations].map(({ name, lineItemPrice }) => row(name, lineItemPrice.formatted))}
-    ${shippingData && row(words.delivery({ name: shippingData.shippingMethod.name }), shippingData.price.formatted)}
+    ${[...deposits, ...ecoParticipations].map(({ name, lineItemPrice }) => row(name, text(lineItemPrice)))}
+    ${shippingData && row(words.delivery({ name: shippingData.shippingMethod.name }), text(shippingData.price))}
     ${
       paymentData &&
       paymentData.price.amount !== 0 &&
@@ -36,11 +44,10 @@ export function summary(visit: Visit, sums: Sums, content: Content): Markup {
         paymentData.paymentMethod
           ? words.payment({ name: paymentData.paymentMethod.name })
           : words.agreedPayment,
-        paymentData.price.formatted,
+        text(paymentData.price),
       )
     }
-    ${taxRows(visit, content, 'NET', row)}
-    ${row(words.total, lineItemContainer.grandTotal.formatted, 'total')}
+    ${taxRows(visit, content, 'NET', row)} ${row(words.total, text(lineItemContainer.grandTotal), 'total')}
     ${taxRows(visit, content, 'GROSS', row)}
   </dl>`;
 }
@@ -54,7 +61,7 @@ function taxRows(
 ): Markup[] {
   if (taxType !== place) return [];
   const words = messages(locale).storefront.cart;
-  const money = (minor: number) => formatMoney(minor, currency, locale);
+  const money = (minor: number) => moneyText(minor, currency, locale);
   const isAdded = place === 'NET';
   // Added taxes are always shown, included ones only where the shop shows them.
   if (!isAdded && !settings.displayTaxes) return [];
@@ -68,11 +75,6 @@ function taxRows(
         return row(isAdded ? words.addedTax({ rate: text }) : words.includedTax({ rate: text }), money(tax));
       }),
   ];
-}
-
-/** `7,5 m` */
-export function amountText({ locale }: Pick<Visit, 'locale'>, amount: number, unit: string): string {
-  return `${new Intl.NumberFormat(languageTag(locale), { maximumFractionDigits: 6 }).format(amount)} ${unit}`;
 }
 
 /** The picture has no text of its own, because the name of the line stands beside it. */
@@ -95,13 +97,14 @@ const MAX_FEATURES_LENGTH = 2_000;
 
 /** The name of a line with its variation, features, number and price. */
 export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {}): Markup {
-  const words = messages(visit.locale).storefront.cart;
+  const { locale } = visit;
+  const words = messages(locale).storefront.cart;
   // A measured product has a unit: 2.40 € per 1 m.
   const isMeasured = line.priceQuantity !== '1' || line.orderUnitShort !== line.orderUnit;
-  const unit = amountText(visit, Number(line.priceQuantity), line.orderUnitShort);
+  const unit = amountText(Number(line.priceQuantity), line.orderUnitShort, locale);
   const price = isMeasured
-    ? words.per({ price: line.quantityPrice.formatted, amount: unit })
-    : words.each({ price: line.singleItemPrice.formatted });
+    ? words.per({ price: priceText(line.quantityPrice, locale), amount: unit })
+    : words.each({ price: priceText(line.singleItemPrice, locale) });
   return html`<a href="${to(visit, productPath(line.sku))}">${line.name}</a>
     ${line.variationString !== null && html`<br /><span>${line.variationString}</span>`}
     ${
@@ -112,15 +115,36 @@ export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {})
     <br /><small>${words.itemNumber} ${line.sku}</small> <br /><small>${price}</small>`;
 }
 
-export function orderLines(visit: Visit, { lineItemContainer }: Sums): Markup {
-  return html`<ul class="lines">
-    ${lineItemContainer.productLineItems.map(
+/** The lines in little space and without links, where the cart is not what the page is about. */
+export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
+  return html`<ul class="lines short">
+    ${lines.map(
       (line) =>
         html`<li>
           ${linePicture(line)}
-          <div class="what">${lineText(visit, line, { hasFeatures: true })}</div>
-          <span>${amountText(visit, line.quantity.amount, line.orderUnitShort)}</span>
-          <span class="price">${line.lineItemPrice.formatted}</span>
+          <div class="what">
+            ${line.name}
+            ${line.variationString !== null && html`<br /><small>${line.variationString}</small>`}
+            <br /><small>${amountText(line.quantity.amount, line.orderUnitShort, locale)}</small>
+          </div>
+          <span class="price">${priceText(line.lineItemPrice, locale)}</span>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+/** The law wants it said before the purchase that there is no right of withdrawal. */
+export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: Content): Markup {
+  return html`<ul class="lines">
+    ${lineItemContainer.productLineItems.map(
+      (line, index) =>
+        html`<li>
+          ${linePicture(line)}
+          <div class="what">
+            ${lineText(visit, line, { hasFeatures: true })} ${withdrawalNote(visit, content.lines[index]!)}
+          </div>
+          <span>${amountText(line.quantity.amount, line.orderUnitShort, visit.locale)}</span>
+          <span class="price">${priceText(line.lineItemPrice, visit.locale)}</span>
         </li>`,
     )}
   </ul>`;

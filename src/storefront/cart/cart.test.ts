@@ -49,19 +49,19 @@ describe('adding to the cart', () => {
     const page = await add(visitor, shop.ids['CB-101']!, '2');
     expect(page.place).toBe('/shop/DemoShop/cart');
     expect(mainOf(page)).toContain('Tidewater Espresso Beans is in your cart.');
-    expect(mainOf(page)).toContain('Weight: 250 g, Roast: Medium Item no. CB-101 9.90 € each');
+    expect(mainOf(page)).toContain('Weight: 250 g, Roast: Medium Item no. CB-101 €9.90 each');
     expect(sumsOf(page.text)).toEqual([
-      'Subtotal = 19.80 €',
-      'Delivery: Standard delivery = 7.62 €',
-      'Total = 27.42 €',
-      'Includes 7% VAT = 1.30 €',
-      'Includes 19% VAT = 1.22 €',
+      'Subtotal = €19.80',
+      'Delivery: Standard delivery = €7.62',
+      'Total = €27.42',
+      'Includes 7% VAT = €1.30',
+      'Includes 19% VAT = €1.22',
     ]);
-    expect(mainOf(page)).toContain('Spend 80.20 € more and get 10.00 € off.');
+    expect(mainOf(page)).toContain('Spend €80.20 more and get €10.00 off.');
     const before = visitor.session()['cart'];
     await add(visitor, shop.ids['RO-100']!, '7,5');
     expect(visitor.session()['cart']).toEqual({ ...(before as object), count: 3 });
-    expect(sumsOf((await visitor.get('/cart')).text)[0]).toBe('Subtotal = 37.80 €');
+    expect(sumsOf((await visitor.get('/cart')).text)[0]).toBe('Subtotal = €37.80');
   });
 
   test('with deposits, fees and a discount on everything, in German', async () => {
@@ -86,10 +86,10 @@ describe('adding to the cart', () => {
   test('what the order unit or the stock does not allow is corrected, and said', async () => {
     const visitor = givenVisitor(service, 'DemoShop');
     expect(mainOf(await add(visitor, shop.ids['DR-100']!, '7'))).toContain(
-      'Slipway Cola 0.33 l: the quantity was changed to 12 piece(s)',
+      'Slipway Cola 0.33 l: the quantity was changed to 12 pieces',
     );
     expect(mainOf(await add(visitor, shop.ids['AP-120']!, '9'))).toContain(
-      'Beacon Burr Grinder: the quantity was changed to 3 piece(s)',
+      'Beacon Burr Grinder: the quantity was changed to 3 pieces',
     );
     expect(visitor.session()['cart']).toMatchObject({ count: 15 });
   });
@@ -130,7 +130,7 @@ describe('adding to the cart', () => {
     const visitor = givenVisitor(service, 'DemoShop');
     await visitor.post('/currency', { currency: 'GBP' });
     const page = await add(visitor, shop.ids['AP-100']!, '1');
-    expect(sumsOf(page.text)[0]).toBe('Subtotal = 42.42 £');
+    expect(sumsOf(page.text)[0]).toBe('Subtotal = £42.42');
   });
 
   test('the cart speaks the language of the page that was last used', async () => {
@@ -159,10 +159,10 @@ describe('changing the cart', () => {
     const page = await add(visitor, shop.ids['LA-110']!, '2');
     const line = `/cart/lines/${lineIdOf(page.text)}`;
     // From 10 on they cost 5.90.
-    expect(sumsOf((await visitor.submit(line, { quantity: '10' })).text)[0]).toBe('Subtotal = 59.00 €');
+    expect(sumsOf((await visitor.submit(line, { quantity: '10' })).text)[0]).toBe('Subtotal = €59.00');
     expect(visitor.session()['cart']).toMatchObject({ count: 10 });
     expect(mainOf(await visitor.submit(line, { quantity: '301' }))).toContain(
-      'Dock Light LED Bulb: the quantity was changed to 300 piece(s)',
+      'Dock Light LED Bulb: the quantity was changed to 300 pieces',
     );
     await visitor.submit(line, { quantity: '2' });
     expect(mainOf(await visitor.submit(`${line}/remove`, {}))).toBe(
@@ -225,7 +225,7 @@ describe('changing the cart', () => {
     await service.db.run(sql`
       update product set stock = 3 where shop_id = ${small.shopId} and product_id = ${productId}`);
     const page = await visitor.get('/cart');
-    expect(mainOf(page)).toContain('Only 3 piece(s) left. Please change the quantity.');
+    expect(mainOf(page)).toContain('Only 3 pieces left. Please change the quantity.');
     expect(page.text).not.toContain('/checkout"');
     const sent = await visitor.get('/checkout');
     expect(sent.headers.location).toBe(`/shop/${small.shopId}/cart`);
@@ -246,7 +246,7 @@ describe('changing the cart', () => {
     });
     const visitor = givenVisitor(service, small.shopId);
     const page = await add(visitor, await givenProduct(small, { price: 1000 }), '1');
-    expect(mainOf(page)).toContain('The minimum order is 20.00 €. You need 8.50 € more.');
+    expect(mainOf(page)).toContain('The minimum order is €20.00. You need €8.50 more.');
   });
 
   test('goods that can not be delivered together', async () => {
@@ -308,7 +308,7 @@ describe('coupons', () => {
     const visitor = givenVisitor(service, 'DemoShop');
     await add(visitor, shop.ids['AP-100']!, '2');
     const page = await visitor.submit('/cart/coupon', { code: ' summer20 ' });
-    expect(sumsOf(page.text).slice(0, 2)).toEqual(['Subtotal = 99.80 €', 'Coupon = -20.00 €']);
+    expect(sumsOf(page.text).slice(0, 2)).toEqual(['Subtotal = €99.80', 'Coupon SUMMER20 = -€20.00']);
     expect(sumsOf((await visitor.submit('/cart/coupon/remove', {})).text)[1]).not.toContain('Coupon');
   });
 
@@ -322,9 +322,9 @@ describe('coupons', () => {
     const visitor = givenVisitor(service, 'DemoShop');
     await add(visitor, shop.ids['AP-100']!, '1');
     const page = await visitor.submit('/cart/coupon', { code });
-    expect(mainOf(page)).toContain(`Your coupon does not apply at the moment: ${en} Remove coupon`);
+    expect(mainOf(page)).toContain(`Your coupon does not apply at the moment: ${en} Remove coupon ${code}`);
     expect(mainOf(await visitor.get('/cart?locale=de_DE'))).toContain(
-      `Ihr Gutschein gilt zurzeit nicht: ${de} Gutschein entfernen`,
+      `Ihr Gutschein gilt zurzeit nicht: ${de} Gutschein ${code} entfernen`,
     );
     expect(mainOf(await visitor.get('/cart?locale=fr_FR'))).toContain(`pour le moment : ${fr} Retirer`);
     expect(sumsOf(page.text).join()).not.toContain('Coupon');

@@ -42,8 +42,8 @@ describe('the carts of the demo shop, taken over by their links', () => {
     const answer = await visitor.get(pathOf(cart.registerSessionUrl));
     expect([answer.status, answer.headers.location, answer.text]).toEqual([303, '/shop/DemoShop/cart', '']);
     expect(mainOf(await visitor.get('/cart'))).toContain(
-      'Subtotal 19.80 € Delivery: Standard delivery 7.62 € Total 27.42 € ' +
-        'Includes 7% VAT 1.30 € Includes 19% VAT 1.22 €',
+      'Subtotal €19.80 Delivery: Standard delivery €7.62 Total €27.42 ' +
+        'Includes 7% VAT €1.30 Includes 19% VAT €1.22',
     );
   });
 
@@ -54,8 +54,8 @@ describe('the carts of the demo shop, taken over by their links', () => {
     expect((await visitor.get('/checkout')).text).toContain('value="Deichstraße 17"');
     const page = mainOf(await visitor.get('/cart'));
     expect(page).toContain(
-      'Subtotal 49.90 € Recycling fee: Beacon Kettle 1.7 l 0.50 € Delivery: Standard delivery 8.61 € ' +
-        'Total 59.01 € Includes 19% VAT 9.42 €',
+      'Subtotal €49.90 Recycling fee: Beacon Kettle 1.7 l €0.50 Delivery: Standard delivery €8.61 ' +
+        'Total €59.01 Includes 19% VAT €9.42',
     );
     expect(page).toContain('Your coupon does not apply at the moment: your subtotal is too low for it.');
   });

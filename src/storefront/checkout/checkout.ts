@@ -15,6 +15,8 @@ import { firstMissingStep, type Step } from './steps.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { pickUpCart } from '../cart/pickup.ts';
+import { redirectToPayment } from '../payment/payment.ts';
+import type { OrderTokens } from '../../orders/order-link.ts';
 import type { VisitorEvent } from '../session.ts';
 import { to, type Visit } from '../visit.ts';
 
@@ -22,7 +24,7 @@ import { to, type Visit } from '../visit.ts';
 const MAX_ORDERS_PER_HOUR = 60;
 
 /** Three pages lead from the cart to the order. */
-export function checkout(pages: Pages): void {
+export function checkout(pages: Pages, tokens: OrderTokens): void {
   pages.get(
     '/checkout',
     async (visit, request) =>
@@ -94,11 +96,11 @@ export function checkout(pages: Pages): void {
       const visitorCart = await findCart(visit);
       const reviewed = field('reviewed');
       // The cart no longer exists, because another click was faster or it has expired.
-      if (!visitorCart) return orderAndRedirect(visit, cart.id, reviewed);
+      if (!visitorCart) return orderAndRedirect(visit, tokens, cart.id, reviewed);
       return atStep(
         visit,
         '/checkout/review',
-        (visitorCart) => placeOrder(visit, visitorCart, reviewed),
+        (visitorCart) => placeOrder(visit, tokens, visitorCart, reviewed),
         visitorCart,
       );
     },
@@ -138,12 +140,17 @@ async function saveAndContinue(
 const RACES: readonly unknown[] = ['customer_number', 'customer_order_customer'];
 
 /** An order that the rules refuse leads to the cart page, where the cart can be changed. */
-async function placeOrder(visit: Visit, { cart }: VisitorCart, reviewed: string): Promise<Page | Redirect> {
+async function placeOrder(
+  visit: Visit,
+  tokens: OrderTokens,
+  { cart }: VisitorCart,
+  reviewed: string,
+): Promise<Page | Redirect> {
   const { locale } = visit;
   try {
     // The visitor may have switched the language on the last page.
     if (cart.locale !== locale) await updateCart(visit, cart.cartId, () => setLocale(locale));
-    return await orderAndRedirect(visit, cart.cartId, reviewed);
+    return await orderAndRedirect(visit, tokens, cart.cartId, reviewed);
   } catch (error) {
     // The order must be exactly what stood above the button.
     if (error instanceof NotAsReviewed) {
@@ -161,13 +168,18 @@ async function placeOrder(visit: Visit, { cart }: VisitorCart, reviewed: string)
   }
 }
 
-/** Replaces the cart of the session by the order, which the next page shows. */
-async function orderAndRedirect(visit: Visit, cartId: string, reviewed: string): Promise<Redirect> {
+/** Replaces the cart of the session by the order, which the next page shows, or the page of a provider asks for. */
+async function orderAndRedirect(
+  visit: Visit,
+  tokens: OrderTokens,
+  cartId: string,
+  reviewed: string,
+): Promise<Redirect> {
   const order = await orderCart(shopperOf(visit), cartId, reviewed);
   visit.updateSession({ cart: undefined });
   if (order === undefined)
     return new Redirect(to(visit, '/cart'), messages(visit.locale).storefront.cart.expired);
   const isNew = visit.session.order !== order;
   visit.updateSession({ order, ...(isNew && { visitorEvents: [{ event: 'order:completed' }] }) });
-  return new Redirect(to(visit, '/confirmation'));
+  return redirectToPayment(visit, tokens, order);
 }

@@ -1,22 +1,28 @@
-import { grouped } from '../../orders/documents/iban.ts';
+import { bankTransfer } from '../../orders/bank-transfer.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { findOrder } from '../../orders/queries.ts';
+import type { OrderTokens } from '../../orders/order-link.ts';
+import { paymentState } from '../../orders/payments/payment-state.ts';
+import { findManagedOrder } from '../../orders/queries.ts';
 import { toOrder } from '../../orders/render.ts';
 import type { Order } from '../../orders/schema.ts';
 import { linesAndTotals, orderParties } from './review-step.ts';
+import { paymentNotice } from '../payment/payment-notice.ts';
 import { orderCompleted } from '../scripts/events.ts';
 import type { Pages } from '../pages.ts';
+import { priceText } from '../price-text.ts';
 import { to, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
 /** The order that the visitor has just placed, which only the visitor's session names. */
-export function confirmation(pages: Pages): void {
+export function confirmation(pages: Pages, tokens: OrderTokens): void {
   pages.get('/confirmation', async (visit) => {
     const { db, shopId, session, locale, settings, origin } = visit;
     if (session.order === undefined) throw notFound();
-    const row = await findOrder(db, shopId, session.order);
+    const row = await findManagedOrder(db, shopId, session.order);
     if (!row) throw notFound();
+    const payment = await paymentState(db, shopId, row);
+    const token = tokens.token(shopId, row.orderId);
     const order = toOrder(row, { locale, origin, settings });
     const words = messages(locale).storefront.confirmation;
     const isNew = session.visitorEvents?.some(({ event }) => event === 'order:completed');
@@ -29,34 +35,40 @@ export function confirmation(pages: Pages): void {
         <p>${words.number({ number: order.orderNumber })}</p>
         <p>${words.email({ address: order.billingAddress.emailAddress ?? '' })}</p>
         <h2>${words.next}</h2>
-        ${nextSteps(visit, order)} ${orderParties(visit, order, { hasLinks: false })}
-        ${linesAndTotals(visit, order, row.content)}
-        <p><a class="button" href="${to(visit, '')}">${words.continueShopping}</a></p>`,
+        ${paymentNotice(visit, token, row, payment) ?? nextSteps(visit, order)}
+        ${orderParties(visit, order, { hasLinks: false })} ${linesAndTotals(visit, order, row.content)}
+        <p>
+          <a class="button" href="${to(visit, `/order/${token}`)}">${words.order}</a>
+          <a class="quiet" href="${to(visit, '')}">${words.continueShopping}</a>
+        </p>`,
     };
   });
 }
 
-/** Every new shop has these keys for a bank transfer in advance and for an invoice. */
-const IN_ADVANCE = 'advance';
+/** Every new shop has this key for an invoice. */
 const BY_INVOICE = 'invoice';
 
-function nextSteps({ settings, locale }: Visit, order: Order): Markup {
+/** What the customer has to do, and what the shop does. */
+export function nextSteps({ settings, locale }: Visit, order: Order): Markup {
   const words = messages(locale).storefront.confirmation;
   const { paymentMethod } = order.paymentData ?? {};
   const { grandTotal } = order.lineItemContainer;
-  const { bank, company } = settings.invoicing;
+  const transfer = bankTransfer(
+    { orderNumber: order.orderNumber, paymentMethodId: paymentMethod?.id },
+    settings,
+  );
   const key = settings.paymentMethods.find(
     ({ paymentMethodId }) => paymentMethodId === paymentMethod?.id,
   )?.key;
-  if (grandTotal.amount > 0 && key === IN_ADVANCE && bank) {
+  if (grandTotal.amount > 0 && transfer) {
     const facts = [
-      [words.bank.holder, company],
-      [words.bank.name, bank.name],
-      [words.bank.iban, grouped(bank.iban)],
-      [words.bank.bic, bank.bic],
-      [words.bank.reference, order.orderNumber],
+      [words.bank.holder, transfer.holder],
+      [words.bank.name, transfer.bank],
+      [words.bank.iban, transfer.iban],
+      [words.bank.bic, transfer.bic],
+      [words.bank.reference, transfer.reference],
     ].filter((fact): fact is [string, string] => fact[1] !== undefined);
-    return html`<p>${words.transfer({ total: grandTotal.formatted, number: order.orderNumber })}</p>
+    return html`<p>${words.transfer({ total: priceText(grandTotal, locale), number: transfer.reference })}</p>
       <p>${facts.map(([name, text]) => html`${name}: <strong>${text}</strong><br />`)}</p>`;
   }
   const provider = paymentMethod?.providerName;

@@ -7,12 +7,14 @@ import { textIn } from '../../http/locale.ts';
 import { priceOf, type Price } from '../../http/price.ts';
 import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
-import { summary } from '../cart/cart-summary.ts';
+import { isProviderName } from '../../orders/payments/providers.ts';
+import type { PaymentMethod } from '../../shops/settings/settings.ts';
 import { messages } from '../../kernel/messages.ts';
-import { steps } from './steps.ts';
+import { besideCart, checkoutHeader } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
 import type { FormRequest } from '../pages.ts';
+import { priceText } from '../price-text.ts';
 import { to, type Visit } from '../visit.ts';
 
 /** The id of a payment that an app has set with a price of its own. */
@@ -58,9 +60,11 @@ function shippingOptions({ db, locale }: Visit, { cart, priced, settings }: Visi
   });
 }
 
-function paymentOptions({ db, locale }: Visit, { cart, priced, settings }: VisitorCart): Option[] {
+function paymentOptions(visit: Visit, { cart, priced, settings }: VisitorCart): Option[] {
+  const { db, locale } = visit;
   const current = priced.totals.payment;
-  const options = settings.paymentMethods.map((method): Option => {
+  const offered = settings.paymentMethods.filter((method) => isOfferedHere(visit, method));
+  const options = offered.map((method): Option => {
     const id = method.paymentMethodId;
     const choice = { paymentMethodId: id, paymentPrice: null, paymentName: null };
     const { totals } = contentOf({ ...cart, ...choice }, settings, db.now);
@@ -86,6 +90,11 @@ function paymentOptions({ db, locale }: Visit, { cart, priced, settings }: Visit
     isChosen: true,
   };
   return [agreed, ...options];
+}
+
+/** The demo payment is not offered where others than its owner can order. */
+function isOfferedHere({ payments }: Visit, { providerName }: PaymentMethod): boolean {
+  return !isProviderName(providerName) || payments.providers[providerName].isAvailable !== false;
 }
 
 export function parseMethods(visit: Visit, visitorCart: VisitorCart, { field }: FormRequest): MethodForm {
@@ -135,10 +144,12 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
     isPrivate: true,
     ...(form && { status: 400 }),
     events: await cartEvents(visit, visitorCart.view),
-    main: html`<h1>${words.title}</h1>
-      ${steps(visit, visitorCart, '/checkout/delivery')}
-      <div class="columns">
-        <form method="post" action="${to(visit, '/checkout/delivery')}">
+    header: checkoutHeader(visit, visitorCart, '/checkout/delivery'),
+    main: html`<h1>${words.deliveryAndPayment}</h1>
+      ${besideCart(
+        visit,
+        visitorCart,
+        html`<form method="post" action="${to(visit, '/checkout/delivery')}">
           ${
             shipping.length > 0
               ? group('shippingMethod', words.shipping, shipping, form, words.chooseShipping)
@@ -149,16 +160,9 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
               ? group('paymentMethod', words.payment, payment, form, words.choosePayment)
               : html`<p>${words.noPayment}</p>`
           }
-          <p>
-            <button class="button">${words.continue}</button>
-            <a class="quiet" href="${to(visit, '/checkout')}">${words.address}</a>
-          </p>
-        </form>
-        <section aria-labelledby="sums">
-          <h2 id="sums">${messages(visit.locale).storefront.cart.summary}</h2>
-          ${summary(visit, visitorCart.view, visitorCart.priced.content)}
-        </section>
-      </div>`,
+          <p><button class="button">${words.continue}</button></p>
+        </form>`,
+      )}`,
   };
 
   function group(
@@ -185,7 +189,7 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
             />
             ${logo !== undefined && html`<img src="${logo}" alt="" height="32" />`}
             <span>${text}${description !== null && html`<br /><small>${description}</small>`}</span>
-            <span class="price">${price.amount === 0 ? words.free : price.formatted}</span>
+            <span class="price">${price.amount === 0 ? words.free : priceText(price, visit.locale)}</span>
           </label>`,
       )}
     </fieldset>`;

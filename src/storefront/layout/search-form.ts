@@ -3,8 +3,8 @@ import { SEARCH_ICON } from './icons.ts';
 import { messages } from '../../kernel/messages.ts';
 import { to, type LayoutContext } from '../visit.ts';
 
-/** The search field of the header, which the page for a missing address shows too. */
-export function searchForm(visit: LayoutContext): Markup {
+/** The search field of the header, which the page for a missing address shows too. It keeps the words of a search. */
+export function searchForm(visit: LayoutContext, query = ''): Markup {
   const { locale, settings } = visit;
   const words = messages(locale).storefront.layout;
   return html`<form class="search" action="${to(visit, '/search')}">
@@ -14,6 +14,7 @@ export function searchForm(visit: LayoutContext): Markup {
       name="q"
       maxlength="200"
       required
+      ${query !== '' && html`value="${query}"`}
       aria-label="${words.searchPlaceholder}"
       placeholder="${words.searchPlaceholder}"
       autocomplete="off"

@@ -10,12 +10,11 @@ import {
 } from '../../kernel/colour.ts';
 import { html, safe, type Markup } from '../../http/html.ts';
 import type { Theme } from '../../shops/settings/settings.ts';
-import { BUILT_IN_BACKGROUND } from '../../shops/settings/theme.ts';
+import { BUILT_IN_ACCENT, BUILT_IN_BACKGROUND } from '../../shops/settings/theme.ts';
 
 /** The contrast that borders of fields and the mark of the focus need (WCAG 2.2, 1.4.11). */
 const NOTICEABLE = 3;
 
-const BUILT_IN_ACCENT = '#0b5d66';
 /** The page's text takes the first of these colours that has a comfortable contrast. */
 const BUILT_IN_TEXTS = ['#1f2729', '#f1f4f4', '#000000', '#ffffff'];
 const COMFORTABLE = 7;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applySettings } from '../../shops/settings/file.ts';
 import { givenSmallShop } from '../../../test/carts.ts';
 import { startDemo } from '../../../test/demo.ts';
 import { cookieOfCurrency, readOwnPage, readPage } from '../../../test/storefront.ts';
@@ -72,10 +73,23 @@ describe('the front page', () => {
       'New in the shop',
       'Reefline Paring Knife',
       'New',
-      '24.50 €',
+      '€24.50',
       'In stock',
+      'Add to cart: Reefline Paring Knife',
+      'Add to wish list: Reefline Paring Knife',
       'All prices incl. VAT, plus shipping',
     ]);
+  });
+
+  test('no two categories have one picture', async () => {
+    for (const locale of ['en_GB', 'de_DE', 'fr_FR']) {
+      const { main } = await read(`?locale=${locale}`);
+      const pictures = [...main.matchAll(/Categories\/[^"]+"\s*>\s*<img\s+src="([^"]+)"/g)].map(
+        ([, src]) => src,
+      );
+      expect(pictures).toHaveLength(7);
+      expect(new Set(pictures).size).toBe(7);
+    }
   });
 
   test('in German and in pounds', async () => {
@@ -119,7 +133,11 @@ describe('a category', () => {
     expect(main).toMatch(/<img\s+src="[^"]+AP-120_1_m\.png"\s+width="500"\s+height="375"\s+alt=""/);
   });
 
-  test('texts, and those below it with pictures when it has no products itself', async () => {
+  const showSubcategories = (categoriesShowSubcategories: boolean) =>
+    service.db.transaction((tx) => applySettings(tx, 'DemoShop', { categoriesShowSubcategories }));
+
+  test('texts, and those below it with pictures when it shows no products', async () => {
+    await showSubcategories(false);
     const { main, lines } = await read('/Categories/coffee?locale=de_DE');
     expect(lines).toEqual([
       'Startseite',
@@ -130,10 +148,50 @@ describe('a category', () => {
       'Gemahlen',
     ]);
     expect(main.match(/<img/g)).toHaveLength(2);
+    await showSubcategories(true);
     const root = await read('/Categories');
     expect(root.lines.slice(0, 3)).toEqual(['Home', 'Home page', 'Home page']);
     expect(root.text).toContain('/shop/DemoShop/Categories" />');
     expect((await read('/Categories/press')).lines).toContain('There are no products here yet.');
+  });
+
+  test('the products of its subcategories, with facets for them', async () => {
+    const { main, lines, text } = await read('/Categories/coffee?locale=de_DE');
+    expect(lines).toContain('2 Artikel');
+    expect(namesOf(main)).toEqual(['Quayside Filterkaffee, gemahlen 500 g', 'Tidewater Espressobohnen']);
+    expect(text).toContain('href="/shop/DemoShop/Categories/beans?locale=de_DE"');
+    const [beans, ground] = choicesOf(main);
+    expect([beans, ground]).toMatchObject([
+      { name: 'Bohnen', hits: 1 },
+      { name: 'Gemahlen', hits: 1 },
+    ]);
+    const chosen = await readPage(service, beans!.href.replace('/shop', ''));
+    expect(namesOf(chosen.main)).toEqual(['Tidewater Espressobohnen']);
+    expect(chosen.lines).toContain('1 Artikel');
+    expect(namesOf((await read('/Categories/coffee?sort=price-desc')).main)).toEqual([
+      'Quayside Filter Roast, ground 500 g',
+      'Tidewater Espresso Beans',
+    ]);
+    expect(namesOf((await read('/Categories/coffee?sort=new')).main)).toEqual([
+      'Quayside Filter Roast, ground 500 g',
+      'Tidewater Espresso Beans',
+    ]);
+    // A product that is in a category and in one below it is shown once; the page of the archive does not exist.
+    const kitchen = await read('/Categories/kitchen');
+    expect(kitchen.lines).toContain('8 products');
+    expect(choicesOf(kitchen.main).map(({ name, hits }) => [name, hits])).toEqual(
+      expect.arrayContaining([
+        ['Appliances', 3],
+        ['Knives', 3],
+        ['Books and audio', 1],
+      ]),
+    );
+    await showSubcategories(false);
+    expect(namesOf((await read('/Categories/kitchen')).main)).toEqual([
+      'Engraved Driftwood Board',
+      'The Quiet Harbour Cookbook',
+    ]);
+    await showSubcategories(true);
   });
 
   test('sorted', async () => {
@@ -222,9 +280,9 @@ describe('a category', () => {
         body: [{ op: 'replace', path, value }],
         headers: { 'content-type': 'application/json-patch+json' },
       });
-    expect((await read('/Categories/appliances')).lines).toContain('49.90 €');
+    expect((await read('/Categories/appliances')).lines).toContain('€49.90');
     await patch('/priceInfo/price/amount', 44);
-    expect((await read('/Categories/appliances')).lines).toContain('44.00 €');
+    expect((await read('/Categories/appliances')).lines).toContain('€44.00');
     await patch('/stocklevel', 0);
     expect((await read('/Categories/appliances')).lines).toContain('Not in stock');
     await patch('/name', 'Beacon Jug');
@@ -291,6 +349,8 @@ describe('the search', () => {
     expect(lines[0]).toBe('Results for “tea”');
     expect(lines).toContain(`${body.results} products`);
     expect(text).toContain('<meta name="robots" content="noindex" />');
+    // The field in the header keeps the words.
+    expect(text).toMatch(/name="q"\s+maxlength="200"\s+required\s+value="tea"/);
     const seen = body.items.map(({ productId }: { productId: string }) => productId);
     const { json } = await readOwnPage(service, 'DemoShop', '/search?q=tea');
     const [{ name, detail }] = json('page.events');
@@ -319,6 +379,8 @@ describe('the search', () => {
     expect(lines).toContain('Check the spelling.');
     expect(main).toContain('value="&lt;xyzzy&gt;&quot;"');
     expect(main).toContain('href="/shop/DemoShop/Categories/coffee"');
+    expect(lines).toContain('You might like these');
+    expect(namesOf(main, 'h3')).toContain('Anchor Socks');
     for (const query of ['', '?q=', '?q=%20', '?q="']) {
       expect(await read(`/search${query}`)).toMatchObject({ status: 200 });
     }
@@ -336,20 +398,24 @@ describe('suggestions', () => {
 
   test('name, address, picture and price', async () => {
     expect(await suggest('q=harb')).toEqual({
-      count: '2 suggestions',
+      count: '4 suggestions',
+      note: '',
       products: [
         {
           name: 'Harbour Cider 0.5 l',
           href: '/shop/DemoShop/Products/DR-120',
           image: { url: expect.stringMatching(/DR-120_1_xs\.png$/), width: 50, height: 38 },
-          price: '2.95 €',
+          price: '€2.95',
         },
         {
           name: 'The Quiet Harbour Cookbook',
           href: '/shop/DemoShop/Products/BK-110',
           image: { url: expect.stringMatching(/BK-110_1_xs\.png$/), width: 50, height: 38 },
-          price: '28.00 €',
+          price: '€28.00',
         },
+        // Books of Harbour Press follow those whose names contain the word.
+        expect.objectContaining({ name: 'Knots Audio Course' }),
+        expect.objectContaining({ name: 'Tides and Tables (eBook)' }),
       ],
     });
     const cookie = await cookieOfCurrency(service, 'DemoShop', 'GBP');
@@ -366,8 +432,15 @@ describe('suggestions', () => {
     expect(await suggest('q=gift+card')).toMatchObject({ products: [{ image: null }] });
   });
 
+  test('of other words say so', async () => {
+    expect(await suggest('q=lantren')).toMatchObject({
+      count: '2 suggestions',
+      note: 'Nothing was found for “lantren”. These are the results for “lantern”.',
+    });
+  });
+
   test('not before two characters, and not more than eight', async () => {
-    expect(await suggest('q=h')).toEqual({ count: '0 suggestions', products: [] });
+    expect(await suggest('q=h')).toEqual({ count: '0 suggestions', note: '', products: [] });
     expect((await suggest('')).products).toEqual([]);
     expect((await suggest('q=er')).products.length).toBeLessThanOrEqual(8);
   });

@@ -1,6 +1,7 @@
 import {
   findCategoryCards,
   findCategoryPath,
+  findNumbersBelow,
   findShownCategory,
   type CategoryCard,
   type CategoryRow,
@@ -12,13 +13,17 @@ import type { Queries } from '../../db/database.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, plainText } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
-import { pageOfProducts, parseVersions } from '../../catalogue/products/listing-page.ts';
+import {
+  countWithSubcategories,
+  pageOfProducts,
+  parseVersions,
+} from '../../catalogue/products/listing-page.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryNumbers, facetsOf, type Facet } from '../../catalogue/search/facets.ts';
-import { findCategoryNames, findFaceted } from '../../catalogue/search/queries.ts';
+import { findCategoryNames, findFaceted, type Filters } from '../../catalogue/search/queries.ts';
 import { categoryCards, categoryLinks } from './category-cards.ts';
 import { findOrRender, pageCache, visitorOptions } from '../page-cache.ts';
 import {
@@ -49,7 +54,12 @@ export function category(pages: Pages): void {
 interface PageCategory extends CategoryRow {
   number: number;
   path: CategoryTitle[];
+  /** The numbers of the categories below whose products the page shows too. */
+  numbersBelow: number[];
 }
+
+/** Filters and the order by age read the whole list. A longer one with subcategories has neither: they narrow it. */
+const MOST_COUNTED = 10_000;
 
 const categoryPages = pageCache<Page>('category pages', 32);
 
@@ -58,10 +68,12 @@ async function categoryPage(
   alias: string | undefined,
   pageRequest: PageRequest,
 ): Promise<Page> {
-  const request = parseListRequest(pageRequest, 'name');
   const category = await loadCategory(visit, alias);
+  let request = parseListRequest(pageRequest, 'name');
   if (isFiltered(request) || request.showsFilters || request.sort === 'new') {
-    return filteredPage(visit, category, request);
+    if (await isCountable(visit, category)) return filteredPage(visit, category, request);
+    const sort = request.sort === 'new' ? request.defaultSort : request.sort;
+    request = { ...request, sort, facets: [], min: '', max: '', showsFilters: false };
   }
   const found = await findList(visit, visit.db, category, request);
   requireVersion(visit, found.settingsVersion);
@@ -79,7 +91,8 @@ async function categoryPage(
       return row ? [renderProduct(row, visit.settings, visitorOptions(visit, 'list'), snapshot.now)] : [];
     });
     const products = rendered.map(({ product }) => product);
-    const facets = !category.showFacets
+    const hasFacets = category.showFacets && !isTooLong(category, results);
+    const facets = !hasFacets
       ? undefined
       : results > PER_PAGE
         ? 'on demand'
@@ -93,6 +106,15 @@ async function categoryPage(
 
 function requirePage({ page }: ListRequest, results: number): void {
   if (page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
+}
+
+function isTooLong({ numbersBelow }: PageCategory, results: number): boolean {
+  return numbersBelow.length > 0 && results > MOST_COUNTED;
+}
+
+async function isCountable({ db, shopId }: Visit, category: PageCategory): Promise<boolean> {
+  if (category.numbersBelow.length === 0) return true;
+  return !isTooLong(category, await countWithSubcategories(db, shopId, category.categoryId));
 }
 
 interface CachedCategory {
@@ -111,18 +133,24 @@ async function loadCategory(visit: Visit, alias: string | undefined): Promise<Pa
   if (cached?.settingsVersion === settings.version) return cached.category;
   const row = await findShownCategory(db, shopId, alias);
   if (!row) throw notFound();
-  const category = { ...row, path: await findCategoryPath(db, shopId, row.categoryId) };
+  const showsBelow = settings.categoriesShowSubcategories && !row.isRoot && row.children.length > 0;
+  const category = {
+    ...row,
+    path: await findCategoryPath(db, shopId, row.categoryId),
+    numbersBelow: showsBelow ? await findNumbersBelow(db, shopId, row.categoryId) : [],
+  };
   cache.set(key, { settingsVersion: settings.version, category }, 2 * JSON.stringify(category).length);
   return category;
 }
 
-/** A page of the whole category. Where it has no products itself, its subcategories are shown with their pictures. */
+/** A page of the whole category. Where it has no products, its subcategories are shown with their pictures. */
 async function findList(visit: Visit, db: Queries, category: PageCategory, { page, sort }: ListRequest) {
   const { shopId, locale } = visit;
   const { sortBy, direction } = SORTS[sort];
   const found = await pageOfProducts(db, shopId, {
     locale,
     categoryId: category.categoryId,
+    withSubcategories: category.numbersBelow.length > 0,
     sort: sortBy === 'price' ? 'price' : 'name',
     direction,
     includeInvisible: false,
@@ -137,10 +165,18 @@ async function findList(visit: Visit, db: Queries, category: PageCategory, { pag
   return { ...found, cards, versionStamp: `${found.results} ${found.versions} ${pictures}` };
 }
 
+/** What the products of the list have. */
+function listFilters({ number, numbersBelow }: PageCategory, chosen: Filters): Filters {
+  const own = `c:${number}`;
+  return numbersBelow.length === 0
+    ? { ...chosen, facets: [own, ...chosen.facets] }
+    : { ...chosen, oneOf: [own, ...numbersBelow.map((below) => `c:${below}`)] };
+}
+
 /** The version stamp of a list that fits on one page names all its products, so its facets are cached with it. */
 async function findFacets(visit: Visit, db: Queries, category: PageCategory): Promise<Facet[]> {
   const { shopId, locale, settings } = visit;
-  const filters = { facets: [`c:${category.number}`], minimum: null, maximum: null };
+  const filters = listFilters(category, { facets: [], minimum: null, maximum: null });
   const found = await findFaceted(db, shopId, {
     locale,
     terms: [],
@@ -156,8 +192,7 @@ async function findFacets(visit: Visit, db: Queries, category: PageCategory): Pr
 /** Filtered lists are too many to be cached. */
 async function filteredPage(visit: Visit, category: PageCategory, request: ListRequest): Promise<Page> {
   const { db, shopId, locale, settings } = visit;
-  const chosen = toFilters(request, settings.defaultCurrency);
-  const filters = { ...chosen, facets: [`c:${category.number}`, ...chosen.facets] };
+  const filters = listFilters(category, toFilters(request, settings.defaultCurrency));
   const found = await findFaceted(db, shopId, {
     locale,
     terms: [],
@@ -224,7 +259,7 @@ function renderCategory(visit: Visit, category: PageCategory, content: CategoryC
           ...content,
           path,
           query: {},
-          sorts: CATEGORY_SORTS,
+          sorts: CATEGORY_SORTS.filter((sort) => sort !== 'new' || !isTooLong(category, content.results)),
           ownFacet: `c:${category.number}`,
         })
       }`,

@@ -53,7 +53,7 @@ async function findHome({ shopId, locale }: Visit, db: Queries) {
 }
 
 /** Whether a product is still new depends on the time, which moves no version, so the statement decides it. */
-function findFeatured(db: Queries, shopId: string) {
+export function findFeatured(db: Queries, shopId: string) {
   return db.one<Featured>(sql`
     with changed as materialized (
       select product_id from product

@@ -1,13 +1,20 @@
 import { html, type Markup } from '../../http/html.ts';
-import { imagesOf } from '../../platform/media/images.ts';
+import { imagePath } from '../../platform/media/images.ts';
 import { notFound } from '../../http/errors.ts';
 import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findVersions } from '../../catalogue/products/queries.ts';
 import { categoryNumbers, facetsOf } from '../../catalogue/search/facets.ts';
-import { findCategoryNames, findOrFallBack, suggestOrFallBack } from '../../catalogue/search/queries.ts';
+import {
+  findCategoryNames,
+  findOrFallBack,
+  suggestMatches,
+  suggestProducts,
+} from '../../catalogue/search/queries.ts';
 import { parseQuery } from '../../catalogue/search/query.ts';
+import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryLinks } from './category-cards.ts';
+import { findFeatured } from './home.ts';
 import { visitorOptions } from '../page-cache.ts';
 import {
   isFiltered,
@@ -19,9 +26,11 @@ import {
   type Sort,
 } from './list-request.ts';
 import { listView } from './listing-view.ts';
+import { priceNote, productCards } from '../product/product-card.ts';
 import { messages } from '../../kernel/messages.ts';
 import { PageEvent, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
+import { priceText } from '../price-text.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 
 const SEARCH_SORTS: readonly Sort[] = ['relevance', 'name', 'price', 'price-desc', 'new'];
@@ -39,9 +48,10 @@ export function search(pages: Pages): void {
 
   pages.file('/suggest', async (visit, request) => {
     const text = typedQuery(request.query('q'));
-    const products = text.length < MIN_SUGGEST_LENGTH ? [] : await suggestions(visit, text);
+    const { products, note } =
+      text.length < MIN_SUGGEST_LENGTH ? { products: [], note: '' } : await suggestions(visit, text);
     const count = messages(visit.locale).storefront.listing.suggestions({ count: products.length });
-    return { type: 'application/json; charset=utf-8', content: JSON.stringify({ count, products }) };
+    return { type: 'application/json; charset=utf-8', content: JSON.stringify({ count, note, products }) };
   });
 }
 
@@ -79,15 +89,17 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
     products,
     facets: facetsOf(found, found.filters, categories, settings, locale),
   });
+  const offered = isNothing ? await featuredProducts(visit) : [];
   const title = isNothing ? words.nothingFor({ query }) : words.resultsFor({ query: fallbackQuery || query });
   return {
     title,
     path: '/search',
     query: { q: query },
+    searchQuery: query,
     isPrivate: true,
     main: html`<h1>${title}</h1>
       ${fallbackQuery !== '' && html`<p class="notice">${words.fallback({ query, fallbackQuery })}</p>`}
-      ${isNothing ? searchHelp(visit, query) : list}`,
+      ${isNothing ? searchHelp(visit, query, offered) : list}`,
     events: [
       new PageEvent('searchResults:view', {
         products,
@@ -132,43 +144,91 @@ function searchAgainForm(visit: Visit, query: string): Markup {
   </form>`;
 }
 
-/** A search without results offers tips and the categories, so that nobody leaves with nothing. */
-function searchHelp(visit: Visit, query: string): Markup {
-  const words = messages(visit.locale).storefront.listing;
+/** A search without results offers tips, the categories and products, so that nobody leaves with nothing. */
+function searchHelp(visit: Visit, query: string, offered: readonly Product[]): Markup {
+  const { listing: words, finding } = messages(visit.locale).storefront;
   return html`<ul>
       ${Object.values(words.tips).map((tip) => html`<li>${tip}</li>`)}
     </ul>
-    ${categoryLinks(visit, visit.layout.categories)} ${searchAgainForm(visit, query)}`;
+    ${categoryLinks(visit, visit.layout.categories)} ${searchAgainForm(visit, query)}
+    ${
+      offered.length > 0 &&
+      html`<section>
+        <h2>${finding.instead}</h2>
+        ${productCards(visit, offered, { heading: 'h3', isBelow: true })} ${priceNote(visit)}
+      </section>`
+    }`;
+}
+
+const MAX_OFFERED = 4;
+
+/** What the front page shows: offers, then what is new. */
+async function featuredProducts(visit: Visit): Promise<Product[]> {
+  const { db, shopId, settings } = visit;
+  const { offers, fresh } = (await findFeatured(db, shopId))!;
+  const versions = parseVersions([offers, fresh].filter(Boolean).join(','));
+  const distinct = [...new Map(versions.map((version) => [version.productId, version])).values()];
+  return productValues(db, settings, distinct.slice(0, MAX_OFFERED), visitorOptions(visit, 'list'));
+}
+
+/**
+ * Products whose names contain the text, then others that a search finds; if there are none, those of the corrected
+ * words, with a note that says so.
+ */
+async function suggestions(visit: Visit, text: string) {
+  const { db, shopId, settings, locale } = visit;
+  const terms = parseQuery(text);
+  const named = await suggestProducts(db, shopId, locale, text, MAX_SUGGESTIONS);
+  const isEnough = named.length >= MAX_SUGGESTIONS || terms.length === 0;
+  const others = isEnough
+    ? []
+    : parseVersions(await suggestMatches(db, shopId, locale, terms, MAX_SUGGESTIONS));
+  const found =
+    named.length + others.length > 0 || terms.length === 0
+      ? undefined
+      : await findOrFallBack(db, shopId, {
+          locale,
+          terms,
+          filters: { facets: [], minimum: null, maximum: null },
+          ...SORTS.relevance,
+          limit: MAX_SUGGESTIONS,
+          offset: 0,
+        });
+  const byName = await findVersions(
+    db,
+    shopId,
+    named.map(({ productId }) => productId),
+  );
+  const all = found ? parseVersions(found.versions) : [...byName, ...others];
+  // A product whose name contains the text stands where its name has put it.
+  const versions = all.filter(
+    ({ productId }, index) => all.findIndex((one) => one.productId === productId) === index,
+  );
+  const products = await productValues(
+    db,
+    settings,
+    versions.slice(0, MAX_SUGGESTIONS),
+    visitorOptions(visit, 'search'),
+  );
+  const fallbackQuery = found?.fallbackQuery ?? '';
+  return {
+    products: products.map((product) => suggestion(visit, product)),
+    note:
+      fallbackQuery === ''
+        ? ''
+        : messages(locale).storefront.listing.fallback({ query: text, fallbackQuery }),
+  };
 }
 
 /** Suggested products have the same price as in lists. */
-async function suggestions(visit: Visit, text: string) {
-  const { db, shopId, settings, locale } = visit;
-  const found = await suggestOrFallBack(db, shopId, locale, text, MAX_SUGGESTIONS);
-  const refs = await findVersions(
-    db,
-    shopId,
-    found.map(({ productId }) => productId),
-  );
-  const products = await productValues(db, settings, refs, visitorOptions(visit, 'search'));
-  return found.flatMap(({ productId, imageKey, sizes }) => {
-    const product = products.find((one) => one.productId === productId);
-    if (!product) return [];
-    const { lowestPrice, price } = product.priceInfo;
-    const displayPrice = (settings.showFromPrices ? lowestPrice : null) ?? price;
-    const image =
-      imageKey && sizes
-        ? imagesOf('', shopId, imageKey, sizes, { isZoomEnabled: false }).find(
-            ({ classifier }) => classifier === 'Thumbnail',
-          )
-        : undefined;
-    return [
-      {
-        name: product.name,
-        href: to(visit, productPath(product.productNumber)),
-        image: image ? { url: image.url, width: image.width, height: image.height } : null,
-        price: displayPrice?.formatted ?? null,
-      },
-    ];
-  });
+function suggestion(visit: Visit, { name, productNumber, images, priceInfo }: Product) {
+  const { lowestPrice, price } = priceInfo;
+  const displayPrice = (visit.settings.showFromPrices ? lowestPrice : null) ?? price;
+  const image = images.find(({ classifier }) => classifier === 'Thumbnail');
+  return {
+    name,
+    href: to(visit, productPath(productNumber)),
+    image: image ? { url: imagePath(image.url), width: image.width, height: image.height } : null,
+    price: displayPrice ? priceText(displayPrice, visit.locale) : null,
+  };
 }

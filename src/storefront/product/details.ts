@@ -3,7 +3,9 @@ import { shownAttributes } from '../../catalogue/products/attributes.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
-import { number } from './product-card.ts';
+import { amountText, number } from '../amount-text.ts';
+import { priceText } from '../price-text.ts';
+import { basePriceText } from './product-card.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
@@ -152,9 +154,9 @@ export function bulkPrices({ locale }: Visit, { bulkPriceInfo = [] }: Product): 
         ${bulkPriceInfo.map(
           ({ quantity, price, basePrice }) =>
             html`<tr>
-              <th scope="row">${number(quantity.amount, locale)} ${quantity.unit}</th>
-              <td>${price.formatted}</td>
-              ${hasBase && html`<td><small>${basePrice?.formatted}</small></td>`}
+              <th scope="row">${amountText(quantity.amount, quantity.unit, locale)}</th>
+              <td>${priceText(price, locale)}</td>
+              ${hasBase && html`<td><small>${basePrice && basePriceText(basePrice, locale)}</small></td>`}
             </tr>`,
         )}
       </tbody>

@@ -1,20 +1,25 @@
 import { html, type Markup } from '../../http/html.ts';
 import { imagePath } from '../../platform/media/images.ts';
-import type { Product } from '../../catalogue/products/schema.ts';
+import { LOWEST_BASE_PRICE, type Product } from '../../catalogue/products/schema.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
 import { legalNames, productPath, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
+import type { Price } from '../../http/price.ts';
+import { amountText, unitText } from '../amount-text.ts';
+import { priceText } from '../price-text.ts';
 
 /** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */
 const FIRST_ROW = 4;
+
+type BasePrice = NonNullable<Product['priceInfo']['basePrice']>;
 
 export interface CardOptions {
   /** The names are headings one level below the one above the cards. */
   heading: 'h2' | 'h3';
   /** The cards are far down on any screen. */
   isBelow?: boolean;
-  /** Adds something to a card, such as buttons. */
+  /** Buttons instead of the usual ones. */
   actions?: (product: Product) => Markup;
 }
 
@@ -31,8 +36,37 @@ function productCard(visit: Visit, product: Product, index: number, options: Car
   return html`<li class="card" data-product="${product.productId}" data-index="${index}">
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
     ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, words)}
-    ${priceBlock(visit, product)} ${availability(product)} ${options.actions?.(product)}
+    ${priceBlock(visit, product)} ${availability(product)}
+    ${options.actions?.(product) ?? quickForm(visit, product)}
   </li>`;
+}
+
+export function isAvailable({ settings }: Visit, { forSale, availability }: Product): boolean {
+  return forSale && (availability !== 'OutStock' || settings.sellBeyondStock);
+}
+
+/** Adds the smallest quantity to the cart, or the product to the wish list. What must be chosen first leads to the page. */
+function quickForm(visit: Visit, product: Product): Markup {
+  const words = messages(visit.locale).storefront;
+  const { productId, productNumber, name, minOrder } = product;
+  const hasChoice = product.productVariationType === 'master' || product.isCustomizable;
+  return html`<form class="quick" method="post" action="${to(visit, '/cart/add')}" data-cart-add>
+    <input type="hidden" name="productId" value="${productId}" />
+    <input type="hidden" name="quantity" value="${minOrder}" />
+    ${
+      hasChoice
+        ? html`<a class="button quiet" href="${to(visit, productPath(productNumber))}"
+            >${words.wishList.choose}<span class="visually-hidden">: ${name}</span></a
+          >`
+        : isAvailable(visit, product) &&
+          html`<button class="quiet">
+            ${words.product.addToCart}<span class="visually-hidden">: ${name}</span>
+          </button>`
+    }
+    <button class="heart" formaction="${to(visit, '/wishlist/add')}">
+      <span class="visually-hidden">${words.product.addToWishList}: ${name}</span>
+    </button>
+  </form>`;
 }
 
 /** The picture has no text of its own, because the name stands next to it. */
@@ -66,12 +100,21 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
   if (!price) return html`<p class="price">${words.onRequest}</p>`;
 
   const isPiece = quantity.unit === unitSign('piece', locale, settings) && quantity.amount === 1;
-  const amount = quantity.amount === 1 ? '' : `${number(quantity.amount, locale)} `;
-  const base = isFrom ? priceInfo.lowestRefPriceFormatted : priceInfo.basePrice?.formatted;
+  const unit =
+    quantity.amount === 1
+      ? unitText(1, quantity.unit, locale)
+      : amountText(quantity.amount, quantity.unit, locale);
+  const base = isFrom ? priceInfo[LOWEST_BASE_PRICE] : priceInfo.basePrice;
   // The base price of a master without reference amounts would repeat the price.
-  const hasBase = base && base !== `1 ${quantity.unit} = ${price.formatted}`;
+  const hasBase =
+    base &&
+    !(
+      base.refQuantity.amount === 1 &&
+      base.refQuantity.unit === quantity.unit &&
+      base.refPrice.amount === price.amount
+    );
   return html`<p class="price">
-      ${isFrom && html`${words.from} `}${price.formatted}${!isPiece && html` <small>${words.per({ unit: amount + quantity.unit })}</small>`}
+      ${isFrom && html`${words.from} `}${priceText(price, locale)}${!isPiece && html` <small>${words.per({ unit })}</small>`}
     </p>
     ${
       manufacturerPrice &&
@@ -79,7 +122,7 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
       html`<p>
         <span class="visually-hidden">${words.insteadOf}</span>
         ${product.isManufacturerPriceRRP && words.recommendedPrice}
-        <s class="price was">${manufacturerPrice.formatted}</s>
+        <s class="price was">${priceText(manufacturerPrice, locale)}</s>
         ${percentOff(manufacturerPrice.amount, price.amount, locale)}
       </p>`
     }
@@ -87,26 +130,36 @@ export function priceBlock({ locale, settings }: Visit, product: Product): Marku
       lowestPrice30Days &&
       html`<p>
         <small
-          >${words.lowest30Days({ price: lowestPrice30Days.formatted })}${
+          >${words.lowest30Days({ price: priceText(lowestPrice30Days, locale) })}${
             lowestPrice30Days.amount > price.amount &&
             html` (${percentOff(lowestPrice30Days.amount, price.amount, locale)})`
           }</small
         >
       </p>`
     }
-    ${hasBase && html`<p><small>${isFrom && `${words.from} `}${base}</small></p>`}
-    ${surcharges(product, words)}`;
+    ${hasBase && html`<p><small>${isFrom && `${words.from} `}${basePriceText(base, locale)}</small></p>`}
+    ${surcharges(product, locale)}`;
+}
+
+/** `100 g = €3.10` */
+export function basePriceText(
+  { refQuantity, refPrice }: Pick<BasePrice, 'refQuantity' | 'refPrice'>,
+  locale: string,
+): string {
+  return `${amountText(refQuantity.amount, refQuantity.unit, locale)} = ${priceText(refPrice, locale)}`;
 }
 
 /** Deposits and fees that are paid on top of the price. */
-function surcharges({ priceInfo }: Product, words: Messages['storefront']['product']): Markup | false {
+function surcharges({ priceInfo }: Product, locale: string): Markup | false {
+  const words = messages(locale).storefront.product;
+  const text = (price: Price | null) => (price ? priceText(price, locale) : '');
   const { depositPrice, ecoParticipationPrice, priceWithDeposits } = priceInfo;
   if (!depositPrice && !ecoParticipationPrice) return false;
   return html`<p>
     <small>
-      ${depositPrice && html`${words.deposit({ price: depositPrice.formatted })}, `}
-      ${ecoParticipationPrice && html`${words.ecoParticipation({ price: ecoParticipationPrice.formatted })}, `}
-      ${words.total({ price: priceWithDeposits?.formatted ?? '' })}
+      ${depositPrice && html`${words.deposit({ price: text(depositPrice) })}, `}
+      ${ecoParticipationPrice && html`${words.ecoParticipation({ price: text(ecoParticipationPrice) })}, `}
+      ${words.total({ price: text(priceWithDeposits) })}
     </small>
   </p>`;
 }
@@ -145,14 +198,14 @@ export function percentText(percent: number, locale: string): string {
   );
 }
 
-export function number(amount: number, locale: string): string {
-  return new Intl.NumberFormat(languageTag(locale), { maximumFractionDigits: 6 }).format(amount);
-}
-
-/** The API separates the lines of this text by `<br />`. */
-export function availability({ availabilityText, availability }: Product): Markup | false {
+/** The API separates the lines of this text by `<br />`; the first says whether there is any stock. */
+export function availability(
+  { availabilityText, availability }: Product,
+  { isShort = false } = {},
+): Markup | false {
   if (availability === null) return false;
+  const lines = availabilityText.split('<br />').slice(0, isShort ? 1 : undefined);
   return html`<p class="availability" data-state="${availability}">
-    ${availabilityText.split('<br />').map((line, index) => html`${index > 0 && html`<br />`}${line}`)}
+    ${lines.map((line, index) => html`${index > 0 && html`<br />`}${line}`)}
   </p>`;
 }

@@ -57,9 +57,9 @@ describe('a product', () => {
       'Product number',
       'AP-110',
       'One boiler, one lever, no display.',
-      '389.00 €',
-      'instead of 449.00 € −13%',
-      'plus 2.40 € recycling fee, 391.40 € in total',
+      '€389.00',
+      'instead of €449.00 −13%',
+      'plus €2.40 recycling fee, €391.40 in total',
       'incl. 19% VAT, plus shipping',
     ]);
     expect(main).toContain('href="/shop/DemoShop/legal/shipping-information"');
@@ -74,8 +74,8 @@ describe('a product', () => {
     expect(lines.slice(lines.indexOf('Goes well with'))).toEqual(
       expect.arrayContaining([
         'Tidewater Espresso Beans',
-        'from 9.90 €',
-        'from 100 g = 3.10 €',
+        'from €9.90',
+        'from 100 g = €3.10',
         'Quayside Filter Roast, ground 500 g',
         'Beacon Burr Grinder',
       ]),
@@ -98,7 +98,7 @@ describe('a product', () => {
     expect(german.main).toContain('href="/shop/DemoShop/Categories/appliances?locale=de_DE"');
     const cookie = await cookieOfCurrency(service, 'DemoShop', 'GBP');
     const pounds = await read('AP-110', { cookie });
-    expect(pounds.lines).toContain('330.65 £');
+    expect(pounds.lines).toContain('£330.65');
     expect(pounds.json('page.product').offers).toMatchObject({ price: '330.65', priceCurrency: 'GBP' });
     const french = await read('CB-100?locale=fr_FR');
     expect(french.lines).toContain('Café en grains Tidewater Espresso');
@@ -109,21 +109,21 @@ describe('a product', () => {
     expect((await read('TE-110')).lines).toEqual(
       expect.arrayContaining([
         'Offer',
-        '8.95 €',
-        'instead of RRP 11.50 € −22%',
-        'Lowest price in the last 30 days: 10.95 € (−18%)',
-        '100 g = 3.58 €',
+        '€8.95',
+        'instead of RRP €11.50 −22%',
+        'Lowest price in the last 30 days: €10.95 (−18%)',
+        '100 g = €3.58',
         'incl. 7% VAT, plus shipping',
       ]),
     );
     const cola = await read('DR-100');
-    expect(cola.lines).toContain('plus 0.25 € deposit, 1.70 € in total');
+    expect(cola.lines).toContain('plus €0.25 deposit, €1.70 in total');
     expect(cola.main).toMatch(
       /name="quantity"\s+type="number"[^>]*value="6"\s+min="6"\s+max="480"\s+step="6"/,
     );
     expect(cola.lines).toContain('At least 6, in steps of 6');
     const rope = await read('RO-100');
-    expect(rope.lines).toContain('2.40 € per m');
+    expect(rope.lines).toContain('€2.40 per m');
     expect(rope.lines).toContain('At least 2 m, in steps of 0.5 m');
     const filter = await read('CB-200');
     const from = filter.lines.indexOf('Prices for larger quantities');
@@ -131,12 +131,12 @@ describe('a product', () => {
       'Prices for larger quantities',
       'From',
       'Price each',
-      '5 piece(s)',
-      '11.90 €',
-      '100 g = 2.38 €',
-      '10 piece(s)',
-      '10.90 €',
-      '100 g = 2.18 €',
+      '5 pieces',
+      '€11.90',
+      '100 g = €2.38',
+      '10 pieces',
+      '€10.90',
+      '100 g = €2.18',
     ]);
   });
 
@@ -288,59 +288,84 @@ describe('a product', () => {
 });
 
 describe('variations', () => {
-  test('a master offers what there is', async () => {
-    const { main } = await read('LA-100');
-    expect(main).not.toContain('/cart/add');
-    expect(main).toContain('action="/shop/DemoShop/Products/LA-100"');
-    expect(
-      [...main.matchAll(/<option value="([^"]*)"[^>]*>\s*([^<]*?)\s*<\/option>/g)].map(([, value, label]) => [
-        value,
-        label,
+  /** The links of the choice, as `Brass *` for the current one, and where they lead. */
+  const optionsOf = (main: string) =>
+    [...main.matchAll(/<div class="options"[^]*?<\/div>/g)].flatMap(([group]) =>
+      [...group.matchAll(/<a\s+href="([^"]+)"([^>]*)>([^]*?)<\/a/g)].map(([, href, attributes, content]) => [
+        `${content!.replaceAll(/<[^>]*>/g, '')}${attributes!.includes('aria-current') ? ' *' : ''}`,
+        href!.split('/').at(-1),
       ]),
-    ).toEqual([
-      ['', 'Please choose'],
-      ['Brass', 'Brass'],
-      ['Slate', 'Slate'],
-      ['', 'Please choose'],
-      ['Small', 'Small'],
-      ['Large', 'Large'],
+    );
+
+  test('a master offers the cheapest variation that is there', async () => {
+    const { main, lines } = await read('LA-100');
+    expect(lines).toEqual(expect.arrayContaining(['Lantern Point Lamp', 'LA-101', '€79.00', 'In stock']));
+    expect(lines).not.toContain('from €79.00');
+    const { productId } = await productOf('LA-101');
+    expect(main).toMatch(
+      new RegExp(
+        `action="/shop/DemoShop/cart/add"[^>]*>\\s*<input type="hidden" name="productId" value="${productId}"`,
+      ),
+    );
+    expect(optionsOf(main)).toEqual([
+      ['Brass *', 'LA-101'],
+      ['Slate', 'LA-103'],
+      ['Small *', 'LA-101'],
+      ['Large', 'LA-102'],
     ]);
+    expect((await read('CB-100')).lines).toEqual(expect.arrayContaining(['€9.90', 'CB-101']));
   });
 
-  test('choosing leads to the variation, or says that there is none', async () => {
-    const chosen = await read('LA-100?Colour=Slate&Size=Small&locale=de_DE');
-    expect(chosen).toMatchObject({
+  test('its stock is never stale, and when it is gone the next one is offered', async () => {
+    const setStock = async (number: string, stock: number) =>
+      service.db.run(sql`
+        update product set stock = ${stock} where shop_id = 'DemoShop' and product_number = ${number}`);
+    const [{ stock }] = (await service.db.many<{ stock: number }>(sql`
+      select stock from product where shop_id = 'DemoShop' and product_number = 'CB-101'`)) as [
+      { stock: number },
+    ];
+    await setStock('CB-101', 7);
+    expect((await read('CB-100')).main).toContain('max="7"');
+    await setStock('CB-101', 0);
+    const other = await read('CB-100');
+    expect(other.lines).toEqual(expect.arrayContaining(['€17.50', 'CB-102']));
+    expect(optionsOf(other.main)[0]).toEqual(['250 g (sold out)', 'CB-101']);
+    await setStock('CB-101', stock);
+  });
+
+  test('older links with values lead to the variation', async () => {
+    expect(await read('LA-100?Colour=Slate&Size=Small&locale=de_DE')).toMatchObject({
       status: 303,
       headers: { location: '/shop/DemoShop/Products/LA-103?locale=de_DE' },
     });
-    const missing = await read('LA-100?Colour=Slate&Size=Large');
-    expect(missing.status).toBe(200);
-    expect(missing.lines).toContain('This combination is not available. Please choose another one.');
-    expect(missing.main).toMatch(/<option value="Slate" selected>\s*Slate\s*<\/option>/);
-    expect(missing.text).toContain('<meta name="robots" content="noindex" />');
-    const half = await read('LA-100?Colour=Slate&Size=');
-    expect(half.lines).toContain('Please choose a value in every field.');
-    expect((await read('LA-100')).lines).not.toContain('Please choose a value in every field.');
-    expect(await read('LA-100?Colour=Green&Size=%3Cscript%3E')).toMatchObject({ status: 200 });
+    for (const query of ['Colour=Slate&Size=Large', 'Colour=Slate&Size=', 'Colour=Green&Size=%3Cscript%3E']) {
+      const { status, text } = await read(`LA-100?${query}`);
+      expect(status).toBe(200);
+      expect(text).toContain(`<link rel="canonical" href="${HOST}/shop/DemoShop/Products/LA-100"`);
+    }
   });
 
   test('a variation shows its values, and where the others lead', async () => {
     const { main, lines } = await read('CB-104');
-    const options = [...main.matchAll(/<option value="([^"]*)"([^>]*)>\s*([^<]*?)\s*<\/option>/g)].map(
-      ([, , selected, label]) => `${label}${selected!.includes('selected') ? ' *' : ''}`,
-    );
-    expect(options).toEqual(['250 g *', '500 g (not available)', '1 kg (not available)', 'Medium', 'Dark *']);
+    expect(optionsOf(main)).toEqual([
+      ['250 g (sold out) *', 'CB-104'],
+      ['500 g (in another combination)', 'CB-102'],
+      ['1 kg (in another combination)', 'CB-103'],
+      ['Medium', 'CB-101'],
+      ['Dark (sold out) *', 'CB-104'],
+    ]);
     expect(lines).toContain('Not in stock');
+    expect(main).toContain('action="/shop/DemoShop/Products/CB-104/notify"');
     expect((await read('KN-101')).lines).toContain('Goes well with');
   });
 });
 
 describe('never stale', () => {
   test('a price, the stock, a variation’s stock, what goes with it, a category’s name', async () => {
-    expect((await read('KN-110')).lines).toContain('24.50 €');
+    expect((await read('KN-110')).lines).toContain('€24.50');
     await patch('KN-110', [{ op: 'replace', path: '/priceInfo/price/amount', value: 19.9 }]);
-    expect((await read('KN-110')).lines).toContain('19.90 €');
-    expect((await read('KN-100')).lines).toContain('19.90 €');
+    expect((await read('KN-110')).lines).toContain('€19.90');
+    expect((await read('KN-100')).lines).toContain('€19.90');
 
     expect((await read('GI-120')).main).toContain('max="57"');
     const { productId } = await productOf('GI-120');
@@ -352,7 +377,7 @@ describe('never stale', () => {
     expect((await read('LA-101')).main).not.toContain('(sold out)');
     await service.db.run(sql`
       update product set stock = 0 where shop_id = 'DemoShop' and product_id = ${lamp.productId}`);
-    expect((await read('LA-101')).main).toContain('Large (sold out)');
+    expect((await read('LA-101')).lines).toContain('Large (sold out)');
 
     const tea = await productOf('TE-100');
     expect((await read('TE-100')).lines).not.toContain('Gift Card (printed)');

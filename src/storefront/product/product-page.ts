@@ -2,7 +2,7 @@ import { findCategoryPath } from '../../catalogue/categories/queries.ts';
 import type { Queries } from '../../db/database.ts';
 import { notFound } from '../../http/errors.ts';
 import { textIn } from '../../http/locale.ts';
-import { selectedValue, type Selection } from '../../catalogue/products/combinations.ts';
+import type { Selection } from '../../catalogue/products/combinations.ts';
 import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
@@ -14,11 +14,10 @@ import { prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import { pageLength, Redirect, type Page } from '../page.ts';
 import { requireVersion, type PageRequest, type Pages } from '../pages.ts';
 import { toPictures } from './pictures.ts';
-import { productEvent, renderProductPage, type RejectedSelection } from './product-view.ts';
+import { productEvent, renderProductPage } from './product-view.ts';
 import { findPageProduct, findPageVariations, findPictures, productVersionStamp } from './queries.ts';
 import { hasListeners } from '../scripts/scripts.ts';
-import { selectedVariation } from './variations.ts';
-import { messages } from '../../kernel/messages.ts';
+import { preferredVariation, selectedVariation } from './variations.ts';
 import { categoryPath, productPath, to, type Visit } from '../visit.ts';
 import { findWishedIds } from '../wishlist/queries.ts';
 
@@ -29,17 +28,23 @@ export function product(pages: Pages): void {
     const found = await findPageProduct(visit.db, visit.shopId, productNumber, stampOptions(visit));
     if (!found?.visible) throw notFound();
     requireVersion(visit, found.settingsVersion);
-    const content = await findOrRender(
-      productPages,
-      visit,
-      productNumber,
-      productVersionStamp(found),
-      (snapshot) => renderContent(visit, snapshot, productNumber),
-    );
+    const load = (isWished: boolean) =>
+      findOrRender(
+        productPages,
+        visit,
+        // No product number can contain this character.
+        isWished ? `${productNumber}\u0000wished` : productNumber,
+        productVersionStamp(found),
+        (snapshot) => renderContent(visit, snapshot, productNumber, { isWished }),
+      );
+    const content = await load(false);
     if (!content) throw notFound();
     const selection = requestedSelection(content.attributes, request);
-    if (Object.keys(selection).length > 0) return selectionPage(visit, content, selection);
-    return withVisitorEvents(visit, content);
+    const redirect =
+      Object.keys(selection).length > 0 && (await redirectToVariation(visit, content, selection));
+    if (redirect) return redirect;
+    const wished = await findWishedIds(visit, [content.offerId]);
+    return withVisitorEvents(visit, (wished.size > 0 && (await load(true))) || content);
   });
 }
 
@@ -51,6 +56,8 @@ interface Content {
   /** Its event is that of visitors who have neither a cart nor a wish list, which are most of them. */
   page: Page;
   product: Product;
+  /** What the page puts into the cart: the product itself, or a variation of it. */
+  offerId: string;
   /** The attributes by which the variations of a master are selected. */
   attributes: string[];
 }
@@ -78,45 +85,45 @@ function requestedSelection(attributes: readonly string[], { query }: PageReques
   );
 }
 
-/** Answers the form of a master: leads to the selected variation, or shows the form again with a message. */
-async function selectionPage(
+/** Older links name the values of a variation in the address of its master. */
+async function redirectToVariation(
   visit: Visit,
-  { product, attributes }: Content,
+  { product }: Content,
   selection: Selection,
-): Promise<Page | Redirect> {
-  const { db, shopId, locale } = visit;
-  const words = messages(locale).storefront.product;
-  const variations = await findPageVariations(db, shopId, product.productId);
+): Promise<Redirect | undefined> {
+  const variations = await findPageVariations(visit.db, visit.shopId, product.productId);
   const variation = selectedVariation(variations, selection);
-  if (variation) return new Redirect(to(visit, productPath(variation.productNumber)));
-  const isComplete = attributes.every((name) => selectedValue(selection, name) !== undefined);
-  const problem = isComplete ? words.noSuchVariation : words.incomplete;
-  const rendered = await renderContent(visit, db, product.productNumber, { selection, problem });
-  if (!rendered) throw notFound();
-  const { content } = rendered;
-  return withVisitorEvents(visit, { ...content, page: { ...content.page, isPrivate: true } });
+  return variation && new Redirect(to(visit, productPath(variation.productNumber)));
 }
 
 async function renderContent(
   visit: Visit,
   db: Queries,
   productNumber: string,
-  rejected?: RejectedSelection,
+  { isWished }: { isWished: boolean },
 ): Promise<RenderedPage<Content> | undefined> {
   const { shopId, settings } = visit;
   const found = await findPageProduct(db, shopId, productNumber, stampOptions(visit));
   if (!found?.visible) return undefined;
   const { productId, masterId } = found;
+  const isRegular = found.variations === null;
+  const variations = isRegular ? [] : await findPageVariations(db, shopId, masterId ?? productId);
+  const chosen =
+    masterId === null
+      ? preferredVariation(visit, variations)
+      : variations.find((variation) => variation.productId === productId);
+  const offerId = chosen?.productId ?? productId;
   const others = [...new Set(parseVersions(found.crossSelling ?? '').map((ref) => ref.productId))];
-  const rows = await findProducts(db, shopId, [productId, ...others]);
+  const rows = await findProducts(db, shopId, [...new Set([productId, offerId, ...others])]);
   const row = rows.find((one) => one.productId === productId);
-  if (!row) return undefined;
-  const variations =
-    row.kind === 'regular' ? [] : await findPageVariations(db, shopId, masterId ?? productId);
-  const pictures = toPictures(visit, await findPictures(db, shopId, productId, masterId));
+  const offerRow = rows.find((one) => one.productId === offerId);
+  if (!row || !offerRow) return undefined;
+  const pictures = toPictures(visit, await findPictures(db, shopId, offerId, offerRow.masterId));
   const path = row.mainCategory ? await findCategoryPath(db, shopId, row.mainCategory.categoryId) : [];
 
-  const { product, until } = renderProduct(row, settings, visitorOptions(visit, 'full'), db.now);
+  const options = visitorOptions(visit, 'full');
+  const { product, until } = renderProduct(row, settings, options, db.now);
+  const offer = row === offerRow ? { product, until } : renderProduct(offerRow, settings, options, db.now);
   const crossSelling = others.flatMap((id) => {
     const other = rows.find((one) => one.productId === id);
     return other ? [renderProduct(other, settings, visitorOptions(visit, 'list'), db.now)] : [];
@@ -125,9 +132,11 @@ async function renderContent(
   const page = renderProductPage(visit, {
     row,
     product,
+    offer: offer.product,
+    isWished,
     pictures,
     variations,
-    rejected,
+    chosen,
     breadcrumbs: path.map(({ alias, name }) => ({
       name: textIn(name, visit.locale, settings.defaultLocale) ?? alias,
       path: categoryPath(alias),
@@ -136,9 +145,9 @@ async function renderContent(
   });
   const attributes = row.kind === 'master' ? (row.facts.variationAttributes ?? []).map(({ key }) => key) : [];
   return {
-    content: { page, product, attributes },
+    content: { page, product, offerId, attributes },
     versionStamp: productVersionStamp(found),
-    expires: [until, ...crossSelling.map((one) => one.until)],
+    expires: [until, offer.until, ...crossSelling.map((one) => one.until)],
     length: pageLength(page) + JSON.stringify(product).length,
   };
 }

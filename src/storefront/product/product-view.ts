@@ -1,7 +1,6 @@
 import type { Cart } from '../../carts/schema.ts';
 import { escapeHtml, html, plainText, safe, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
-import type { Selection } from '../../catalogue/products/combinations.ts';
 import { crossSellingTitle } from '../../catalogue/products/cross-selling-title.ts';
 import { inheritedFacts } from '../../catalogue/products/facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
@@ -13,32 +12,35 @@ import { PageEvent, type Page } from '../page.ts';
 import {
   availability,
   badges,
-  number,
+  isAvailable,
   percentText,
   priceBlock,
   productCards,
   shippingLink,
 } from './product-card.ts';
+import { amountText, number } from '../amount-text.ts';
+import { priceText } from '../price-text.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
+import { withdrawalNote } from './withdrawal-note.ts';
 import { picturePreload, pictureView, type Picture } from './pictures.ts';
 import { PLENTY, type PageVariation } from './queries.ts';
 import { structuredProduct } from './structured-data.ts';
-import { variationForm } from './variations.ts';
+import { variationChoices } from './variations.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 
-/** The selection of a visitor that no variation has, with the message for it. */
-export interface RejectedSelection {
-  selection: Selection;
-  problem: string;
-}
-
 export interface ProductPageModel {
   row: ProductRow;
+  /** What the page describes. */
   product: Product;
+  /** What its button puts into the cart: the product itself, or the variation that the page of a master offers. */
+  offer: Product;
+  /** The visitor has it on the wish list. */
+  isWished: boolean;
   pictures: readonly Picture[];
   variations: readonly PageVariation[];
-  rejected: RejectedSelection | undefined;
+  /** The variation that is the offer. */
+  chosen: PageVariation | undefined;
   /** The categories above the product. */
   breadcrumbs: Breadcrumb[];
   crossSelling: Product[];
@@ -53,7 +55,7 @@ const MAX_SUMMARY_LENGTH = 5_000;
 
 export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
   const { locale, settings } = visit;
-  const { row, product, pictures, variations, rejected, crossSelling } = model;
+  const { row, product, offer, isWished, pictures, variations, chosen, crossSelling } = model;
   const words = messages(locale).storefront.product;
   const { name, shortDescription, description, essentialFeatures } = product;
   const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
@@ -77,48 +79,43 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
     )}`,
     main: html`${breadcrumbNavigation(visit, breadcrumbs)}
       <article class="product">
-        <div class="columns halves">
-          ${pictureView(visit, pictures, name)}
-          <div class="offer">
-            <h1>${name}</h1>
-            ${badges(product, words)} ${identity(product, words)}
-            ${shortDescription && html`<div class="prose">${merchantHtml(visit, shortDescription)}</div>`}
-            <div class="prices">
-              ${priceBlock(visit, product)} ${taxNote(visit, product, facts.isVatInfoVisible ?? true)}
-            </div>
-            ${labelLinks(visit, product)} ${bulkPrices(visit, product)}
-            ${variationForm(visit, {
-              masterNumber: row.master?.productNumber ?? row.productNumber,
-              row,
-              variations,
-              selection: row.selection ?? rejected?.selection ?? {},
-              problem: rejected?.problem,
-            })}
-            ${availability(product)}
-            ${
-              product.availability === 'WarnStock' &&
-              html`<p><strong>${words.fewLeft({ amount: number(product.stocklevel!, locale) })}</strong></p>`
-            }
-            ${buyForm(visit, product)} ${wishlistForm(visit, product)} ${notifyForm(visit, product)}
+        ${pictureView(visit, pictures, name)}
+        <div class="offer">
+          <h1>${name}</h1>
+          ${badges(product, words)} ${identity(offer, words)}
+          ${shortDescription && html`<div class="prose">${merchantHtml(visit, shortDescription)}</div>`}
+          <div class="prices">
+            ${priceBlock(visit, offer)} ${taxNote(visit, offer, facts.isVatInfoVisible ?? true)}
           </div>
+          ${labelLinks(visit, offer)} ${withdrawalNote(visit, offer)}
+          ${chosen && variationChoices(visit, { row, variations, chosen })} ${availability(offer)}
+          ${
+            offer.availability === 'WarnStock' &&
+            html`<p><strong>${words.fewLeft({ amount: number(offer.stocklevel!, locale) })}</strong></p>`
+          }
+          ${buyForm(visit, offer)} ${wishlistForm(visit, offer, isWished)} ${notifyForm(visit, offer)}
+          ${bulkPrices(visit, offer)}
         </div>
-        ${
-          description &&
-          html`<section>
-            <h2>${words.description}</h2>
-            <div class="prose">${merchantHtml(visit, description)}</div>
-          </section>`
-        }
-        ${
-          features.length > 0 &&
-          html`<section>
-            <h2>${words.features}</h2>
-            <ul>
-              ${featureItems(features)}
-            </ul>
-          </section>`
-        }
-        ${detailsView(visit, row, product)} ${videoLinks(visit, product)}
+        <div class="more">
+          ${
+            description &&
+            html`<section>
+              <h2>${words.description}</h2>
+              <div class="prose">${merchantHtml(visit, description)}</div>
+            </section>`
+          }
+          ${
+            features.length > 0 &&
+            html`<section>
+              <h2>${words.features}</h2>
+              <ul>
+                ${featureItems(features)}
+              </ul>
+            </section>`
+          }
+          ${detailsView(visit, row, product)} ${videoLinks(visit, product)}
+        </div>
+        ${buyBar(visit, offer)}
       </article>
       ${
         crossSelling.length > 0 &&
@@ -164,27 +161,25 @@ function taxNote(
 ): Markup | false {
   const { settings, locale } = visit;
   const words = messages(locale).storefront.product;
-  const percent = percentText(priceInfo.taxClass.percentage, locale);
-  const tax = !settings.displayTaxes
-    ? settings.noTaxesMessage
-    : hasVat &&
-      (settings.taxModel === 'GROSS'
-        ? words.includesVat({ rate: percent })
-        : words.excludesVat({ rate: percent }));
+  const { percentage } = priceInfo.taxClass;
+  const vatText = () => {
+    if (percentage === 0) return words.noVat;
+    const rate = percentText(percentage, locale);
+    return settings.taxModel === 'GROSS' ? words.includesVat({ rate }) : words.excludesVat({ rate });
+  };
+  const tax = !settings.displayTaxes ? settings.noTaxesMessage : hasVat && vatText();
   const shipping = isShippingLinkVisible && shippingLink(visit);
   if (!tax && !shipping) return false;
   return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
 }
 
-function isAvailable({ settings }: Visit, { forSale, availability }: Product): boolean {
-  return forSale && (availability !== 'OutStock' || settings.sellBeyondStock);
-}
+const BUY_FORM = 'buy';
+const NOTIFY_FORM = 'notify';
 
 function buyForm(visit: Visit, product: Product): Markup | false {
   const { locale, settings } = visit;
   const words = messages(locale).storefront.product;
   const { minOrder, intervalOrder, productId } = product;
-  if (product.productVariationType === 'master') return false;
   if (!product.forSale) return html`<p>${words.notForSale}</p>`;
   if (!isAvailable(visit, product)) return false;
   const isPlain = minOrder === 1 && intervalOrder === 1;
@@ -192,7 +187,13 @@ function buyForm(visit: Visit, product: Product): Markup | false {
   const isPlenty = stocklevel === null || stocklevel > PLENTY || settings.sellBeyondStock;
   // The smallest order is always possible, even if the shop allows less per order.
   const largest = Math.min(isPlenty ? Infinity : stocklevel, Math.max(minOrder, maxOrder));
-  return html`<form class="buy" method="post" action="${to(visit, '/cart/add')}" data-cart-add>
+  return html`<form
+    id="${BUY_FORM}"
+    class="buy"
+    method="post"
+    action="${to(visit, '/cart/add')}"
+    data-cart-add
+  >
     <input type="hidden" name="productId" value="${productId}" />
     <div class="field">
       <label for="quantity">${words.quantity}</label>
@@ -212,8 +213,8 @@ function buyForm(visit: Visit, product: Product): Markup | false {
         !isPlain &&
         html`<p id="quantity.rule" class="hint">
           ${words.quantityRule({
-            least: amountText(visit, product, minOrder),
-            step: amountText(visit, product, intervalOrder),
+            least: orderedAmount(visit, product, minOrder),
+            step: orderedAmount(visit, product, intervalOrder),
           })}
         </p>`
       }
@@ -223,17 +224,44 @@ function buyForm(visit: Visit, product: Product): Markup | false {
 }
 
 /** A number of pieces is printed without a unit. */
-function amountText({ locale, settings }: Visit, { priceInfo }: Product, amount: number): string {
+function orderedAmount({ locale, settings }: Visit, { priceInfo }: Product, amount: number): string {
   const { unit } = priceInfo.quantity;
-  const text = number(amount, locale);
-  return unit === unitSign('piece', locale, settings) ? text : `${text} ${unit}`;
+  return unit === unitSign('piece', locale, settings)
+    ? number(amount, locale)
+    : amountText(amount, unit, locale);
 }
 
-function wishlistForm(visit: Visit, { productId, productVariationType }: Product): Markup | false {
+/** Stays in view on phones, where its button takes the place of the one in the form. It repeats what stands above. */
+function buyBar(visit: Visit, product: Product): Markup | false {
+  const words = messages(visit.locale).storefront;
+  if (!product.forSale) return false;
+  return html`<div class="buy-bar">
+    <div aria-hidden="true">${barPrice(visit, product)} ${availability(product, { isShort: true })}</div>
+    ${
+      isAvailable(visit, product)
+        ? html`<button class="button" form="${BUY_FORM}">${words.product.addToCart}</button>`
+        : html`<a class="button" href="#${NOTIFY_FORM}">${words.notify.send}</a>`
+    }
+  </div>`;
+}
+
+function barPrice({ locale }: Visit, { priceInfo }: Product): Markup | false {
+  return priceInfo.price !== null && html`<span class="price">${priceText(priceInfo.price, locale)}</span>`;
+}
+
+function wishlistForm(
+  visit: Visit,
+  { productId, productVariationType }: Product,
+  isWished: boolean,
+): Markup | false {
   if (productVariationType === 'master') return false;
-  return html`<form method="post" action="${to(visit, '/wishlist/add')}" data-wish-add>
+  const words = messages(visit.locale).storefront;
+  const path = isWished ? '/wishlist/remove' : '/wishlist/add';
+  return html`<form class="wish" method="post" action="${to(visit, path)}">
     <input type="hidden" name="productId" value="${productId}" />
-    <button class="quiet">${messages(visit.locale).storefront.product.addToWishList}</button>
+    <button class="quiet heart" ${isWished && html`data-wished`}>
+      ${isWished ? words.choosing.removeFromWishList : words.product.addToWishList}
+    </button>
   </form>`;
 }
 
@@ -241,6 +269,7 @@ function notifyForm(visit: Visit, product: Product): Markup | false {
   if (product.availability !== 'OutStock' || isAvailable(visit, product)) return false;
   const words = messages(visit.locale).storefront.notify;
   return html`<form
+    id="${NOTIFY_FORM}"
     class="notify"
     method="post"
     action="${to(visit, `${productPath(product.productNumber)}/notify`)}"

@@ -12,7 +12,7 @@ export interface PageProduct {
   settingsVersion: number;
   /** The cross-selling products as `<id>:<version>,...`, first its own, then its master's. */
   crossSelling: string | null;
-  /** A hash of the visible variations; null for a product without any. */
+  /** A hash of the visible variations; null for a product without any. The page of a master offers one of them. */
   variations: string | null;
 }
 
@@ -25,8 +25,8 @@ const stockVersion = (product: Sql, isExact: boolean) => sql`coalesce('/' || cas
   else ${product}.stock::text end, '')`;
 
 /**
- * Reads in one statement the versions of all that the page of a product shows. Of variations the page only shows whether
- * there is any stock. `isExact`: the page also contains the product as the API shows it, with its stock.
+ * Reads in one statement the versions of all that the page of a product shows. Of other
+ * variations the page only shows whether there is any stock. `isExact`: the page also contains the product as the API shows it, with its stock.
  */
 export function findPageProduct(
   db: Queries,
@@ -49,7 +49,9 @@ export function findPageProduct(
       ) as "crossSelling",
       case when product.kind <> 'regular' then (
         select count(*) || ':' || sum(hashtextextended(
-          variation.product_id::text || variation.version || coalesce(variation.stock > 0, true), 0))
+          variation.product_id::text || variation.version || case
+            when product.kind = 'master' then ${stockVersion(sql`variation`, false)}
+            else coalesce(variation.stock > 0, true)::text end, 0))
         from product variation
         where variation.shop_id = ${shopId} and variation.visible
           and variation.master_id = coalesce(product.master_id, product.product_id)
@@ -69,17 +71,33 @@ export interface PageVariation {
   productId: string;
   productNumber: string;
   selection: Selection;
+  /** Its own, else those of its master. */
   prices: Prices | null;
   hasStock: boolean;
+  /** False before the first and after the last day of its sale. */
+  isOnSale: boolean;
+  image: PictureRow | null;
 }
 
 /** The visible variations of a master. */
 export function findPageVariations(db: Queries, shopId: string, masterId: string) {
+  const dayOf = (name: string) =>
+    sql`coalesce(variation.facts ->> ${name}::text, master.facts ->> ${name}::text)::timestamptz`;
   return db.many<PageVariation>(sql`
-    select upper(product_id::text) as "productId", product_number as "productNumber", selection, prices,
-      coalesce(stock > 0, true) as "hasStock"
-    from product
-    where shop_id = ${shopId} and master_id = ${masterId} and visible order by product_id`);
+    select upper(variation.product_id::text) as "productId", variation.product_number as "productNumber",
+      variation.selection, coalesce(variation.prices, master.prices) as prices,
+      coalesce(variation.stock > 0, true) as "hasStock",
+      coalesce(${dayOf('forSaleFrom')} <= ${db.now}, true)
+        and coalesce(${dayOf('forSaleUntil')} > ${db.now}, true) as "isOnSale", (
+          select json_build_object('imageKey', upper(image.image_key::text), 'sizes', image.sizes)
+          from product_image image
+          where image.shop_id = ${shopId} and image.product_id = variation.product_id
+            and image.name = variation.main_image
+        ) as image
+    from product variation
+    join product master on master.shop_id = ${shopId} and master.product_id = variation.master_id
+    where variation.shop_id = ${shopId} and variation.master_id = ${masterId} and variation.visible
+    order by variation.product_id`);
 }
 
 export interface PictureRow {

@@ -1,22 +1,13 @@
 import { html, type Markup } from '../../http/html.ts';
 import { selectedValue, selectionText, type Selection } from '../../catalogue/products/combinations.ts';
 import { shownDimension } from '../../catalogue/products/dimensions.ts';
+import { priceIn } from '../../catalogue/products/prices.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
+import { imagesOf } from '../../platform/media/images.ts';
 import type { PageVariation } from './queries.ts';
-import { messages, type Messages } from '../../kernel/messages.ts';
+import { messages } from '../../kernel/messages.ts';
 import { productPath, to, type Visit } from '../visit.ts';
-
-export interface VariationChoice {
-  /** The form leads to the page of the master. */
-  masterNumber: string;
-  row: ProductRow;
-  variations: readonly PageVariation[];
-  /** The values of a variation; of a master those that the visitor has selected so far. */
-  selection: Selection;
-  /** The message for a selection that no variation has. */
-  problem?: string | undefined;
-}
 
 export function selectedVariation(
   variations: readonly PageVariation[],
@@ -26,58 +17,91 @@ export function selectedVariation(
   return variations.find((variation) => selectionText(variation.selection) === text);
 }
 
-/** A form with a select for each attribute, which leads to the variation. */
-export function variationForm(visit: Visit, choice: VariationChoice): Markup | false {
-  const { masterNumber, row, variations, selection, problem } = choice;
+/** The cheapest variation that can be bought; the cheapest of all if none can. */
+export function preferredVariation(
+  visit: Visit,
+  variations: readonly PageVariation[],
+): PageVariation | undefined {
+  const { settings, currency } = visit;
+  const priced = variations.map((variation) => ({
+    variation,
+    isAvailable: isAvailable(visit, variation),
+    // A price of 0 is none.
+    price: priceIn(variation.prices, currency, settings) || Infinity,
+  }));
+  return priced.toSorted(
+    (left, right) => Number(right.isAvailable) - Number(left.isAvailable) || compare(left.price, right.price),
+  )[0]?.variation;
+}
+
+/** Not by subtraction, because infinity less infinity is no number. */
+const compare = (left: number, right: number) => (left < right ? -1 : left > right ? 1 : 0);
+
+function isAvailable({ settings }: Visit, { hasStock, isOnSale, prices }: PageVariation): boolean {
+  return prices !== null && isOnSale && (hasStock || settings.sellBeyondStock);
+}
+
+export interface VariationChoice {
+  row: ProductRow;
+  variations: readonly PageVariation[];
+  chosen: PageVariation;
+}
+
+/**
+ * A group of links for each attribute. A value leads to the variation that differs from the chosen one in this value
+ * alone, and where there is none, to the best one with this value. What is sold out can be chosen all the same, because
+ * its page has the form that notifies people.
+ */
+export function variationChoices(visit: Visit, { row, variations, chosen }: VariationChoice): Markup {
   const { settings, locale } = visit;
-  const words = messages(locale).storefront.product;
+  const words = messages(locale).storefront.choosing;
   const facts = row.master?.facts ?? row.facts;
+  const bySelection = new Map(variations.map((one) => [selectionText(one.selection), one]));
   const dimensions = (facts.variationAttributes ?? []).map((dimension) =>
     shownDimension(dimension, typeOf(row, settings), settings, locale),
   );
-  if (variations.length === 0 || dimensions.length === 0) return false;
-  const hasValue = (name: string, value: string) =>
-    variations.some((one) => selectedValue(one.selection, name) === value);
-  return html`${problem !== undefined && html`<p class="error" role="alert">${problem}</p>`}
-    <form
-      class="variations"
-      action="${to({ ...visit, locale: settings.defaultLocale }, productPath(masterNumber))}"
-    >
-      ${locale !== settings.defaultLocale && html`<input type="hidden" name="locale" value="${locale}" />`}
-      ${dimensions.map(({ name, displayName, values }, index) => {
-        const chosen = selectedValue(selection, name);
-        return html`<div class="field">
-          <label for="variation.${index}">${displayName}</label>
-          <select id="variation.${index}" name="${name}" required>
-            ${chosen === undefined && html`<option value="">${words.choose}</option>`}
-            ${values
-              .filter(({ value }) => hasValue(name, value))
-              .map(
-                ({ value, displayValue }) =>
-                  html`<option value="${value}" ${chosen === value && html`selected`}>
-                    ${displayValue}${remark(choice, name, value, words)}
-                  </option>`,
-              )}
-          </select>
-        </div>`;
-      })}
-      <button class="quiet">${words.showVersion}</button>
-    </form>`;
+  return html`${dimensions.map(({ name, displayName, values }, index) => {
+    const current = selectedValue(chosen.selection, name);
+    const options = values.flatMap(({ value, displayValue }) => {
+      const having = variations.filter(({ selection }) => selectedValue(selection, name) === value);
+      const same = bySelection.get(selectionText({ ...chosen.selection, [name]: value }));
+      const target = same ?? preferredVariation(visit, having);
+      return target ? [{ value, displayValue, target, isSame: same !== undefined }] : [];
+    });
+    // Pictures help where people choose by them, which is what the first attribute is for.
+    const hasPictures = index === 0 && options.every(({ target }) => target.image !== null);
+    return html`<div class="options" role="group" aria-labelledby="option.${index}">
+      <p id="option.${index}">
+        ${displayName}: <strong>${values.find(({ value }) => value === current)?.displayValue}</strong>
+      </p>
+      <ul>
+        ${options.map(({ value, displayValue, target, isSame }) => {
+          const isGone = isSame && !isAvailable(visit, target);
+          const kind = isGone ? 'gone' : isSame ? undefined : 'other';
+          const remark = isGone ? words.soldOut : isSame ? undefined : words.otherwise;
+          return html`<li>
+            <a
+              href="${to(visit, productPath(target.productNumber))}"
+              ${kind && html`class="${kind}" title="${remark}"`}
+              ${value === current && html`aria-current="true"`}
+              >${hasPictures && optionPicture(visit, target)}${displayValue}${
+                remark !== undefined && html`<span class="visually-hidden"> (${remark})</span>`
+              }</a
+            >
+          </li>`;
+        })}
+      </ul>
+    </div>`;
+  })}`;
 }
 
-/** Says of a value whether a variation has it together with the other selected values, and whether that is in stock. */
-function remark(
-  { variations, selection }: VariationChoice,
-  name: string,
-  value: string,
-  words: Messages['storefront']['product'],
-): string {
-  // The page itself shows the availability of the current selection.
-  if (selectedValue(selection, name) === value) return '';
-  const values = Object.entries({ ...selection, [name]: value });
-  const fitting = variations.filter((one) =>
-    values.every(([key, value]) => selectedValue(one.selection, key) === value),
-  );
-  if (fitting.length === 0) return ` (${words.unavailable})`;
-  return fitting.some(({ hasStock }) => hasStock) ? '' : ` (${words.soldOut})`;
+function optionPicture({ shopId }: Visit, { image }: PageVariation): Markup | false {
+  const thumbnail =
+    image &&
+    imagesOf('', shopId, image.imageKey, image.sizes, { isZoomEnabled: false }).find(
+      ({ classifier }) => classifier === 'Thumbnail',
+    );
+  if (!thumbnail) return false;
+  const { url, width, height } = thumbnail;
+  return html`<img src="${url}" width="${width}" height="${height}" alt="" />`;
 }

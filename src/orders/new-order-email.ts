@@ -1,0 +1,42 @@
+import type { Messages } from '../kernel/messages.ts';
+import type { EmailKind, EmailRequest, EmailWords } from '../platform/email/kind.ts';
+import {
+  addressSections,
+  loadOrder,
+  ORDER_PLACED_PLACEHOLDERS,
+  orderRows,
+  SAMPLE_PLACED,
+  type OrderPlaced,
+} from './confirmation-email.ts';
+
+type NewOrderWords = EmailWords & Messages['email']['order'] & Messages['email']['newOrder'];
+
+/** To the merchant, who switches it off with `emailNewOrders`. */
+export const newOrderEmail: EmailKind<OrderPlaced, NewOrderWords> = {
+  name: 'newOrder',
+  occasion: 'To the shop, when an order was placed, unless emailNewOrders is false.',
+  example: { en_GB: { subject: '{total} from {customerName}' } },
+  isLimited: false,
+  sample: SAMPLE_PLACED,
+  placeholders: {
+    ...ORDER_PLACED_PLACEHOLDERS,
+    customerName: { meaning: 'Who has ordered.', value: ({ customerName }) => customerName },
+  },
+  lines: { meaning: 'The table of what was ordered, with discounts, costs and total.', rows: orderRows },
+  sections: (facts, words) => [
+    ...(facts.comment === null
+      ? []
+      : [{ title: words.comment, rows: [{ text: facts.comment, as: 'plain' as const }] }]),
+    ...addressSections(facts, words),
+    {
+      title: words.contact,
+      rows: [facts.contact.email, facts.contact.phone ?? '']
+        .filter((text) => text !== '')
+        .map((text) => ({ text, as: 'plain' })),
+    },
+  ],
+  // The page of the order is the customer's.
+  link: (_, { storefront }) => storefront,
+  words: (email) => ({ ...email.order, ...email.aboutShop, ...email.newOrder }),
+  load: (db, email) => loadOrder(db, email as EmailRequest<{ orderId: string }>),
+};

@@ -1,0 +1,140 @@
+import type { Transaction } from '../db/database.ts';
+import type { Messages } from '../kernel/messages.ts';
+import { formatMoney } from '../kernel/money.ts';
+import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
+import { queueEmails } from '../platform/email/queue.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import { outstandingOf } from './manage-change.ts';
+import { emailAddressOf, ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
+import type { ManagedOrder } from './queries.ts';
+
+/** Money of the customer came in. */
+export interface PaymentReceived {
+  orderId: string;
+  orderNumber: string;
+  amount: string;
+  /** What is left to be paid; null: nothing. */
+  outstanding: string | null;
+}
+
+/** The customer wanted to pay, and it did not succeed. */
+export interface PaymentFailed {
+  orderId: string;
+  orderNumber: string;
+  /** What is to be paid. */
+  amount: string;
+}
+
+/** The words of a problem are `email.paymentProblem.problems` of the message catalogue. */
+export type PaymentProblem = keyof Messages['email']['paymentProblem']['problems'];
+
+/** Something about a payment that the merchant should know, or must deal with. */
+export interface PaymentProblemFacts {
+  orderId: string;
+  orderNumber: string;
+  amount: string;
+  problem: PaymentProblem;
+}
+
+export const paymentReceivedEmail: EmailKind<PaymentReceived> = {
+  ...ORDER_EMAIL,
+  name: 'paymentReceived',
+  occasion: 'To the customer, when money came in.',
+  example: { en_GB: { text: 'We have received {amount}. Thank you!' } },
+  isLimited: false,
+  sample: { ...SAMPLE_ORDER, amount: '30,00 €', outstanding: '9,90 €' },
+  placeholders: {
+    ...ORDER_EMAIL.placeholders,
+    amount: { meaning: 'What was paid, with its currency.', value: ({ amount }) => unbroken(amount) },
+    outstanding: {
+      meaning: 'What is left to be paid; nothing if the order is paid in full.',
+      value: ({ outstanding }) => outstanding && unbroken(outstanding),
+    },
+  },
+  words: (email) => ({ ...email.aboutOrder, ...email.paymentReceived }),
+};
+
+export const paymentFailedEmail: EmailKind<PaymentFailed> = {
+  ...ORDER_EMAIL,
+  name: 'paymentFailed',
+  occasion: 'To the customer, when a payment did not succeed; the link leads to where it can be tried again.',
+  example: { en_GB: { text: 'Your payment of {amount} did not arrive. Please try again.' } },
+  // Whoever orders with somebody else's address can let payments fail.
+  isLimited: true,
+  sample: { ...SAMPLE_ORDER, amount: '39,90 €' },
+  placeholders: {
+    ...ORDER_EMAIL.placeholders,
+    amount: { meaning: 'What is to be paid, with its currency.', value: ({ amount }) => unbroken(amount) },
+  },
+  words: (email) => ({ ...email.aboutOrder, ...email.paymentFailed }),
+};
+
+type ProblemWords = EmailWords & Messages['email']['paymentProblem'];
+
+export const paymentProblemEmail: EmailKind<PaymentProblemFacts, ProblemWords> = {
+  ...ORDER_EMAIL,
+  name: 'paymentProblem',
+  occasion:
+    'To the shop, when a payment failed, when money came for an order that needs none, or when a refund failed.',
+  example: { en_GB: { subject: 'Look at the payment of {orderNumber}' } },
+  // Anybody can let payments fail, as often as they like.
+  isLimited: true,
+  isAlwaysSent: ({ problem }) => problem !== 'failed',
+  sample: { ...SAMPLE_ORDER, amount: '39,90 €', problem: 'refundFailed' },
+  placeholders: {
+    ...ORDER_EMAIL.placeholders,
+    amount: { meaning: 'The amount, with its currency.', value: ({ amount }) => unbroken(amount) },
+    problem: {
+      meaning: 'What has happened and what to do, as sentences.',
+      value: ({ problem }, _, { problems }) => problems[problem],
+    },
+  },
+  // The page of the order is the customer's.
+  link: (_, { storefront }) => storefront,
+  words: (email) => ({ ...email.aboutShop, ...email.paymentProblem }),
+};
+
+/** Tells the customer that `amount` (minor units) came in; `order` is as it is with the payment. */
+export async function queuePaymentReceived(
+  tx: Transaction,
+  shopId: string,
+  order: ManagedOrder,
+  amount: number,
+): Promise<void> {
+  const to = emailAddressOf(order);
+  if (to === undefined) return;
+  const { orderId, orderNumber, currency, locale } = order;
+  const outstanding = outstandingOf(order);
+  const facts = {
+    orderId,
+    orderNumber,
+    amount: formatMoney(amount, currency, locale),
+    outstanding: outstanding === 0 ? null : formatMoney(outstanding, currency, locale),
+  };
+  await queueEmails(tx, shopId, paymentReceivedEmail, [{ to, locale, facts }]);
+}
+
+/** Tells the customer that the payment of what is outstanding failed, with the link to pay again. */
+export async function queuePaymentFailed(
+  tx: Transaction,
+  shopId: string,
+  order: ManagedOrder,
+): Promise<void> {
+  const to = emailAddressOf(order);
+  if (to === undefined) return;
+  const { orderId, orderNumber, currency, locale } = order;
+  const facts = { orderId, orderNumber, amount: formatMoney(outstandingOf(order), currency, locale) };
+  await queueEmails(tx, shopId, paymentFailedEmail, [{ to, locale, facts }]);
+}
+
+/** Tells the merchant of a problem with `amount` (minor units) of an order. */
+export async function queuePaymentProblem(
+  tx: Transaction,
+  shopId: string,
+  { email: to, defaultLocale: locale }: Pick<Settings, 'email' | 'defaultLocale'>,
+  { orderId, orderNumber, currency }: ManagedOrder,
+  { problem, amount }: { problem: PaymentProblem; amount: number },
+): Promise<void> {
+  const facts = { orderId, orderNumber, problem, amount: formatMoney(amount, currency, locale) };
+  await queueEmails(tx, shopId, paymentProblemEmail, [{ to, locale, facts }]);
+}

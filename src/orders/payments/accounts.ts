@@ -1,0 +1,81 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { seal, unseal, unsealIfPossible } from '../../shops/apps/sealing.ts';
+import type { SealingKeys } from '../../shops/apps/apps.ts';
+import type { PaymentMethod } from '../../shops/settings/settings.ts';
+import { PaymentRefused, type Account, type PaymentProvider } from './provider.ts';
+
+/** The seals of accounts have a key of their own, derived from that of the installation. */
+const PURPOSE = 'kontor payment accounts';
+
+type Fields = Record<string, string>;
+
+/** What the merchant has set for a method, unsealed; nothing when nothing is set. */
+export async function loadFields(
+  db: Queries,
+  key: Buffer,
+  shopId: string,
+  paymentMethodId: string,
+): Promise<Fields> {
+  const row = await db.one<{ sealed: Buffer }>(sql`
+    select fields_sealed as sealed from payment_account
+    where shop_id = ${shopId} and payment_method_id = ${paymentMethodId}`);
+  return row ? (JSON.parse(unseal(key, row.sealed, PURPOSE)) as Fields) : {};
+}
+
+export async function saveFields(
+  tx: Transaction,
+  key: Buffer,
+  shopId: string,
+  paymentMethodId: string,
+  fields: Fields,
+): Promise<void> {
+  await tx.run(sql`
+    insert into payment_account (shop_id, payment_method_id, fields_sealed, updated_at)
+    values (${shopId}, ${paymentMethodId}, ${seal(key, JSON.stringify(fields), PURPOSE)}, ${tx.now})
+    on conflict (shop_id, payment_method_id)
+    do update set fields_sealed = excluded.fields_sealed, updated_at = excluded.updated_at`);
+}
+
+/** What a provider is called with. Refused while something is missing that it needs. */
+export async function loadAccount(
+  db: Queries,
+  key: Buffer,
+  shopId: string,
+  method: PaymentMethod,
+  provider: PaymentProvider,
+): Promise<Account> {
+  const fields = await loadFields(db, key, shopId, method.paymentMethodId);
+  const missing = Object.entries(provider.fields).find(
+    ([name, { isOptional }]) => !isOptional && fields[name] === undefined,
+  );
+  if (missing) {
+    throw new PaymentRefused(`${missing[0]} is not set, run: npx kontor payment set ${shopId} ${method.key}`);
+  }
+  return { shopId, fields, capture: method.capture, settings: method.additionalData ?? {} };
+}
+
+/**
+ * Seals the accounts of a restored shop with the key of this installation. Those that neither key opens are removed;
+ * returns how many.
+ */
+export async function resealAccounts(
+  tx: Transaction,
+  shopId: string,
+  { own, former }: SealingKeys,
+): Promise<number> {
+  const rows = await tx.many<{ id: string; sealed: Buffer }>(sql`
+    select payment_method_id as id, fields_sealed as sealed from payment_account where shop_id = ${shopId}`);
+  let lost = 0;
+  for (const { id, sealed } of rows) {
+    if (unsealIfPossible(own, sealed, PURPOSE) !== undefined) continue;
+    const text = former && unsealIfPossible(former, sealed, PURPOSE);
+    if (text === undefined) {
+      lost++;
+      await tx.run(sql`delete from payment_account where shop_id = ${shopId} and payment_method_id = ${id}`);
+    } else {
+      await saveFields(tx, own, shopId, id, JSON.parse(text) as Fields);
+    }
+  }
+  return lost;
+}

@@ -1,0 +1,290 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Database } from '../../db/database.ts';
+import { textIn } from '../../http/locale.ts';
+import { newId } from '../../kernel/ids.ts';
+import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
+import { outstandingOf } from '../manage-change.ts';
+import { emailAddressOf } from '../order-email.ts';
+import { findManagedOrder, lockOrder } from '../queries.ts';
+import { loadAccount } from './accounts.ts';
+import { delayAfter, GIVES_UP_AFTER, nextCheck, STARTS_WITHIN } from './checks.ts';
+import {
+  CALL_TIMEOUT,
+  PaymentRefused,
+  type Account,
+  type Outcome,
+  type PaymentProvider,
+} from './provider.ts';
+import {
+  findAttempt,
+  insertAttempt,
+  lockLiveAttempt,
+  recordFailedCheck,
+  recordStart,
+  takeDueRefund,
+  type Attempt,
+  type DueKey,
+  type ProviderRefund,
+} from './queries.ts';
+import { isProviderName, providerMethodOf, type ProviderMethod, type Providers } from './providers.ts';
+import { settleRefund } from './settle-refund.ts';
+import { settle } from './settle.ts';
+
+/** What is needed to call providers. */
+export interface PaymentDeps {
+  db: Database;
+  providers: Providers;
+  /** The key of the installation, which opens what the merchants have set. */
+  loadKey: () => Promise<Buffer>;
+  log: FastifyBaseLogger;
+}
+
+export interface PaymentLinks {
+  /** Where the shopper goes after the payment. */
+  returnUrl: string;
+  /** Where the provider announces news; by the key of the method. */
+  webhookUrl: (methodKey: string) => string;
+}
+
+/**
+ * Begins the payment of an order, or goes on with one that was begun: an order has one attempt at a time that can bring
+ * money. The address of the page on which the shopper pays; undefined: there is nothing to pay. Throws when the provider
+ * refuses or does not answer: the order stays, and the shopper can try again.
+ */
+export async function startPayment(
+  deps: PaymentDeps,
+  shopId: string,
+  orderId: string,
+  links: PaymentLinks,
+): Promise<string | undefined> {
+  // An attempt that was begun before may turn out to have ended; then a new one takes its place.
+  for (let round = 0; round < 3; round++) {
+    const settings = await shopSettings(deps.db, shopId);
+    const found = await openAttempt(deps, shopId, orderId, settings);
+    if (!found) return undefined;
+    const { attempt, method } = found;
+    if (attempt.state === 'starting') return startAttempt(deps, shopId, attempt, { method, settings, links });
+    const wanted = found.isCurrent ? 'confirm' : 'cancel';
+    const { state } = await ask(deps, shopId, attempt, settings, wanted);
+    if (state === 'open' && found.isCurrent) return attempt.redirectTo!;
+  }
+  throw new Error('The payments of this order keep changing');
+}
+
+interface OpenAttempt {
+  attempt: Attempt;
+  method: ProviderMethod;
+  /** false: it is for another amount or another method than the order has now. */
+  isCurrent: boolean;
+}
+
+/** The live attempt of an order that can be paid, or a new one; undefined: there is nothing to pay. */
+function openAttempt(
+  { db }: PaymentDeps,
+  shopId: string,
+  orderId: string,
+  settings: Settings,
+): Promise<OpenAttempt | undefined> {
+  return db.transaction(async (tx) => {
+    const order = await lockOrder(tx, shopId, orderId);
+    const method = order && providerMethodOf(order.content, settings);
+    const amount = order ? outstandingOf(order) : 0;
+    if (!method || amount === 0) return undefined;
+    const { paymentMethodId, providerName: provider } = method;
+    const live = await lockLiveAttempt(tx, shopId, orderId);
+    if (live?.state === 'processing' || live?.state === 'authorized') return undefined;
+    if (live) {
+      const isCurrent = live.paymentMethodId === paymentMethodId && live.amount === amount;
+      // Nobody was sent to a payment that is still starting: it is begun with what the order has now.
+      if (isCurrent || live.state === 'open') return { attempt: live, method, isCurrent };
+      throw new Error('A payment of another amount is being started');
+    }
+    const attemptId = newId(tx.now);
+    const { currency } = order;
+    const attempt = { attemptId, orderId, provider, paymentMethodId, amount, currency };
+    await insertAttempt(tx, shopId, attempt, new Date(tx.now.getTime() + STARTS_WITHIN));
+    const made = await findAttempt(tx, shopId, attemptId);
+    return { attempt: made!, method, isCurrent: true };
+  });
+}
+
+async function startAttempt(
+  deps: PaymentDeps,
+  shopId: string,
+  attempt: Attempt,
+  { method, settings, links }: { method: ProviderMethod; settings: Settings; links: PaymentLinks },
+): Promise<string> {
+  const { db, providers } = deps;
+  const { attemptId, orderId, amount, currency } = attempt;
+  const provider = providers[method.providerName];
+  try {
+    const order = (await findManagedOrder(db, shopId, orderId))!;
+    const account = await loadAccount(db, await deps.loadKey(), shopId, method, provider);
+    const { locale } = order;
+    const started = await inTime(
+      provider.start(
+        {
+          id: attemptId,
+          amount,
+          currency,
+          orderId,
+          orderNumber: order.orderNumber,
+          shopName: textIn(settings.name, locale, settings.defaultLocale) ?? shopId,
+          email: emailAddressOf(order),
+          locale,
+          returnUrl: links.returnUrl,
+          webhookUrl: links.webhookUrl(method.key),
+        },
+        account,
+      ),
+    );
+    const checkAt = nextCheck({ ...attempt, state: 'open' }, db.now)!;
+    await recordStart(db, shopId, attemptId, { ...started, checkAt });
+  } catch (error) {
+    await endUnstarted(deps, shopId, attempt, error);
+    throw error;
+  }
+  // Another click may have recorded it first; or it took so long that it counts as failed, and nobody may pay it.
+  const now = await findAttempt(db, shopId, attemptId);
+  if (now?.state !== 'open') throw new Error('The payment took too long to start');
+  return now.redirectTo!;
+}
+
+/** A refusal ends the attempt; otherwise it is tried again for a minute, with the same id. */
+async function endUnstarted(
+  { db }: PaymentDeps,
+  shopId: string,
+  attempt: Attempt,
+  error: unknown,
+): Promise<void> {
+  const text = errorText(error);
+  if (error instanceof PaymentRefused) await settleAs(db, shopId, attempt, 'failed', text);
+  else await recordFailedCheck(db, shopId, attempt.attemptId, { error: text, checkAt: startEnd(attempt) });
+}
+
+const startEnd = ({ createdAt }: Attempt) => new Date(createdAt.getTime() + STARTS_WITHIN);
+
+/** Asks the provider what has become of an attempt, and brings the order up to it. For polls, webhooks and returns. */
+export async function checkAttempt(deps: PaymentDeps, shopId: string, attemptId: string): Promise<void> {
+  const { db } = deps;
+  const attempt = await findAttempt(db, shopId, attemptId);
+  if (!attempt) return;
+  if (attempt.state === 'starting') {
+    // Nobody was sent to its page, and nobody will be.
+    if (startEnd(attempt) <= db.now) await settleAs(db, shopId, attempt, 'failed', attempt.error);
+    return;
+  }
+  const settings = await shopSettings(db, shopId);
+  try {
+    await ask(deps, shopId, attempt, settings, wishOf(attempt, db.now));
+  } catch (error) {
+    const text = errorText(error);
+    deps.log.warn({ shop: shopId, attempt: attemptId, err: error }, 'a payment could not be checked');
+    const isLive = nextCheck(attempt, db.now) !== null;
+    if (isLive && db.now.getTime() - attempt.updatedAt.getTime() > GIVES_UP_AFTER) {
+      await settleAs(db, shopId, attempt, 'failed', text);
+    } else {
+      const checkAt = isLive ? new Date(db.now.getTime() + delayAfter(attempt.checks)) : null;
+      await recordFailedCheck(db, shopId, attemptId, { error: text, checkAt });
+    }
+  }
+}
+
+/** What the next call does. A page that is still open when the order is to be cancelled is closed first. */
+export function wishOf({ state, wish, releaseAt }: Attempt, now: Date): 'confirm' | 'cancel' | 'capture' {
+  if (wish === 'cancel') return 'cancel';
+  if (wish === 'capture' && state === 'authorized') return 'capture';
+  return state === 'open' && releaseAt !== null && releaseAt <= now ? 'cancel' : 'confirm';
+}
+
+async function ask(
+  deps: PaymentDeps,
+  shopId: string,
+  attempt: Attempt,
+  settings: Settings,
+  call: 'confirm' | 'cancel' | 'capture',
+): Promise<Outcome> {
+  const { provider, account } = await accountOf(deps, shopId, attempt, settings);
+  const outcome = await inTime(provider[call](attempt.reference!, account));
+  await deps.db.transaction((tx) => settle(tx, shopId, attempt, outcome));
+  return outcome;
+}
+
+async function accountOf(
+  { db, providers, loadKey }: PaymentDeps,
+  shopId: string,
+  { provider: name, paymentMethodId }: Attempt,
+  { paymentMethods }: Settings,
+): Promise<{ provider: PaymentProvider; account: Account }> {
+  const method = paymentMethods.find((one) => one.paymentMethodId === paymentMethodId);
+  if (!method || !isProviderName(name)) {
+    throw new PaymentRefused('The payment method is not in the settings of the shop any more');
+  }
+  const provider = providers[name];
+  return { provider, account: await loadAccount(db, await loadKey(), shopId, method, provider) };
+}
+
+/** Ends an attempt of which the provider has nothing to say. */
+function settleAs(
+  db: Database,
+  shopId: string,
+  attempt: Attempt,
+  state: 'failed',
+  error: string | null,
+): Promise<void> {
+  const { currency } = attempt;
+  return db.transaction((tx) => settle(tx, shopId, attempt, { state, captured: 0, currency }, error));
+}
+
+/** Makes a refund that is due, unless another process does. */
+export async function makeRefund(deps: PaymentDeps, key: DueKey): Promise<void> {
+  const { db } = deps;
+  const { shopId } = key;
+  const refund = await takeDueRefund(db, key);
+  if (!refund) return;
+  try {
+    const outcome = await callRefund(deps, shopId, refund);
+    await db.transaction((tx) => settleRefund(tx, shopId, refund, outcome));
+  } catch (error) {
+    deps.log.warn({ shop: shopId, refund: refund.paymentId, err: error }, 'a refund could not be made');
+    const isFinal =
+      error instanceof PaymentRefused || db.now.getTime() - refund.requestedAt.getTime() > GIVES_UP_AFTER;
+    const state = isFinal ? 'failed' : 'processing';
+    const { reference } = refund;
+    await db.transaction((tx) => settleRefund(tx, shopId, refund, { state, reference }, errorText(error)));
+  }
+}
+
+async function callRefund(deps: PaymentDeps, shopId: string, refund: ProviderRefund) {
+  const { db } = deps;
+  const { orderId, attemptId, paymentId, amount, reference } = refund;
+  const [attempt, order, settings] = await Promise.all([
+    findAttempt(db, shopId, attemptId),
+    findManagedOrder(db, shopId, orderId),
+    shopSettings(db, shopId),
+  ]);
+  if (!attempt || !order) throw new PaymentRefused('The payment is not known here');
+  const { provider, account } = await accountOf(deps, shopId, attempt, settings);
+  const { orderNumber, currency } = order;
+  const wanted = { id: paymentId, amount, currency, orderNumber, reference };
+  return inTime(provider.refund(attempt.reference!, wanted, account));
+}
+
+/** Lets a call take no longer than a shopper would wait; what it does afterwards, the next check finds out. */
+async function inTime<Result>(call: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('The payment provider did not answer in time')), CALL_TIMEOUT);
+  });
+  try {
+    return await Promise.race([call, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** PostgreSQL has no character 0 in texts. */
+function errorText(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replaceAll('\0', '').slice(0, 500);
+}

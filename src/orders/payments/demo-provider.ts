@@ -1,0 +1,94 @@
+import type { Database, Queries } from '../../db/database.ts';
+import { sql, type Sql } from '../../db/sql.ts';
+import { isId } from '../../kernel/ids.ts';
+import { PaymentRefused, type Account, type Outcome, type PaymentProvider } from './provider.ts';
+
+/**
+ * A provider without a bank: its payment page is one of the storefront, on which the shopper chooses what happens. Its
+ * payments are in a table of their own, which the order knows nothing of, as it knows nothing of a real provider's.
+ */
+export function createDemoProvider(db: Database, { isAvailable }: { isAvailable: boolean }): PaymentProvider {
+  const outcomeOf = async (reference: string, { shopId }: Account): Promise<Outcome> => {
+    const payment = await findDemoPayment(db, shopId, reference);
+    if (!payment) throw new PaymentRefused(`There is no demo payment ${reference}`);
+    const { state, amount, currency } = payment;
+    return { state, captured: state === 'paid' ? amount : 0, currency };
+  };
+
+  return {
+    fields: {},
+    isAvailable,
+
+    async start({ id, amount, currency, orderNumber, returnUrl }, { shopId, capture }) {
+      if (!isAvailable) throw new PaymentRefused('The demo payment is for private installations only');
+      await db.run(sql`
+        insert into demo_payment (shop_id, payment_id, amount, currency, state, is_captured_by_hand, return_url,
+          order_number, created_at)
+        values (${shopId}, ${id}, ${amount}, ${currency}, 'open', ${capture === 'manual'}, ${returnUrl},
+          ${orderNumber}, ${db.now})
+        on conflict (shop_id, payment_id) do nothing`);
+      return { reference: id, redirectTo: new URL(`../../demo-payment/${id}`, returnUrl).href };
+    },
+
+    confirm: outcomeOf,
+
+    async capture(reference, account) {
+      await moveDemoPayment(db, account.shopId, reference, { from: ['authorized'], to: 'paid' });
+      return outcomeOf(reference, account);
+    },
+
+    async cancel(reference, account) {
+      await moveDemoPayment(db, account.shopId, reference, { from: ['open', 'authorized'], to: 'cancelled' });
+      return outcomeOf(reference, account);
+    },
+
+    async refund(reference, { id, amount }, { shopId }) {
+      const refunded = await db.run(sql`
+        update demo_payment set refunds = refunds || jsonb_build_object(${id}::text, ${amount}::bigint)
+        where shop_id = ${shopId} and payment_id = ${reference} and ${STATE(db.now)} = 'paid'
+          and amount >= ${amount}::bigint + (
+            select coalesce(sum(value::bigint), 0) from jsonb_each_text(refunds) where key <> ${id})`);
+      return { state: refunded === 1 ? 'done' : 'failed', reference: id };
+    },
+
+    // Its page tells nobody: the return of the shopper and the poll find out.
+    webhook: async () => undefined,
+  };
+}
+
+export interface DemoPayment {
+  amount: number;
+  currency: string;
+  state: Outcome['state'];
+  isCapturedByHand: boolean;
+  returnUrl: string;
+  orderNumber: string;
+}
+
+/** Money that was on its way is there after a while. */
+const STATE = (now: Date): Sql =>
+  sql`case when state = 'processing' and paid_at <= ${now} then 'paid' else state end`;
+
+export async function findDemoPayment(
+  db: Queries,
+  shopId: string,
+  paymentId: string,
+): Promise<DemoPayment | undefined> {
+  if (!isId(paymentId)) return undefined;
+  return db.one<DemoPayment>(sql`
+    select amount, currency, ${STATE(db.now)} as state, is_captured_by_hand as "isCapturedByHand",
+      return_url as "returnUrl", order_number as "orderNumber"
+    from demo_payment where shop_id = ${shopId} and payment_id = ${paymentId}`);
+}
+
+/** Moves a payment that is still in one of these states. `paidAt`: when money that is on its way will be there. */
+export function moveDemoPayment(
+  db: Queries,
+  shopId: string,
+  paymentId: string,
+  { from, to, paidAt = null }: { from: Outcome['state'][]; to: Outcome['state']; paidAt?: Date | null },
+) {
+  return db.run(sql`
+    update demo_payment set state = ${to}, paid_at = ${paidAt}
+    where shop_id = ${shopId} and payment_id = ${paymentId} and state = any (${from}::text[])`);
+}

@@ -1,0 +1,46 @@
+import type { Queries } from '../../db/database.ts';
+import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
+import { outstandingOf } from '../manage-change.ts';
+import type { ManagedOrder } from '../queries.ts';
+import { findAttempts, type Attempt } from './queries.ts';
+import { providerMethodOf } from './providers.ts';
+
+/** How an order stands with its payment, for its customer. */
+export interface PaymentState {
+  /**
+   * `open`: nothing came yet. `processing`: the money is on its way, or reserved. `failed`: the last attempt was refused,
+   * or given up. `refunded`: all that was paid went back.
+   */
+  state: 'open' | 'processing' | 'paid' | 'failed' | 'refunded';
+  /** The customer can pay now, through a provider: POST to `/order/{token}/pay`. */
+  canPay: boolean;
+  /** What is missing, in minor units. */
+  outstanding: number;
+}
+
+export async function paymentState(db: Queries, shopId: string, order: ManagedOrder): Promise<PaymentState> {
+  const [settings, attempts] = await Promise.all([
+    shopSettings(db, shopId),
+    findAttempts(db, shopId, order.orderId),
+  ]);
+  return paymentStateOf(order, attempts.at(-1), settings);
+}
+
+export function paymentStateOf(
+  order: ManagedOrder,
+  lastAttempt: Pick<Attempt, 'state'> | undefined,
+  settings: Pick<Settings, 'paymentMethods'>,
+): PaymentState {
+  const outstanding = outstandingOf(order);
+  const isOnItsWay = lastAttempt?.state === 'processing' || lastAttempt?.state === 'authorized';
+  const hasEnded = lastAttempt?.state === 'failed' || lastAttempt?.state === 'cancelled';
+  const hasProvider = providerMethodOf(order.content, settings) !== undefined;
+  const canPay = hasProvider && outstanding > 0 && !isOnItsWay;
+  if (order.paidAmount > 0 && order.refundedAmount === order.paidAmount) {
+    return { state: 'refunded', canPay, outstanding };
+  }
+  if (outstanding === 0 && (order.paidAmount > 0 || !order.cancelledAt))
+    return { state: 'paid', canPay, outstanding };
+  if (isOnItsWay) return { state: 'processing', canPay, outstanding };
+  return { state: hasEnded ? 'failed' : 'open', canPay, outstanding };
+}

@@ -1,0 +1,56 @@
+import { isPrivate, type Config } from '../../config.ts';
+import type { Database } from '../../db/database.ts';
+import type { Content } from '../../pricing/content.ts';
+import type { PaymentMethod, Settings } from '../../shops/settings/settings.ts';
+import { createDemoProvider } from './demo-provider.ts';
+import { createMollieProvider } from './mollie.ts';
+import type { PaymentProvider } from './provider.ts';
+import { createStripeProvider } from './stripe.ts';
+
+/** The providers by their names in settings files, as people and the API call them. */
+export const PROVIDER_LABELS = {
+  demo: 'Demo payment',
+  mollie: 'Mollie',
+  stripe: 'Stripe',
+} as const;
+
+export type ProviderName = keyof typeof PROVIDER_LABELS;
+
+export type Providers = Readonly<Record<ProviderName, PaymentProvider>>;
+
+/** `others` take the place of built-in ones. */
+export function createProviders(db: Database, config: Config, others: Partial<Providers> = {}): Providers {
+  return {
+    demo: createDemoProvider(db, { isAvailable: isPrivate(config) }),
+    mollie: createMollieProvider(),
+    stripe: createStripeProvider(),
+    ...others,
+  };
+}
+
+/** false: the merchant or an app handles the payment. */
+export function isProviderName(name: string | null): name is ProviderName {
+  return name !== null && Object.hasOwn(PROVIDER_LABELS, name);
+}
+
+export function providerLabel(name: string | null): string | null {
+  return isProviderName(name) ? PROVIDER_LABELS[name] : name;
+}
+
+export type ProviderMethod = PaymentMethod & { providerName: ProviderName };
+
+/**
+ * The method of an order whose payment a provider handles; undefined: the merchant or an app does. A client that has
+ * named its own transaction has paid without us.
+ */
+export function providerMethodOf(
+  { payment }: Pick<Content, 'payment'>,
+  { paymentMethods }: Pick<Settings, 'paymentMethods'>,
+): ProviderMethod | undefined {
+  if (!payment?.method || payment.transactionId !== null) return undefined;
+  const { paymentMethodId } = payment.method;
+  return paymentMethods.find(
+    (method): method is ProviderMethod =>
+      method.paymentMethodId === paymentMethodId && isProviderName(method.providerName),
+  );
+}

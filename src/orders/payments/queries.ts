@@ -1,0 +1,247 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { OutcomeState } from './provider.ts';
+
+/** One try to pay an order through a provider. */
+export interface Attempt {
+  attemptId: string;
+  orderId: string;
+  provider: string;
+  paymentMethodId: string;
+  /** Minor units. */
+  amount: number;
+  currency: string;
+  /** `starting`: the provider may know of it, and nobody was sent there yet. */
+  state: 'starting' | OutcomeState;
+  captured: number;
+  reference: string | null;
+  redirectTo: string | null;
+  wish: 'cancel' | 'capture' | null;
+  createdAt: Date;
+  updatedAt: Date;
+  /** How often the provider was asked without news. */
+  checks: number;
+  error: string | null;
+  /** When its order is cancelled unless it is paid; null: never. */
+  releaseAt: Date | null;
+}
+
+const columnsOf = (shopId: string) => sql`
+  upper(attempt_id::text) as "attemptId", upper(order_id::text) as "orderId", provider,
+  upper(payment_method_id::text) as "paymentMethodId", amount, currency, state, captured, reference,
+  redirect_to as "redirectTo", wish, created_at as "createdAt", updated_at as "updatedAt", checks, error, (
+    select release_at from customer_order
+    where customer_order.shop_id = ${shopId} and customer_order.order_id = payment_attempt.order_id
+      and paid_amount = 0 and cancelled_at is null
+  ) as "releaseAt"`;
+
+/** It can still bring money: the condition of `payment_attempt_live`. */
+const isLive = sql`state in ('starting', 'open', 'processing', 'authorized')`;
+
+export function findAttempt(db: Queries, shopId: string, attemptId: string) {
+  return db.one<Attempt>(sql`
+    select ${columnsOf(shopId)} from payment_attempt where shop_id = ${shopId} and attempt_id = ${attemptId}`);
+}
+
+/** Behind the lock of its order, always. */
+export function lockAttempt(tx: Transaction, shopId: string, attemptId: string) {
+  return tx.one<Attempt>(sql`
+    select ${columnsOf(shopId)} from payment_attempt where shop_id = ${shopId} and attempt_id = ${attemptId} for update`);
+}
+
+export function lockLiveAttempt(tx: Transaction, shopId: string, orderId: string) {
+  return tx.one<Attempt>(sql`
+    select ${columnsOf(shopId)} from payment_attempt
+    where shop_id = ${shopId} and order_id = ${orderId} and ${isLive} for update`);
+}
+
+/** Oldest first. */
+export function findAttempts(db: Queries, shopId: string, orderId: string) {
+  return db.many<Attempt>(sql`
+    select ${columnsOf(shopId)} from payment_attempt
+    where shop_id = ${shopId} and order_id = ${orderId} order by created_at, attempt_id`);
+}
+
+export function insertAttempt(
+  tx: Transaction,
+  shopId: string,
+  attempt: Pick<Attempt, 'attemptId' | 'orderId' | 'provider' | 'paymentMethodId' | 'amount' | 'currency'>,
+  checkAt: Date,
+) {
+  const { attemptId, orderId, provider, paymentMethodId, amount, currency } = attempt;
+  return tx.run(sql`
+    insert into payment_attempt (shop_id, attempt_id, order_id, provider, payment_method_id, amount, currency, state,
+      created_at, updated_at, check_at)
+    values (${shopId}, ${attemptId}, ${orderId}, ${provider}, ${paymentMethodId}, ${amount}, ${currency}, 'starting',
+      ${tx.now}, ${tx.now}, ${checkAt})`);
+}
+
+/** The provider has made the payment. Of two clicks at once the first one records it. */
+export function recordStart(
+  db: Queries,
+  shopId: string,
+  attemptId: string,
+  { reference, redirectTo, checkAt }: { reference: string; redirectTo: string; checkAt: Date },
+) {
+  return db.run(sql`
+    update payment_attempt
+    set state = 'open', reference = ${reference}, redirect_to = ${redirectTo}, updated_at = ${db.now},
+      check_at = ${checkAt}, error = null
+    where shop_id = ${shopId} and attempt_id = ${attemptId} and state = 'starting'`);
+}
+
+/** What was learnt of an attempt that this transaction has locked. */
+export function updateAttempt(
+  tx: Transaction,
+  shopId: string,
+  { attemptId, state, captured, wish, checks, error, updatedAt }: Attempt,
+  checkAt: Date | null,
+) {
+  return tx.run(sql`
+    update payment_attempt
+    set state = ${state}, captured = ${captured}, wish = ${wish}, checks = ${checks}, error = ${error},
+      updated_at = ${updatedAt}, checked_at = ${tx.now}, check_at = ${checkAt}
+    where shop_id = ${shopId} and attempt_id = ${attemptId}`);
+}
+
+/** The provider did not answer, or not in words that we understand. */
+export function recordFailedCheck(
+  db: Queries,
+  shopId: string,
+  attemptId: string,
+  { error, checkAt }: { error: string; checkAt: Date | null },
+) {
+  return db.run(sql`
+    update payment_attempt
+    set checks = checks + 1, error = ${error}, checked_at = ${db.now}, check_at = ${checkAt}
+    where shop_id = ${shopId} and attempt_id = ${attemptId} and check_at is not null`);
+}
+
+/** Lets the worker do something about the live attempt of an order, as soon as the transaction is committed. */
+export function wishForAttempt(tx: Transaction, shopId: string, orderId: string, wish: 'cancel' | 'capture') {
+  return tx.run(sql`
+    update payment_attempt set wish = ${wish}, check_at = ${tx.now}
+    where shop_id = ${shopId} and order_id = ${orderId} and ${isLive}`);
+}
+
+/** A webhook has named these payments. How many are known. */
+export function requestChecks(
+  db: Queries,
+  shopId: string,
+  paymentMethodId: string,
+  references: readonly string[],
+) {
+  return db.run(sql`
+    update payment_attempt set check_at = ${db.now}
+    where shop_id = ${shopId} and payment_method_id = ${paymentMethodId} and reference = any (${references}::text[])`);
+}
+
+/** Milliseconds: whoever takes an attempt or a refund and has not finished by then is taken for dead. */
+const LEASE = 60_000;
+
+/**
+ * The shopper is back: asks at once, unless somebody has asked in this moment. false: it is not to be asked. An open
+ * page that is loaded again and again does not become as many calls of the provider.
+ */
+export async function takeAttempt(db: Queries, shopId: string, attemptId: string): Promise<boolean> {
+  const taken = await db.run(sql`
+    update payment_attempt set check_at = ${new Date(db.now.getTime() + LEASE)}, checked_at = ${db.now}
+    where shop_id = ${shopId} and attempt_id = ${attemptId} and ${isLive}
+      and (checked_at is null or checked_at <= ${new Date(db.now.getTime() - 1_000)})`);
+  return taken === 1;
+}
+
+export interface DueKey {
+  shopId: string;
+  orderId: string;
+  /** Of the attempt or the refund. */
+  id: string;
+}
+
+/** What is due over all shops, in the order of the shops, beginning behind one: so they take turns. */
+export interface DuePage {
+  afterShop: string;
+  limit: number;
+}
+
+export function findDueAttempts(db: Queries, { afterShop, limit }: DuePage) {
+  return db.many<DueKey>(sql`
+    select shop_id as "shopId", upper(order_id::text) as "orderId", upper(attempt_id::text) as id from payment_attempt
+    where shop_id > ${afterShop} and check_at <= ${db.now} order by shop_id, check_at limit ${limit}`);
+}
+
+/** Of two processes one gets it: the other one finds the new `check_at`. */
+export async function takeDueAttempt(db: Queries, { shopId, id }: DueKey): Promise<boolean> {
+  const taken = await db.run(sql`
+    update payment_attempt set check_at = ${new Date(db.now.getTime() + LEASE)}
+    where shop_id = ${shopId} and attempt_id = ${id} and check_at <= ${db.now}`);
+  return taken === 1;
+}
+
+export function findDueRefunds(db: Queries, { afterShop, limit }: DuePage) {
+  return db.many<DueKey>(sql`
+    select shop_id as "shopId", upper(order_id::text) as "orderId", upper(payment_id::text) as id from order_payment
+    where shop_id > ${afterShop} and check_at <= ${db.now} order by shop_id, check_at limit ${limit}`);
+}
+
+/** A refund that a provider makes. */
+export interface ProviderRefund {
+  paymentId: string;
+  orderId: string;
+  attemptId: string;
+  amount: number;
+  /** What the provider calls the refund; null: nobody knows yet. */
+  reference: string | null;
+  returnId: string | null;
+  requestedAt: Date;
+  checks: number;
+}
+
+const refundColumns = sql`
+  upper(payment_id::text) as "paymentId", upper(order_id::text) as "orderId", upper(attempt_id::text) as "attemptId",
+  amount, reference, upper(return_id::text) as "returnId", at as "requestedAt", checks`;
+
+/** undefined: another process has it. */
+export function takeDueRefund(db: Queries, { shopId, orderId, id }: DueKey) {
+  return db.one<ProviderRefund>(sql`
+    update order_payment set check_at = ${new Date(db.now.getTime() + LEASE)}
+    where shop_id = ${shopId} and order_id = ${orderId} and payment_id = ${id} and check_at <= ${db.now}
+    returning ${refundColumns}`);
+}
+
+/** Behind the lock of its order. undefined: it is done or has failed. */
+export function lockRequestedRefund(tx: Transaction, shopId: string, orderId: string, paymentId: string) {
+  return tx.one<ProviderRefund>(sql`
+    select ${refundColumns} from order_payment
+    where shop_id = ${shopId} and order_id = ${orderId} and payment_id = ${paymentId} and state = 'requested'
+    for update`);
+}
+
+export function updateRefund(
+  tx: Transaction,
+  shopId: string,
+  { orderId, paymentId, reference, checks }: ProviderRefund,
+  {
+    state,
+    error,
+    checkAt,
+  }: { state: 'requested' | 'done' | 'failed'; error: string | null; checkAt: Date | null },
+) {
+  return tx.run(sql`
+    update order_payment
+    set state = ${state}, reference = ${reference}, checks = ${checks}, error = ${error}, check_at = ${checkAt}
+    where shop_id = ${shopId} and order_id = ${orderId} and payment_id = ${paymentId}`);
+}
+
+/** What can still be paid back of each payment that came through a provider, the newest first. */
+export function findRefundable(tx: Transaction, shopId: string, orderId: string) {
+  return tx.many<{ attemptId: string; left: number }>(sql`
+    select upper(attempt_id::text) as "attemptId", captured - coalesce((
+        select sum(amount) from order_payment
+        where shop_id = ${shopId} and order_id = ${orderId} and order_payment.attempt_id = payment_attempt.attempt_id
+          and kind = 'refund' and state <> 'failed'
+      ), 0)::bigint as left
+    from payment_attempt
+    where shop_id = ${shopId} and order_id = ${orderId} and state = 'paid'
+    order by created_at desc, attempt_id desc`);
+}

@@ -1,0 +1,114 @@
+import type { Transaction } from '../../db/database.ts';
+import { newId } from '../../kernel/ids.ts';
+import { toDecimal } from '../../kernel/money.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
+import { changeOrder } from '../change.ts';
+import { recordHistory } from '../history.ts';
+import { outstandingOf } from '../manage-change.ts';
+import { findDealings } from '../manage-queries.ts';
+import { queuePaymentFailed, queuePaymentProblem, queuePaymentReceived } from '../payment-emails.ts';
+import { lockOrder, type ManagedOrder } from '../queries.ts';
+import { recordPayment } from '../record-payment.ts';
+import { refunded } from '../refund.ts';
+import { nextCheck } from './checks.ts';
+import type { Outcome } from './provider.ts';
+import { lockAttempt, updateAttempt, type Attempt } from './queries.ts';
+
+/**
+ * Brings an order up to what the provider says of one of its attempts, in one transaction with the order locked. Whoever
+ * learns something calls this: the return of the shopper, a webhook, a poll. The money of an attempt is recorded once,
+ * because the attempt says that it is paid, and because the payment has the id of the attempt.
+ */
+export async function settle(
+  tx: Transaction,
+  shopId: string,
+  { orderId, attemptId }: Pick<Attempt, 'orderId' | 'attemptId'>,
+  outcome: Outcome,
+  error: string | null = null,
+): Promise<void> {
+  const order = await lockOrder(tx, shopId, orderId);
+  const attempt = order && (await lockAttempt(tx, shopId, attemptId));
+  if (!attempt) return;
+  if (outcome.state === 'paid' && outcome.currency !== attempt.currency) {
+    throw new Error(`The provider says ${outcome.currency} of a payment in ${attempt.currency}`);
+  }
+  const next = { ...attemptAfter(attempt, outcome, tx.now), error };
+  await updateAttempt(tx, shopId, next, nextCheck(next, tx.now));
+  if (next.state === attempt.state) return;
+  if (next.state === 'paid') await receive(tx, shopId, order, next);
+  else if (next.state === 'failed' || next.state === 'cancelled') await recordEnd(tx, shopId, order, next);
+}
+
+/** How far an attempt has come. It never goes back: an answer that says so is older than what is known. */
+const PROGRESS: Readonly<Record<Attempt['state'], number>> = {
+  starting: 0,
+  open: 1,
+  processing: 2,
+  authorized: 2,
+  failed: 3,
+  cancelled: 3,
+  paid: 4,
+};
+
+export function attemptAfter(attempt: Attempt, { state, captured }: Outcome, now: Date): Attempt {
+  const [before, after] = [PROGRESS[attempt.state], PROGRESS[state]];
+  const isUnderWay = before === PROGRESS.processing && after === before;
+  const isNews = attempt.state !== state && (after > before || isUnderWay);
+  return {
+    ...attempt,
+    ...(isNews && { state, captured: state === 'paid' ? captured : 0, updatedAt: now }),
+    // A wish holds until something has come of it.
+    wish: isNews || before >= PROGRESS.failed ? null : attempt.wish,
+    checks: isNews ? 0 : attempt.checks + 1,
+  };
+}
+
+/**
+ * Records the money. What the order does not need, because it was cancelled or paid in another way meanwhile, goes back
+ * at once.
+ */
+async function receive(
+  tx: Transaction,
+  shopId: string,
+  order: ManagedOrder,
+  attempt: Attempt,
+): Promise<void> {
+  const { attemptId, captured, reference } = attempt;
+  if (captured <= 0) throw new Error('The provider says that nothing was paid of a payment that is paid');
+  const outstanding = outstandingOf(order);
+  const dealings = await findDealings(tx, shopId, order.orderId);
+  const payment = { paymentId: attemptId, amount: captured, reference, note: null };
+  const paid = await recordPayment(tx, shopId, { order, dealings, appId: null }, payment);
+  const excess = captured - outstanding;
+  if (excess < captured) await queuePaymentReceived(tx, shopId, paid, captured - Math.max(0, excess));
+  if (excess <= 0) return;
+  const settings = await shopSettings(tx, shopId);
+  await queuePaymentProblem(tx, shopId, settings, paid, { problem: 'notNeeded', amount: excess });
+  const refund = { paymentId: newId(tx.now), reference: null, note: null, returnId: null };
+  await refunded({ tx, shopId }, { order: paid, appId: null }, excess, refund, {
+    reason: order.cancelledAt ? 'paid after the order was cancelled' : 'paid more than was outstanding',
+  });
+}
+
+/** Nothing came of it. Unless the order is to be cancelled, its customer is told how to try again. */
+async function recordEnd(
+  tx: Transaction,
+  shopId: string,
+  order: ManagedOrder,
+  attempt: Attempt,
+): Promise<void> {
+  const { attemptId, provider, state, amount, currency } = attempt;
+  await changeOrder(tx, shopId, order, {}, { also: ['payments'] });
+  await recordHistory(tx, shopId, order.orderId, {
+    appId: null,
+    kind: 'payment failed',
+    details: { attemptId, provider, state, amount: toDecimal(amount, currency) },
+  });
+  // A page that was closed because the order has another amount now is followed by another one.
+  const isDue = attempt.releaseAt !== null && attempt.releaseAt <= tx.now;
+  const canBePaid = outstandingOf(order) === amount && !isDue;
+  if (!canBePaid) return;
+  await queuePaymentFailed(tx, shopId, order);
+  const settings = await shopSettings(tx, shopId);
+  await queuePaymentProblem(tx, shopId, settings, order, { problem: 'failed', amount });
+}

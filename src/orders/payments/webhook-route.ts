@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../../config.ts';
+import { badRequest, notFound, unavailable } from '../../http/errors.ts';
+import { addressCaller, countCall, type RateLimiter } from '../../http/rate-limit.ts';
+import { findSettings } from '../../shops/settings/settings.ts';
+import { loadAccount } from './accounts.ts';
+import type { PaymentDeps } from './calls.ts';
+import { isProviderName } from './providers.ts';
+import { requestChecks } from './queries.ts';
+
+const MOST_BYTES = 262_144;
+const MOST_REFERENCES = 100;
+
+export interface PaymentWebhookDeps {
+  payments: PaymentDeps;
+  config: Config;
+  limiter: RateLimiter;
+  isMigrated: () => boolean;
+}
+
+/** Where a provider announces news of the payments of one method, on the host of the service. */
+export const webhookPath = (shopId: string, methodKey: string) => `/payments/${shopId}/${methodKey}/webhook`;
+
+/**
+ * Takes the webhooks of payment providers. What one says is not believed: it only lets the worker ask the provider at
+ * once. A payment that is not known here is somebody else's, and no error.
+ */
+export async function paymentWebhooks(app: FastifyInstance, deps: PaymentWebhookDeps): Promise<void> {
+  const { payments, config, limiter, isMigrated } = deps;
+  const { db, providers, loadKey, log } = payments;
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    // Signatures are made over the bytes.
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    scope.post<{ Params: { shopId: string; methodKey: string } }>(
+      webhookPath(':shopId', ':methodKey'),
+      { schema: { hide: true }, bodyLimit: MOST_BYTES },
+      async (request, reply) => {
+        if (!isMigrated()) throw unavailable();
+        const { shopId, methodKey } = request.params;
+        const limit = config.RATE_LIMIT_ANONYMOUS;
+        if (limit > 0) await countCall(limiter, `payments/${addressCaller(request.ip)}`, limit);
+        const settings = request.url.includes('%00') ? undefined : await findSettings(db, shopId);
+        const method = settings?.paymentMethods.find(({ key }) => key === methodKey);
+        if (!method || !isProviderName(method.providerName)) throw notFound();
+        const provider = providers[method.providerName];
+        let references: readonly string[] | undefined;
+        try {
+          const account = await loadAccount(db, await loadKey(), shopId, method, provider);
+          const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+          const named = await provider.webhook({ headers: request.headers, body }, account);
+          // PostgreSQL has no character 0 in texts.
+          references = named?.filter((reference) => !reference.includes('\0')).slice(0, MOST_REFERENCES);
+        } catch (error) {
+          log.warn(
+            { shop: shopId, method: methodKey, err: error },
+            'the webhook of a provider was not understood',
+          );
+        }
+        if (!references) throw badRequest('The signature of the webhook is missing or wrong');
+        await requestChecks(db, shopId, method.paymentMethodId, references);
+        return reply.code(200).send();
+      },
+    );
+  });
+}

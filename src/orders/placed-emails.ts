@@ -1,0 +1,20 @@
+import { newId } from '../kernel/ids.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import { orderConfirmation } from './confirmation-email.ts';
+import { newOrderEmail } from './new-order-email.ts';
+import type { NewOrder, PlacedEmail } from './new-order.ts';
+
+/** The emails about an order that is placed: to the customer, and to the merchant who wants to know at once. */
+export function placedEmails(
+  { orderId, email, locale }: Pick<NewOrder, 'orderId' | 'email' | 'locale'>,
+  { shopId, email: shopEmail, defaultLocale, emailNewOrders }: Settings,
+  now: Date,
+): PlacedEmail[] {
+  const facts = { orderId };
+  const toCustomer = { shopId, template: orderConfirmation.name, to: email, locale, facts };
+  const toMerchant = { shopId, template: newOrderEmail.name, to: shopEmail, locale: defaultLocale, facts };
+  return [toCustomer, ...(emailNewOrders ? [toMerchant] : [])].map((content) => ({
+    id: newId(now),
+    content,
+  }));
+}

@@ -1,0 +1,30 @@
+import type { Transaction } from '../db/database.ts';
+import { toDecimal } from '../kernel/money.ts';
+import { changeOrder } from './change.ts';
+import { recordHistory } from './history.ts';
+import { statesReached, type OpenOrder } from './manage-change.ts';
+import { insertPayment, type Payment } from './manage-queries.ts';
+import type { ManagedOrder } from './queries.ts';
+
+/**
+ * Records money that came in for an order that this transaction has locked: by hand, or through a provider. `appId` is
+ * null for the shop itself. An order that is cancelled reaches no state by it. Returns the order as it is then.
+ */
+export async function recordPayment(
+  tx: Transaction,
+  shopId: string,
+  { order, dealings, appId }: Pick<OpenOrder, 'order' | 'dealings'> & { appId: string | null },
+  payment: Pick<Payment, 'paymentId' | 'amount' | 'reference' | 'note'>,
+): Promise<ManagedOrder> {
+  const { paymentId, amount } = payment;
+  await insertPayment(tx, shopId, order.orderId, { ...payment, kind: 'payment', returnId: null });
+  const paidAmount = order.paidAmount + amount;
+  const states = order.cancelledAt ? {} : statesReached({ ...order, paidAmount }, dealings.shipments, tx.now);
+  const paid = await changeOrder(tx, shopId, order, { paidAmount, ...states }, { also: ['payments'] });
+  await recordHistory(tx, shopId, order.orderId, {
+    appId,
+    kind: 'payment recorded',
+    details: { paymentId, amount: toDecimal(amount, order.currency) },
+  });
+  return paid;
+}

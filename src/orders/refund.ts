@@ -1,0 +1,108 @@
+import type { Transaction } from '../db/database.ts';
+import { conflict } from '../http/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import { formatMoney, toDecimal } from '../kernel/money.ts';
+import { queueEmails } from '../platform/email/queue.ts';
+import { recordEvents } from '../platform/events/log.ts';
+import { changeOrder, type OrderChanges } from './change.ts';
+import { recordHistory } from './history.ts';
+import { moneyText } from './manage-change.ts';
+import { insertPayment, type Payment } from './manage-queries.ts';
+import { emailAddressOf } from './order-email.ts';
+import { findRefundable } from './payments/queries.ts';
+import type { ManagedOrder } from './queries.ts';
+import { refundEmail } from './refund-email.ts';
+
+export interface RefundOptions {
+  changes?: OrderChanges;
+  /** What has changed beside the row of the order and the payments. */
+  also?: readonly string[];
+  /** For the history: why the shop itself gives money back. */
+  reason?: string;
+  /** The entry of the history about a return says what was paid back by hand. */
+  isPartOfReturn?: boolean;
+}
+
+/**
+ * Gives back no more than what is left of the payments of an order that this transaction has locked. What came through a
+ * provider is requested, and goes back through it a moment later; the rest has been given back by hand, and the
+ * customer is told at once. `refund.paymentId` is the id of the first part. Returns the order as it is then.
+ */
+export async function refunded(
+  { tx, shopId }: { tx: Transaction; shopId: string },
+  { order, appId }: { order: ManagedOrder; appId: string | null },
+  amount: number,
+  refund: Pick<Payment, 'paymentId' | 'reference' | 'note' | 'returnId'>,
+  { changes = {}, also = [], reason, isPartOfReturn = false }: RefundOptions = {},
+): Promise<ManagedOrder> {
+  const left = order.paidAmount - order.refundedAmount;
+  if (amount > left) throw conflict(`No more than ${moneyText(left, order)} can be refunded`);
+  const parts = refundParts(amount, await findRefundable(tx, shopId, order.orderId));
+  const refundedAmount = order.refundedAmount + amount;
+  const after = await changeOrder(
+    tx,
+    shopId,
+    order,
+    { ...changes, refundedAmount },
+    { also: [...also, 'payments'] },
+  );
+  for (const [index, part] of parts.entries()) {
+    const paymentId = index === 0 ? refund.paymentId : newId(tx.now);
+    const isByHand = part.attemptId === null;
+    await insertPayment(tx, shopId, order.orderId, {
+      ...refund,
+      ...part,
+      paymentId,
+      kind: 'refund',
+      // A provider names its refunds itself.
+      reference: isByHand ? refund.reference : null,
+    });
+    if (!isByHand || !isPartOfReturn) {
+      const details = {
+        paymentId,
+        amount: toDecimal(part.amount, order.currency),
+        ...(refund.returnId !== null && { returnId: refund.returnId }),
+        ...(reason && { reason }),
+      };
+      const kind = isByHand ? 'refunded' : 'refund requested';
+      await recordHistory(tx, shopId, order.orderId, { appId, kind, details });
+    }
+    if (isByHand) await tellOfRefund(tx, shopId, after, part.amount);
+  }
+  return after;
+}
+
+/** Money went back: the log of events and the customer hear of it. */
+export async function tellOfRefund(
+  tx: Transaction,
+  shopId: string,
+  order: ManagedOrder,
+  amount: number,
+): Promise<void> {
+  const { orderId, orderNumber, currency, locale } = order;
+  recordEvents(tx, shopId, [
+    { type: 'ORDER_REFUNDED', resourceId: orderId, data: { amount: toDecimal(amount, currency), currency } },
+  ]);
+  const to = emailAddressOf(order);
+  if (to === undefined) return;
+  const facts = { orderId, orderNumber, amount: formatMoney(amount, currency, locale) };
+  await queueEmails(tx, shopId, refundEmail, [{ to, locale, facts }]);
+}
+
+/**
+ * Divides a refund among the payments that came through a provider, in their order, none gets more than is left of it.
+ * What remains was paid by hand and goes back by hand.
+ */
+export function refundParts(
+  amount: number,
+  refundable: readonly { attemptId: string; left: number }[],
+): { attemptId: string | null; amount: number }[] {
+  const parts: { attemptId: string | null; amount: number }[] = [];
+  let rest = amount;
+  for (const { attemptId, left } of refundable) {
+    const part = Math.min(rest, left);
+    if (part > 0) parts.push({ attemptId, amount: part });
+    rest -= part;
+  }
+  return rest > 0 ? [...parts, { attemptId: null, amount: rest }] : parts;
+}

@@ -1,0 +1,71 @@
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import { moneyText } from '../price-text.ts';
+import { findDemoPayment, moveDemoPayment, type DemoPayment } from '../../orders/payments/demo-provider.ts';
+import { Redirect } from '../page.ts';
+import type { Pages } from '../pages.ts';
+import { to, type Visit } from '../visit.ts';
+
+/** Milliseconds after which money that was sent "later" is there. */
+const ON_ITS_WAY = 60_000;
+
+const ANSWERS = ['yes', 'no', 'later', 'nothing'] as const;
+
+/** The payment page of the provider `demo`, on which the shopper says what the bank does. Only where nobody else is. */
+export function demoPayment(pages: Pages): void {
+  pages.get('/demo-payment/:id', async (visit, { params }) => {
+    const payment = await findPayment(visit, params['id']!);
+    const { currency, amount, orderNumber, returnUrl, state } = payment;
+    const words = messages(visit.locale).storefront.payment.demo;
+    const price = moneyText(amount, currency, visit.locale);
+    return {
+      title: words.title,
+      path: `/demo-payment/${params['id']}`,
+      isPrivate: true,
+      main: html`<h1>${words.title}</h1>
+        <p>${words.explanation}</p>
+        <p>${words.amount({ price, number: orderNumber })}</p>
+        ${
+          state === 'open'
+            ? answerForms(visit, params['id']!)
+            : html`<p>${words.ended}</p>
+                <p><a class="button" href="${returnUrl}">${words.back}</a></p>`
+        }`,
+    };
+  });
+
+  pages.post('/demo-payment/:id', async (visit, { params, field }) => {
+    const { db, shopId } = visit;
+    const id = params['id']!;
+    const { returnUrl, isCapturedByHand } = await findPayment(visit, id);
+    const move = (to: DemoPayment['state'], paidAt: Date | null = null) =>
+      moveDemoPayment(db, shopId, id, { from: ['open'], to, paidAt });
+    const answer = field('answer');
+    if (answer === 'yes') await move(isCapturedByHand ? 'authorized' : 'paid');
+    if (answer === 'no') await move('failed');
+    if (answer === 'later') await move('processing', new Date(db.now.getTime() + ON_ITS_WAY));
+    return new Redirect(returnUrl);
+  });
+}
+
+function answerForms(visit: Visit, id: string): Markup {
+  const words = messages(visit.locale).storefront.payment.demo;
+  return html`<form method="post" action="${to(visit, `/demo-payment/${id}`)}">
+    ${ANSWERS.map(
+      (answer, index) =>
+        html`<p>
+          <button class="${index > 0 && 'quiet'}" name="answer" value="${answer}">
+            ${words.answers[answer]}
+          </button>
+        </p>`,
+    )}
+  </form>`;
+}
+
+async function findPayment({ db, shopId, payments }: Visit, id: string): Promise<DemoPayment> {
+  const isOffered = payments.providers.demo.isAvailable !== false;
+  const payment = isOffered ? await findDemoPayment(db, shopId, id) : undefined;
+  if (!payment) throw notFound();
+  return payment;
+}

@@ -1,0 +1,30 @@
+import { html, type Markup } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import type { PaymentState } from '../../orders/payments/payment-state.ts';
+import { providerMethodOf } from '../../orders/payments/providers.ts';
+import type { ManagedOrder } from '../../orders/queries.ts';
+import { moneyText } from '../price-text.ts';
+import { to, type Visit } from '../visit.ts';
+
+/**
+ * How an order stands that is paid through a provider, with the button to pay it. undefined: the merchant or an app
+ * handles its payment.
+ */
+export function paymentNotice(
+  visit: Visit,
+  token: string,
+  order: ManagedOrder,
+  { state, canPay, outstanding }: PaymentState,
+): Markup | undefined {
+  const { settings, locale } = visit;
+  if (!providerMethodOf(order.content, settings)) return undefined;
+  const words = messages(locale).storefront.payment;
+  const amount = moneyText(outstanding, order.currency, locale);
+  return html`<p>${words.states[state]}</p>
+    ${
+      canPay &&
+      html`<form method="post" action="${to(visit, `/order/${token}/pay`)}">
+        <p><button class="button">${words.payNow({ amount })}</button></p>
+      </form>`
+    }`;
+}

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { changesNothing, givenDemoShop, NOW, paymentId, type Shop } from '../../../test/carts.ts';
+import { attemptsOf, buy, BUYER, paymentDeps, workOff } from '../../../test/payments.ts';
+import { startService, type Service } from '../../../test/service.ts';
+import { givenVisitor, mainOf, type Visitor } from '../../../test/visitor.ts';
+import { sql } from '../../db/sql.ts';
+import { releaseUnpaidOrders } from '../../orders/release-unpaid.ts';
+
+let service: Service;
+let shop: Shop;
+
+beforeAll(async () => {
+  service = await startService();
+  service.setClock(NOW);
+  shop = await givenDemoShop(service);
+});
+afterAll(() => service.close());
+
+/** Each test is on a day of its own, and leaves nothing that is due. */
+let day = NOW;
+beforeEach(async () => {
+  day = new Date(day.getTime() + 86_400_000);
+  service.setClock(day);
+  await service.db.run(sql`update payment_attempt set check_at = null`);
+  await service.db.run(sql`update customer_order set release_at = null`);
+});
+
+const at = (minutes: number) => service.setClock(new Date(day.getTime() + minutes * 60_000));
+
+/** From the page on the way to the provider to the page of the provider. */
+async function openDemoPage(visitor: Visitor, payPath: string) {
+  const leaving = await visitor.get(payPath);
+  const [, address] = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(leaving.text)!;
+  const { pathname } = new URL(address!);
+  return { path: pathname, page: await visitor.get(pathname) };
+}
+
+async function answer(visitor: Visitor, payPath: string, choice: string) {
+  const { path } = await openDemoPage(visitor, payPath);
+  const sent = await visitor.post(path, { answer: choice });
+  const { pathname } = new URL(String(sent.headers.location));
+  const returned = await visitor.get(pathname);
+  expect(returned.status).toBe(303);
+  return visitor.get(String(returned.headers.location));
+}
+
+const managed = async (orderId: string) =>
+  (await service.call('GET', `/manage/shops/DemoShop/orders/${orderId}`, { token: shop.token })).body;
+
+describe('the demo payment', () => {
+  test('is a whole payment: the page, the money, the order', async () => {
+    const { visitor, payPath, orderId } = await buy(shop, shop.ids['BK-100']!, 'quickpay');
+    expect(payPath).toMatch(/^\/shop\/DemoShop\/order\/[\w-]{43}\/pay$/);
+    expect(await managed(orderId)).toMatchObject({ paidOn: null, paymentData: { status: null } });
+    const { page } = await openDemoPage(visitor, payPath);
+    expect(mainOf(page)).toMatch(
+      /^Demo payment This page stands in for a bank\. .* €9\.99 for order ORD\d+\/\d+ Pay Refuse the payment/,
+    );
+    const done = await answer(visitor, payPath, 'yes');
+    expect(mainOf(done)).toContain('What happens next Your payment has arrived. Thank you!');
+    expect(mainOf(done)).not.toContain('Pay €9.99');
+    const [attempt] = await attemptsOf(shop, orderId);
+    expect(attempt).toMatchObject({ state: 'paid', captured: 999 });
+    expect(await managed(orderId)).toMatchObject({
+      paidOn: day.toISOString(),
+      management: {
+        paidAmount: { amount: 9.99 },
+        outstandingAmount: { amount: 0 },
+        payments: [{ paymentId: attempt!.attemptId, kind: 'payment', reference: attempt!.attemptId }],
+      },
+    });
+  });
+
+  test('that was refused can be tried again', async () => {
+    const { visitor, payPath, orderId } = await buy(shop, shop.ids['BK-100']!, 'quickpay');
+    const refused = await answer(visitor, payPath, 'no');
+    expect(mainOf(refused)).toContain('The payment did not go through. You can try again. Pay €9.99 now');
+    at(1);
+    const again = await visitor.post(payPath, {});
+    expect(again.headers.location).toBe(payPath);
+    expect(mainOf(await answer(visitor, payPath, 'yes'))).toContain('Your payment has arrived.');
+    expect((await attemptsOf(shop, orderId)).map(({ state }) => state)).toEqual(['failed', 'paid']);
+    // There is nothing left to pay.
+    const third = await visitor.post(payPath, {});
+    expect(third.headers.location).toBe('/shop/DemoShop/confirmation');
+    expect(await attemptsOf(shop, orderId)).toHaveLength(2);
+  });
+
+  test('that takes a while keeps its goods, and the poll finds the money', async () => {
+    const { visitor, payPath, orderId } = await buy(shop, shop.ids['BK-100']!, 'quickpay');
+    const waiting = await answer(visitor, payPath, 'later');
+    expect(mainOf(waiting)).toContain('Your payment is on its way.');
+    expect(mainOf(waiting)).not.toContain('Pay €9.99');
+    const deps = paymentDeps(service);
+    await workOff(deps);
+    expect((await managed(orderId)).paidOn).toBeNull();
+    at(2);
+    await workOff(deps);
+    expect((await managed(orderId)).paidOn).toBe(new Date(day.getTime() + 120_000).toISOString());
+  });
+
+  test('that nobody makes ends with the order, whose goods come back', async () => {
+    const stock = () =>
+      service.call('GET', `/DemoShop/products/${shop.ids['AP-100']}`, { token: shop.token });
+    const before = (await stock()).body.stocklevel;
+    const { visitor, payPath, orderId } = await buy(shop, shop.ids['AP-100']!, 'quickpay');
+    expect((await stock()).body.stocklevel).toBe(before - 1);
+    const open = await answer(visitor, payPath, 'nothing');
+    expect(mainOf(open)).toContain('Your order has not been paid yet.');
+    const deps = paymentDeps(service);
+    at(59);
+    await workOff(deps);
+    expect(await releaseUnpaidOrders(service.db, 100)).toBe(0);
+    // The page is closed first, so that nobody pays for what is cancelled.
+    at(61);
+    expect(await releaseUnpaidOrders(service.db, 100)).toBe(0);
+    await workOff(deps);
+    expect(await attemptsOf(shop, orderId)).toMatchObject([{ state: 'cancelled' }]);
+    expect(await releaseUnpaidOrders(service.db, 100)).toBe(1);
+    expect((await managed(orderId)).management.cancelledOn).not.toBeNull();
+    expect((await stock()).body.stocklevel).toBe(before);
+    const [attempt] = await attemptsOf(shop, orderId);
+    const path = `/shop/DemoShop/demo-payment/${attempt!.attemptId}`;
+    const page = await visitor.get(path);
+    expect(mainOf(page)).toContain('This payment is finished. Back to the shop');
+    await visitor.post(path, { answer: 'yes' });
+    expect((await visitor.post(payPath, {})).headers.location).toBe('/shop/DemoShop/confirmation');
+    expect(await attemptsOf(shop, orderId)).toMatchObject([{ state: 'cancelled', captured: 0 }]);
+  });
+
+  test('is not offered, and its page does not exist, where others can reach the service', async () => {
+    const { visitor, payPath } = await buy(shop, shop.ids['BK-100']!, 'quickpay');
+    const { path } = await openDemoPage(visitor, payPath);
+    const open = await startService({ PUBLIC_URL: 'http://localhost' }, service);
+    open.setClock(day);
+    const stranger = givenVisitor(open, 'DemoShop');
+    expect((await stranger.get(path)).status).toBe(404);
+    await changesNothing(open, async () => {
+      expect((await stranger.post(path, { answer: 'yes' })).status).toBe(404);
+    });
+    await stranger.submit('/cart/add', { productId: shop.ids['BK-100']!, quantity: '1' });
+    const delivery = await stranger.submit('/checkout', BUYER);
+    expect(mainOf(delivery)).toContain('Invoice €1.50 Pay later free');
+    const paymentMethod = await paymentId(shop, 'quickpay');
+    expect((await stranger.post('/checkout/delivery', { paymentMethod })).status).toBe(400);
+    await open.close();
+  });
+});
+
+test('a link that is not valid leads nowhere, and changes nothing', async () => {
+  const visitor = givenVisitor(service, 'DemoShop');
+  const token = 'A'.repeat(43);
+  await changesNothing(service, async () => {
+    for (const path of [`/order/${token}/pay`, `/order/${token}/paid`, '/demo-payment/x']) {
+      expect((await visitor.get(path)).status).toBe(404);
+    }
+    expect((await visitor.post(`/order/${token}/pay`, {})).status).toBe(404);
+  });
+});

@@ -1,0 +1,111 @@
+import { HttpError, notFound } from '../../http/errors.ts';
+import { html, webAddress } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import type { OrderTokens } from '../../orders/order-link.ts';
+import { checkAttempt, startPayment } from '../../orders/payments/calls.ts';
+import { isProviderName, PROVIDER_LABELS } from '../../orders/payments/providers.ts';
+import { findAttempts, takeAttempt, type Attempt } from '../../orders/payments/queries.ts';
+import { webhookPath } from '../../orders/payments/webhook-route.ts';
+import { findManagedOrder, type ManagedOrder } from '../../orders/queries.ts';
+import { Redirect } from '../page.ts';
+import type { Pages } from '../pages.ts';
+import { to, type Visit } from '../visit.ts';
+
+/** Nobody tries so often, and every try calls the provider. */
+const MOST_PAYMENTS_PER_HOUR = 60;
+
+/** The way to the page of a payment provider, and back. */
+export function payment(pages: Pages, tokens: OrderTokens): void {
+  pages.post(
+    '/order/:token/pay',
+    async (visit, { params }) => {
+      const { orderId } = await findOrderOf(visit, tokens, params);
+      return redirectToPayment(visit, tokens, orderId);
+    },
+    { perHour: MOST_PAYMENTS_PER_HOUR, hasSecretPath: true },
+  );
+
+  /*
+   * A page of our own between the button and the provider: our forms may lead to our own pages only (form-action), and
+   * browsers hold a form to that through all redirects.
+   */
+  pages.get('/order/:token/pay', async (visit, { params }) => {
+    const { orderId } = await findOrderOf(visit, tokens, params);
+    const attempt = await findLastAttempt(visit, orderId);
+    const target = attempt?.state === 'open' ? webAddress(attempt.redirectTo) : undefined;
+    if (target === undefined) return new Redirect(orderPath(visit, tokens, orderId));
+    const words = messages(visit.locale).storefront.payment;
+    const provider = isProviderName(attempt!.provider) ? PROVIDER_LABELS[attempt!.provider] : '';
+    return {
+      title: words.title,
+      path: `/order/${params['token']}/pay`,
+      isPrivate: true,
+      hasSecretAddress: true,
+      head: html`<meta http-equiv="refresh" content="0; url=${target}" />`,
+      main: html`<h1>${words.title}</h1>
+        <p>${words.leaving({ provider })}</p>
+        <p><a class="button" href="${target}" rel="noreferrer">${words.continue}</a></p>`,
+    };
+  });
+
+  // The one GET that writes: the shopper comes back by a link of the provider, and wants to see what has happened.
+  pages.get('/order/:token/paid', async (visit, { params, isHead }) => {
+    const { orderId } = await findOrderOf(visit, tokens, params);
+    const { db, payments, shopId } = visit;
+    const attempt = await findLastAttempt(visit, orderId);
+    if (!isHead && attempt && (await takeAttempt(db, shopId, attempt.attemptId))) {
+      await checkAttempt(payments, shopId, attempt.attemptId);
+    }
+    return new Redirect(orderPath(visit, tokens, orderId));
+  });
+}
+
+/** The page after the purchase in the session that has placed the order, else the page of the order. */
+function orderPath(visit: Visit, tokens: OrderTokens, orderId: string): string {
+  const isOwn = visit.session.order === orderId;
+  return to(visit, isOwn ? '/confirmation' : `/order/${tokens.token(visit.shopId, orderId)}`);
+}
+
+/** The order that a link opens; the order of somebody who was erased is nobody's. */
+async function findOrderOf(
+  { db, shopId }: Visit,
+  tokens: OrderTokens,
+  { token }: Readonly<Record<string, string>>,
+): Promise<ManagedOrder> {
+  const orderId = tokens.orderId(shopId, token!);
+  const order = orderId === undefined ? undefined : await findManagedOrder(db, shopId, orderId);
+  if (!order || order.erasedAt) throw notFound();
+  return order;
+}
+
+async function findLastAttempt({ db, shopId }: Visit, orderId: string): Promise<Attempt | undefined> {
+  return (await findAttempts(db, shopId, orderId)).at(-1);
+}
+
+/**
+ * Leads the shopper to the page on which the order is paid, or to the order when there is nothing to pay. A provider that
+ * does not answer costs nobody an order: it is there, and can be paid later.
+ */
+export async function redirectToPayment(
+  visit: Visit,
+  tokens: OrderTokens,
+  orderId: string,
+): Promise<Redirect> {
+  const { payments, shopId, settings, origin, pageOrigin } = visit;
+  const orderPage = orderPath(visit, tokens, orderId);
+  if (!settings.paymentMethods.some(({ providerName }) => isProviderName(providerName))) {
+    return new Redirect(orderPage);
+  }
+  const token = tokens.token(shopId, orderId);
+  try {
+    const target = await startPayment(payments, shopId, orderId, {
+      returnUrl: pageOrigin + to(visit, `/order/${token}/paid`),
+      webhookUrl: (methodKey) => origin + webhookPath(shopId, methodKey),
+    });
+    return new Redirect(target === undefined ? orderPage : to(visit, `/order/${token}/pay`));
+  } catch (error) {
+    if (error instanceof HttpError) throw error;
+    payments.log.warn({ shop: shopId, order: orderId, err: error }, 'a payment could not be started');
+    return new Redirect(orderPage, messages(visit.locale).storefront.payment.notStarted);
+  }
+}
