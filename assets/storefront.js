@@ -15,7 +15,7 @@ const DISPATCHED = 'kontor.dispatched';
 const methodKey = ({ name, detail }) => `${name} ${(detail.shippingMethod ?? detail.paymentMethod)._id}`;
 
 // A page without scripts of apps has no events.
-const pageEvents = () => JSON.parse(document.getElementById('page.events')?.textContent ?? '[]');
+const pageEvents = (page = document) => JSON.parse(page.getElementById('page.events')?.textContent ?? '[]');
 
 function dispatchPageEvents() {
   dispatch('page:view', { url: location.href });
@@ -77,7 +77,9 @@ function setSending(is) {
 }
 
 document.addEventListener('submit', (event) => {
-  if (event.defaultPrevented || event.target.method !== 'post') return;
+  // A form that is answered with a file leaves the visitor on the page.
+  const hasFile = 'download' in event.target.dataset;
+  if (event.defaultPrevented || event.target.method !== 'post' || hasFile) return;
   if (isSending) event.preventDefault();
   else setSending(true);
 });
@@ -140,7 +142,7 @@ function slideshow(box) {
   link.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    zoom(link.href, large.alt, box.dataset.close);
+    zoom(link.href, large.alt);
   });
   const thumbs = all('.thumbnails a', box);
   if (thumbs.length === 0) return;
@@ -283,20 +285,25 @@ all('input[data-suggest]').forEach(suggestions);
 
 // Choosing a product: the picture in full size, and the page stays where it is when another version is chosen.
 
-function openDialog(className, closeText, ...children) {
-  const close = createElement('button', { class: 'quiet close' }, closeText);
+function openDialog(className, ...children) {
+  const { close: text } = document.body.dataset;
+  const close = createElement('button', { class: 'quiet close' }, text);
   const dialog = createElement('dialog', { class: className }, close, ...children);
   close.addEventListener('click', () => dialog.close());
-  dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close());
+  dialog.addEventListener('click', (event) => {
+    const isLink = event.target.closest('a[data-close]');
+    if (isLink) event.preventDefault();
+    if (isLink || event.target === dialog) dialog.close();
+  });
   dialog.addEventListener('close', () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
 }
 
-function zoom(address, alt, closeText) {
+function zoom(address, alt) {
   const image = createElement('img', { src: address, alt });
-  const dialog = openDialog('zoom', closeText, image);
+  const dialog = openDialog('zoom', image);
   dialog.setAttribute('aria-label', alt);
   image.addEventListener('click', ({ offsetX, offsetY }) => {
     const [x, y] = [offsetX / image.offsetWidth, offsetY / image.offsetHeight];
@@ -307,6 +314,72 @@ function zoom(address, alt, closeText) {
 
 all('[data-slideshow]').forEach(slideshow);
 
+// Forms that leave the visitor on the page: the cart opens beside it, and a heart is filled.
+
+/** A button without an address of its own claims that of the page. */
+const addressOf = (form, submitter) => submitter?.getAttribute('formaction') ?? form.action;
+
+/** Returns the page that the server answers with. Without an answer the browser sends the form, and shows why. */
+async function sendForm(form, submitter, then) {
+  const body = new URLSearchParams(new FormData(form));
+  if (then) body.set('then', then);
+  const answer = await fetch(addressOf(form, submitter), { method: 'POST', body }).catch(() => undefined);
+  if (!answer?.ok) {
+    form.action = addressOf(form, submitter);
+    form.submit();
+    return undefined;
+  }
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  document.querySelector('.own').replaceWith(page.querySelector('.own'));
+  return page;
+}
+
+async function addToCart(form, submitter) {
+  const page = await sendForm(form, submitter, 'drawer');
+  if (!page) return;
+  const main = page.querySelector('main');
+  const dialog = openDialog('drawer', ...main.childNodes);
+  dialog.setAttribute('aria-label', dialog.querySelector('h1').textContent);
+  for (const event of pageEvents(page)) dispatch(event.name, event.detail);
+}
+
+function setWished(heart, is) {
+  heart.toggleAttribute('data-wished', is);
+  heart.setAttribute('aria-pressed', is);
+  const [from, to] = is ? ['add', 'remove'] : ['remove', 'add'];
+  heart.formAction = heart.formAction.replace(`/wishlist/${from}`, `/wishlist/${to}`);
+}
+
+async function toggleWish(form, heart) {
+  const isWished = heart.hasAttribute('data-wished');
+  const page = await sendForm(form, heart);
+  if (!page) return;
+  setWished(heart, !isWished);
+  for (const event of pageEvents(page)) {
+    if (event.name === 'wishlist:add') dispatch(event.name, event.detail);
+  }
+}
+
+document.addEventListener('submit', (event) => {
+  const { target: form, submitter } = event;
+  if (event.defaultPrevented || !form.matches('[data-cart-add]')) return;
+  event.preventDefault();
+  const isWish = submitter?.matches('.heart');
+  const work = isWish ? toggleWish(form, submitter) : addToCart(form, submitter);
+  void work.finally(() => setSending(false));
+});
+
+async function markWishes({ dataset }) {
+  const answer = await fetch(dataset.wishlist);
+  const wished = answer.ok ? await answer.json() : [];
+  for (const heart of all('.quick .heart')) {
+    if (wished.includes(heart.form.elements.productId.value)) setWished(heart, true);
+  }
+}
+
+const ownLinks = document.querySelector('.own[data-wishlist]');
+if (ownLinks && document.querySelector('.quick')) void markWishes(ownLinks).catch(() => {});
+
 const POSITION = 'kontor.position';
 const position = sessionStorage.getItem(POSITION);
 if (position !== null && document.querySelector('.options')) scrollTo({ top: position, behavior: 'instant' });
@@ -315,6 +388,28 @@ sessionStorage.removeItem(POSITION);
 document.addEventListener('click', ({ target }) => {
   if (target.closest('.options a')) sessionStorage.setItem(POSITION, scrollY);
 });
+
+// Recently viewed products are remembered by the browser alone, and only if the visitor allows it.
+
+const { viewed } = document.body.dataset;
+const VIEWED = `kontor.viewed ${viewed?.split('?')[0]}`;
+const viewedIds = viewed ? JSON.parse(localStorage.getItem(VIEWED) ?? '[]') : [];
+const { viewedProduct } = document.querySelector('[data-viewed-product]')?.dataset ?? {};
+if (viewed && viewedProduct) {
+  const ids = [viewedProduct, ...viewedIds.filter((id) => id !== viewedProduct)].slice(0, 8);
+  localStorage.setItem(VIEWED, JSON.stringify(ids));
+}
+
+async function showViewed(place) {
+  const address = new URL(viewed, location.href);
+  for (const id of viewedIds) address.searchParams.append('id', id);
+  const answer = await fetch(address);
+  const page = new DOMParser().parseFromString(answer.ok ? await answer.text() : '', 'text/html');
+  place.replaceWith(...page.querySelectorAll('main > section'));
+}
+
+const viewedPlace = document.querySelector('[data-viewed-here]');
+if (viewedPlace && viewedIds.length > 0) void showViewed(viewedPlace).catch(() => {});
 
 // The filters of long lists take the server a while, so they are loaded after the list.
 

@@ -55,6 +55,7 @@ import type { Tracing } from './platform/tracing.ts';
 import { managedShipments } from './orders/manage-shipments.ts';
 import { managedLines } from './orders/manage-lines.ts';
 import { managedPayments } from './orders/manage-payments.ts';
+import { managedReturns } from './orders/manage-returns.ts';
 import { managedOrders } from './orders/manage.ts';
 import { orders } from './orders/routes.ts';
 import type { PaymentDeps } from './orders/payments/calls.ts';
@@ -234,6 +235,7 @@ export async function buildApp({
   managedLines(api);
   managedShipments(api);
   managedPayments(api);
+  managedReturns(api);
   documents(api);
   currencies(api);
   locales(api);

@@ -1,11 +1,20 @@
 import { availabilityEmail } from './catalogue/products/availability-email.ts';
 import { orderConfirmation } from './orders/confirmation-email.ts';
+import { cancelEmail } from './orders/cancel-email.ts';
+import { returnEmail } from './orders/return-email.ts';
+import { lowStockEmail } from './orders/low-stock-email.ts';
 import { newOrderEmail } from './orders/new-order-email.ts';
 import { documentEmail } from './orders/documents/document-email.ts';
 import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from './orders/payment-emails.ts';
 import { refundEmail } from './orders/refund-email.ts';
+import {
+  returnApprovedEmail,
+  returnNoticeEmail,
+  returnRejectedEmail,
+} from './orders/return-request-emails.ts';
 import { shipmentEmail } from './orders/shipment-email.ts';
 import { signInEmail } from './people/accounts/sign-in-email.ts';
+import { withdrawalAcknowledgement, withdrawalLink } from './orders/withdrawal-emails.ts';
 import { newsletterConfirmation } from './people/newsletters/confirmation-email.ts';
 import type { EmailKind } from './platform/email/kind.ts';
 import { deactivationEmail } from './shops/webhooks/deactivation-email.ts';
@@ -17,10 +26,18 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   paymentFailedEmail,
   shipmentEmail,
   documentEmail,
+  cancelEmail,
+  returnEmail,
   refundEmail,
+  returnApprovedEmail,
+  returnRejectedEmail,
+  withdrawalLink,
+  withdrawalAcknowledgement,
+  returnNoticeEmail,
   availabilityEmail,
   newsletterConfirmation,
   newOrderEmail,
+  lowStockEmail,
   paymentProblemEmail,
   signInEmail,
   deactivationEmail,

@@ -29,7 +29,8 @@ async function firstStart(): Promise<string> {
     await service.stop();
     await writeFile(complete, '');
   } else {
-    await waitFor(() => existsSync(complete));
+    // Longer than the other worker waits for its service.
+    await waitFor(() => existsSync(complete), 120_000);
   }
   return data;
 }

@@ -235,6 +235,11 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
       ),
       dailyEmailsPerRecipient: fc.integer({ min: 1, max: 1_000 }),
       emailNewOrders: fc.boolean(),
+      lowStockLevel: fc.option(fc.integer({ min: 0, max: 1_000 }), { nil: null }),
+      carriers: fc.dictionary(
+        fc.constantFrom('DHL', 'Harbour Parcel'),
+        fc.constantFrom('https://parcels.example/{code}', 'https://track.example/?c={code}&l=en'),
+      ),
       mandatoryAddressFields: fc.subarray(ADDRESS_FIELDS),
       invoicing: fc.record({
         company: optional(line),
@@ -260,6 +265,24 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         fontUrl: optional(fc.constantFrom('/media/Quay/files/own.woff2', 'https://quay.example/own.woff2')),
         showName: optional(fc.boolean()),
       }),
+      home: fc.record({
+        picture: optional(fc.constantFrom('/media/Quay/files/hero.png', 'https://quay.example/hero.jpg')),
+        title: optional(texts),
+        text: optional(texts),
+        link: optional(fc.constantFrom('/', '/Categories/coffee', 'https://quay.example/')),
+        linkText: optional(texts),
+        promises: fc.array(texts, { maxLength: 4 }),
+      }),
+      appScripts: fc.record({
+        load: fc.boolean(),
+        necessary: fc.array(fc.constantFrom('https://quay.example/consent.js', 'https://quay.example/b.js')),
+      }),
+      orderPage: fc.record({ cancellation: fc.boolean(), returnDays: fc.integer({ min: 0, max: 3650 }) }),
+      withdrawal: fc.record({
+        days: fc.integer({ min: 0, max: 365 }),
+        transitDays: fc.integer({ min: 0, max: 90 }),
+      }),
+      accessibility: fc.option(texts, { nil: null }),
     });
     return sections.chain((file) =>
       campaigns(file, texts).map((couponCampaigns) => ({ ...file, couponCampaigns })),

@@ -66,6 +66,7 @@ export function newOrder(
     appId,
     couponCodeKey: content.coupon?.codeKey ?? null,
     beyondStock: settings.sellBeyondStock,
+    lowStockLevel: settings.lowStockLevel,
     releaseAt: releaseTime(content, settings, now),
   };
 }

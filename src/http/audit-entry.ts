@@ -4,14 +4,14 @@ import { insertInto } from '../db/insert.ts';
 /**
  * The audit log: every write that used a right which the merchant has given to an app, every token that was issued and
  * every person that was exported, with what it was about and never with what was sent. A shopper's changes of a cart
- * need no such right and are not in it. An entry is written in the transaction of its cause, so that
+ * need no such right and are not in it; a withdrawal from a contract is, because the merchant must act on it. An entry is written in the transaction of its cause, so that
  * there is neither one without the other.
  */
 export interface Entry {
   shopId: string;
   entryId: string;
   at: Date;
-  /** null: the command line. */
+  /** null: the command line, or a customer who withdraws from a contract. */
   appId: string | null;
   /** Stays readable when the app is deleted. */
   appName: string | null;

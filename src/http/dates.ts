@@ -1,4 +1,5 @@
 import { invalid } from './errors.ts';
+import { languageTag } from './locale.ts';
 
 /** `2018-12-17T21:07:29Z`, as most answers print it. */
 export function toSeconds(date: Date): string {
@@ -33,4 +34,15 @@ export function isDate(text: string): boolean {
   const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
   const date = new Date(Date.UTC(year, month - 1, day));
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && year >= 1000;
+}
+
+/** `15 November 2026`, for people. */
+export function dateText(date: Date, locale: string): string {
+  return date.toLocaleDateString(languageTag(locale), { dateStyle: 'long', timeZone: 'UTC' });
+}
+
+/** `15 November 2026 at 08:30 UTC`, for people. */
+export function dateTimeText(date: Date, locale: string): string {
+  const options = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const;
+  return `${date.toLocaleString(languageTag(locale), options)} UTC`;
 }

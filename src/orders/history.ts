@@ -22,6 +22,10 @@ export const HISTORY_KINDS = [
   'refund failed',
   'shipped',
   'returned',
+  'return requested',
+  'return approved',
+  'return rejected',
+  'withdrawn',
   'document finalised',
   'patched',
   'email not sent',
@@ -77,4 +81,28 @@ export function findHistory(db: Queries, shopId: string, orderId: string, limit:
     left join app on app.shop_id = event.shop_id and app.app_id = event.app_id
     where event.shop_id = ${shopId} and event.order_id = ${orderId}
     order by at, event_id limit ${limit} offset ${offset}`);
+}
+
+/** The kinds of entries that tell of a return, with the state that it reached. */
+const RETURN_KINDS = {
+  'return requested': 'requested',
+  'return approved': 'approved',
+  'return rejected': 'rejected',
+  withdrawn: 'withdrawn',
+  returned: 'received',
+} as const;
+
+export interface ReturnStep {
+  at: Date;
+  returnId: string;
+  state: (typeof RETURN_KINDS)[keyof typeof RETURN_KINDS];
+}
+
+/** What became of the returns of an order, oldest first. An order has few of them. */
+export async function findReturnSteps(db: Queries, shopId: string, orderId: string): Promise<ReturnStep[]> {
+  const rows = await db.many<{ at: Date; kind: keyof typeof RETURN_KINDS; returnId: string }>(sql`
+    select at, kind, details ->> 'returnId' as "returnId" from order_event
+    where shop_id = ${shopId} and order_id = ${orderId} and kind = any (${Object.keys(RETURN_KINDS)}::text[])
+    order by at, event_id limit 200`);
+  return rows.map(({ at, kind, returnId }) => ({ at, returnId, state: RETURN_KINDS[kind] }));
 }

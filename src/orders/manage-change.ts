@@ -16,7 +16,14 @@ import { isBackInStock } from '../catalogue/products/save-product.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
 import type { OrderChanges } from './change.ts';
 import { recordHistory, type HistoryKind } from './history.ts';
-import { changeStock, findDealings, type Dealings, type PartLine, type StockMove } from './manage-queries.ts';
+import {
+  changeStock,
+  findDealings,
+  type Dealings,
+  type PartLine,
+  type Return,
+  type StockMove,
+} from './manage-queries.ts';
 import { ManagedOrderAnswer } from './manage-schema.ts';
 import { lockOrder, type ManagedOrder } from './queries.ts';
 import { toOrder } from './render.ts';
@@ -116,9 +123,6 @@ export function payableOf({ content, cancelledAt, paidAmount }: ManagedOrder): n
 
 function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: RenderContext) {
   const price = (minor: number) => priceOf(minor, order.currency, 'GROSS', locale);
-  const linesOf = (lines: readonly PartLine[]) =>
-    lines.map(({ lineItemId, quantity }) => ({ lineItemId, quantity: Number(quantity) }));
-  const moment = (at: string) => toMilliseconds(new Date(at));
   return {
     editing:
       order.editingAppId === null
@@ -131,17 +135,11 @@ function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Rende
     shipments: dealings.shipments.map(({ shipmentId, at, lines, carrier, trackingCode }) => ({
       shipmentId,
       shippedOn: moment(at),
-      lines: linesOf(lines),
+      lines: numbered(lines),
       carrier,
       trackingCode,
     })),
-    returns: dealings.returns.map(({ returnId, at, lines, restocked, note }) => ({
-      returnId,
-      returnedOn: moment(at),
-      lines: linesOf(lines),
-      restocked,
-      note,
-    })),
+    returns: dealings.returns.map(toReturn),
     payments: dealings.payments.map(({ paymentId, at, kind, amount, reference, note, returnId, state }) => ({
       paymentId,
       recordedOn: moment(at),
@@ -166,9 +164,31 @@ function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Rende
   };
 }
 
+/** With numbers, for answers and for the history. */
+export const numbered = (lines: readonly PartLine[]) =>
+  lines.map(({ lineItemId, quantity }) => ({ lineItemId, quantity: Number(quantity) }));
+
+const moment = (at: string | Date) => toMilliseconds(new Date(at));
+
+export function toReturn({ at, lines, unsentLines, ...fields }: Omit<Return, 'at'> & { at: string | Date }) {
+  return {
+    returnId: fields.returnId,
+    returnedOn: moment(at),
+    state: fields.state,
+    origin: fields.origin,
+    lines: numbered(lines),
+    unsentLines: unsentLines.map(({ quantity, ...line }) => ({ ...line, quantity: Number(quantity) })),
+    restocked: fields.restocked,
+    reason: fields.reason,
+    note: fields.note,
+    declaredBy: fields.declaredBy,
+    contact: fields.contact,
+  };
+}
+
 export function record(
-  { tx, shopId }: OrderCall,
-  { order, appId }: OpenOrder,
+  { tx, shopId }: Pick<OrderCall, 'tx' | 'shopId'>,
+  { order, appId }: Pick<OpenOrder, 'order'> & { appId: string | null },
   kind: HistoryKind,
   details: Record<string, unknown>,
 ): Promise<void> {
@@ -262,6 +282,6 @@ export function moneyChange(from: number, to: number, { currency }: Pick<Managed
 }
 
 /** `12.5 EUR` */
-export function moneyText(minor: number, { currency }: Pick<ManagedOrder, 'currency'>): string {
+export function decimalMoney(minor: number, { currency }: Pick<ManagedOrder, 'currency'>): string {
   return `${toDecimal(minor, currency)} ${currency}`;
 }

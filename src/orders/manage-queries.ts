@@ -21,12 +21,36 @@ export interface Shipment {
   trackingCode: string | null;
 }
 
+/** `withdrawn`: the customer has withdrawn from the contract, which nobody can reject. */
+export const RETURN_STATES = [
+  'requested',
+  'approved',
+  'rejected',
+  'withdrawn',
+  'received',
+  'refunded',
+] as const;
+export type ReturnState = (typeof RETURN_STATES)[number];
+
+export const RETURN_ORIGINS = ['merchant', 'customer', 'withdrawal'] as const;
+
 export interface Return {
   returnId: string;
   at: string;
+  state: ReturnState;
+  /** Who began it. */
+  origin: (typeof RETURN_ORIGINS)[number];
   lines: PartLine[];
+  /** What was withdrawn before it was sent. It is no longer in the order, so its text is stored: "2 pieces Tea". */
+  unsentLines: (PartLine & { text: string })[];
   restocked: boolean;
+  /** Of the customer. */
+  reason: string | null;
+  /** Of the merchant. */
   note: string | null;
+  /** Who has withdrawn, and the email address that the acknowledgement went to. */
+  declaredBy: string | null;
+  contact: string | null;
 }
 
 export interface Payment {
@@ -78,8 +102,9 @@ export async function findDealings(db: Queries, shopId: string, orderId: string)
       ) as shipments,
       (
         select coalesce(json_agg(json_build_object(
-          'returnId', upper(return_id::text), 'at', at, 'lines', lines, 'restocked', restocked, 'note', note)
-          order by at, return_id), '[]')
+          'returnId', upper(return_id::text), 'at', at, 'state', state, 'origin', origin,
+          'lines', lines, 'unsentLines', unsent_lines, 'restocked', restocked, 'reason', reason, 'note', note,
+          'declaredBy', declared_by, 'contact', contact) order by at, return_id), '[]')
         from order_return where shop_id = ${shopId} and order_id = ${orderId}
       ) as returns,
       (
@@ -195,11 +220,61 @@ export function insertReturn(
   tx: Transaction,
   shopId: string,
   orderId: string,
-  { returnId, lines, restocked, note }: Omit<Return, 'at'>,
+  given: Pick<Return, 'returnId' | 'lines'> & Partial<Return>,
+) {
+  const { returnId, lines, state = 'received', origin = 'merchant', unsentLines = [] } = given;
+  const { restocked = false, reason = null, note = null, declaredBy = null, contact = null } = given;
+  return tx.run(sql`
+    insert into order_return (shop_id, order_id, return_id, at, state, origin, lines, unsent_lines, restocked, reason,
+      note, declared_by, contact)
+    values (${shopId}, ${orderId}, ${returnId}, ${tx.now}, ${state}, ${origin}, ${JSON.stringify(lines)},
+      ${JSON.stringify(unsentLines)}, ${restocked}, ${reason}, ${note}, ${declaredBy}, ${contact})`);
+}
+
+/** Moves a return of an order that is locked to its next state. */
+export function updateReturn(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+  { returnId, state, restocked, note }: Pick<Return, 'returnId' | 'state' | 'restocked' | 'note'>,
 ) {
   return tx.run(sql`
-    insert into order_return (shop_id, order_id, return_id, at, lines, restocked, note)
-    values (${shopId}, ${orderId}, ${returnId}, ${tx.now}, ${JSON.stringify(lines)}, ${restocked}, ${note})`);
+    update order_return set state = ${state}, restocked = ${restocked}, note = ${note}
+    where shop_id = ${shopId} and order_id = ${orderId} and return_id = ${returnId}`);
+}
+
+export interface ListedReturn extends Return {
+  orderId: string;
+  orderNumber: string;
+}
+
+/** Oldest first. */
+export function findReturns(
+  db: Queries,
+  shopId: string,
+  states: readonly ReturnState[],
+  limit: number,
+  offset: number,
+) {
+  return db.many<Omit<ListedReturn, 'at'> & { at: Date }>(sql`
+    select upper(returned.order_id::text) as "orderId", order_number as "orderNumber",
+      upper(return_id::text) as "returnId", at, state, origin, lines,
+      unsent_lines as "unsentLines", restocked, reason, note, declared_by as "declaredBy", contact
+    from order_return returned
+    join customer_order on customer_order.shop_id = returned.shop_id
+      and customer_order.order_id = returned.order_id
+    where returned.shop_id = ${shopId} and state = any (${states}::text[])
+    order by at, return_id limit ${limit} offset ${offset}`);
+}
+
+export async function countReturns(
+  db: Queries,
+  shopId: string,
+  states: readonly ReturnState[],
+): Promise<number> {
+  const row = await db.one<{ count: number }>(sql`
+    select count(*) as count from order_return where shop_id = ${shopId} and state = any (${states}::text[])`);
+  return row!.count;
 }
 
 export function insertPayment(

@@ -4,6 +4,7 @@ import { Price } from '../http/price.ts';
 import { Id, Nullable } from '../http/schemas.ts';
 import { Decimal, Given, Text } from '../catalogue/products/request-fields.ts';
 import { HISTORY_KINDS } from './history.ts';
+import { RETURN_ORIGINS, RETURN_STATES } from './manage-queries.ts';
 import { Order } from './schema.ts';
 
 /** What the back office sees of an order, and what it sends to change one. */
@@ -19,6 +20,33 @@ const PartLines = Type.Array(
   }),
   { description: 'What of the lines.' },
 );
+
+const returnFields = {
+  returnId: Id,
+  returnedOn: moment('When it was recorded, asked for or withdrawn.'),
+  state: Type.Enum([...RETURN_STATES], {
+    description: 'withdrawn: the customer has withdrawn from the contract, which can not be rejected.',
+    examples: ['requested'],
+  }),
+  origin: Type.Enum([...RETURN_ORIGINS], { description: 'Who began it.', examples: ['customer'] }),
+  lines: PartLines,
+  unsentLines: Type.Array(
+    Type.Object({
+      lineItemId: Id,
+      text: Type.String({ description: 'In the language of the order.', examples: ['2 pieces Harbour Tea'] }),
+      quantity: Type.Number({ description: 'How many.', examples: [2] }),
+    }),
+    {
+      description:
+        'What was withdrawn before it was sent: it is no longer in the order, and does not come back.',
+    },
+  ),
+  restocked: Type.Boolean({ description: 'It went back into the stock.', examples: [true] }),
+  reason: text('What the customer says about it.', 'too small'),
+  note: text('Note of the merchant.', 'unopened'),
+  declaredBy: text('Who has withdrawn.', 'Ada Lindqvist'),
+  contact: text('Where the acknowledgement of the withdrawal went.', 'ada.lindqvist@mail.example'),
+};
 
 const Management = Type.Object(
   {
@@ -46,16 +74,7 @@ const Management = Type.Object(
       }),
       { description: 'Oldest first.' },
     ),
-    returns: Type.Array(
-      Type.Object({
-        returnId: Id,
-        returnedOn: moment('When it came back.'),
-        lines: PartLines,
-        restocked: Type.Boolean({ description: 'It went back into the stock.', examples: [true] }),
-        note: text('Note of the merchant.', 'unopened'),
-      }),
-      { description: 'Oldest first.' },
-    ),
+    returns: Type.Array(Type.Object(returnFields), { description: 'Oldest first.' }),
     payments: Type.Array(
       Type.Object({
         paymentId: Id,
@@ -195,4 +214,37 @@ export const NewReturn = Type.Object(
     note,
   },
   { title: 'return (create request)' },
+);
+
+export const ListedReturnAnswer = Type.Object(
+  {
+    orderId: { ...Id, description: 'The order that it is of.' },
+    orderNumber: Type.String({ description: 'Its visible number.', examples: ['ORD261115/1001'] }),
+    ...returnFields,
+  },
+  { title: 'return' },
+);
+
+export const ReturnUpdate = Type.Object(
+  {
+    state: Type.Enum(['approved', 'rejected', 'received', 'refunded'], {
+      description: 'The next state.',
+      examples: ['approved'],
+    }),
+    restock: Given(
+      Type.Boolean({
+        description: 'Of received goods: whether they go back into the stock; absent: yes.',
+        examples: [true],
+      }),
+    ),
+    refund: Given(amount('What is refunded; needed for refunded, and only there.', 12.5)),
+    note: Given(
+      Text(
+        'Note of the merchant; the customer reads it when the return is approved or rejected.',
+        'unopened',
+        1_000,
+      ),
+    ),
+  },
+  { title: 'return (update request)' },
 );

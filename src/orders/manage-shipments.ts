@@ -5,16 +5,16 @@ import { newId } from '../kernel/ids.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { toDecimal } from '../kernel/money.ts';
-import { anyText } from '../catalogue/products/render.ts';
 import { decimalOf } from '../catalogue/products/request-fields.ts';
-import { unitSign } from '../catalogue/products/units.ts';
 import { changeOrder } from './change.ts';
+import { lineText } from './line-text.ts';
 import {
   exactAmount,
   manageOperation,
   managedOrder,
-  moneyText,
+  decimalMoney,
   moveStock,
+  numbered,
   openOrder,
   payableOf,
   quantitiesOf,
@@ -30,7 +30,10 @@ import { NewReturn, NewShipment } from './manage-schema.ts';
 import { emailAddressOf } from './order-email.ts';
 import { providerMethodOf } from './payments/providers.ts';
 import { refunded } from './refund.ts';
+import { queueOrderReturned } from './return-email.ts';
+import { isBack, sentLines } from './returns.ts';
 import { shipmentEmail } from './shipment-email.ts';
+import { trackingUrl } from './tracking.ts';
 
 export function managedShipments(api: Operations): void {
   api.write(
@@ -71,7 +74,7 @@ export function managedShipments(api: Operations): void {
           data: { shipmentId: shipment.shipmentId },
         },
       ]);
-      await record(call, open, 'shipped', { shipmentId: shipment.shipmentId, lines: counted(lines) });
+      await record(call, open, 'shipped', { shipmentId: shipment.shipmentId, lines: numbered(lines) });
       const to = emailAddressOf(order);
       if (to !== undefined) {
         await queueEmails(tx, shopId, shipmentEmail, [
@@ -81,10 +84,11 @@ export function managedShipments(api: Operations): void {
             facts: {
               orderId: order.orderId,
               orderNumber: order.orderNumber,
-              goods: lines.map((part) => shippedText(part, open)),
+              goods: lines.map((part) => partText(part, open)),
               isRest: restOf(order.content, shipments).length === 0,
               carrier: shipment.carrier,
               trackingCode: shipment.trackingCode,
+              trackingUrl: trackingUrl(shipment, settings) ?? null,
             },
           },
         ]);
@@ -101,20 +105,15 @@ export function managedShipments(api: Operations): void {
       name: 'createReturn',
       summary: 'Create return',
       description:
-        'Records that goods came back. They go into the stock again unless said otherwise, and what is to be refunded for them is recorded along with it. 409: more than what was sent and is not back yet, or more money than what is left of the payments.',
+        'Records that goods came back, and tells the customer by email. They go into the stock again unless said otherwise, and what is to be refunded for them is recorded along with it. 409: more than what was sent and is not back yet, or more money than what is left of the payments.',
       body: NewReturn,
       status: 201,
     },
     async (call) => {
       const { tx, shopId, body } = call;
       const open = await openOrder(call);
-      const { order, dealings, settings } = open;
-      const back = quantitiesOf(dealings.returns);
-      const out = [...quantitiesOf(dealings.shipments)].flatMap(([lineItemId, sent]) => {
-        const rest = sent - (back.get(lineItemId) ?? 0);
-        return rest > 0 ? [{ lineItemId, quantity: quantityText(rest) }] : [];
-      });
-      const lines = partsOf(body.lines, open, out, 'returned');
+      const { order, settings } = open;
+      const lines = partsOf(body.lines, open, sentLines(open, isBack), 'returned');
       const refund =
         body.refund === null || body.refund === undefined
           ? null
@@ -122,7 +121,8 @@ export function managedShipments(api: Operations): void {
       const returnId = newId(tx.now);
       const restocked = body.restock ?? true;
       const note = body.note ?? null;
-      await insertReturn(tx, shopId, order.orderId, { returnId, lines, restocked, note });
+      const state = refund === null ? 'received' : 'refunded';
+      await insertReturn(tx, shopId, order.orderId, { returnId, state, lines, restocked, note });
       if (restocked) {
         await moveStock(
           call,
@@ -135,10 +135,13 @@ export function managedShipments(api: Operations): void {
       }
       const changes = { returnedOn: order.returnedOn ?? tx.now };
       const also = ['returns'];
-      const details = { returnId, lines: counted(lines), restocked };
+      const details = { returnId, lines: numbered(lines), restocked };
+      const received = { type: 'RETURN_RECEIVED', resourceId: order.orderId, data: { returnId } } as const;
       if (refund === null) {
         const returned = await changeOrder(tx, shopId, order, changes, { also });
+        recordEvents(tx, shopId, [received]);
         await record(call, open, 'returned', details);
+        await queueOrderReturned(tx, shopId, open, lines);
         return managedOrder(tx, call, returned, settings);
       }
       const paymentId = newId(tx.now);
@@ -147,13 +150,15 @@ export function managedShipments(api: Operations): void {
         open,
         refund,
         { paymentId, returnId, reference: null, note },
-        { changes, also },
+        { changes, also, isPartOfReturn: true },
       );
+      recordEvents(tx, shopId, [received, { ...received, type: 'RETURN_REFUNDED' }]);
       await record(call, open, 'returned', {
         ...details,
         paymentId,
         refund: toDecimal(refund, order.currency),
       });
+      await queueOrderReturned(tx, shopId, open, lines);
       return managedOrder(tx, call, returned, settings);
     },
   );
@@ -164,21 +169,17 @@ function refuseUnpaid({ order, settings }: OpenOrder): void {
   const payable = payableOf(order);
   if (payable > 0 && providerMethodOf(order.content, settings)) {
     throw conflict(
-      `${moneyText(payable, order)} of the order are not paid yet; if they came in another way, record them with POST payments first`,
+      `${decimalMoney(payable, order)} of the order are not paid yet; if they came in another way, record them with POST payments first`,
     );
   }
 }
 
-/** For the history, with numbers. */
-const counted = (lines: readonly PartLine[]) =>
-  lines.map(({ lineItemId, quantity }) => ({ lineItemId, quantity: Number(quantity) }));
-
 /** What a request names of the lines, each line once; no more of any than there is. */
-function partsOf(
+export function partsOf(
   wanted: readonly { lineItemId: string; quantity: number | string }[],
-  open: OpenOrder,
+  open: Pick<OpenOrder, 'order'>,
   available: readonly PartLine[],
-  done: 'sent' | 'returned',
+  done: 'sent' | 'returned' | 'withdrawn',
 ): PartLine[] {
   const parts = wanted.map(({ lineItemId, quantity }, index) => {
     const id = lineItemId.toUpperCase();
@@ -199,16 +200,14 @@ function partsOf(
   });
 }
 
-function lineOf({ lineItemId }: Pick<PartLine, 'lineItemId'>, { order }: OpenOrder): ContentLine {
+export function lineOf(
+  { lineItemId }: Pick<PartLine, 'lineItemId'>,
+  { order }: Pick<OpenOrder, 'order'>,
+): ContentLine {
   return order.content.lines.find((line) => line.lineItemId === lineItemId)!;
 }
 
-/** `2 pieces Harbour Tea (Size: small)`, in the language of the order. */
-function shippedText(part: PartLine, open: OpenOrder): string {
-  const { order, settings } = open;
-  const { orderUnit, name, variation } = lineOf(part, open);
-  const text = (texts: Parameters<typeof anyText>[0]) =>
-    anyText(texts, order.locale, settings.defaultLocale) ?? '';
-  const amount = `${Number(part.quantity)} ${unitSign(orderUnit.unit, order.locale, settings)}`;
-  return `${amount} ${variation ? `${text(name)} (${text(variation)})` : text(name)}`;
+/** `2 × Harbour Tea (Size: small)`, in the language of the order. */
+export function partText(part: PartLine, open: Pick<OpenOrder, 'order' | 'settings'>): string {
+  return lineText(lineOf(part, open), part.quantity, open.order.locale, open.settings);
 }

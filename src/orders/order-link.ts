@@ -36,11 +36,12 @@ export function orderTokens(installationKey: Buffer): OrderTokens {
   };
 }
 
-/** The address of the order's page, for emails. */
+/** The address of the order's page, or of one below it, for emails. */
 export function orderUrl(
   { installationKey, shopId, storefront, locale }: EmailContext,
   orderId: string,
+  path: '' | '/withdraw' = '',
 ): string {
   const language = locale === undefined ? '' : `?locale=${locale}`;
-  return `${storefront}/order/${orderTokens(installationKey).token(shopId, orderId)}${language}`;
+  return `${storefront}/order/${orderTokens(installationKey).token(shopId, orderId)}${path}${language}`;
 }

@@ -67,7 +67,18 @@ interface OrderRecords extends OrderRow {
     note: string;
   }[];
   shipments: { shipmentId: string; at: string; lines: object[]; carrier: string; trackingCode: string }[];
-  returns: { returnId: string; at: string; lines: object[]; restocked: boolean; note: string }[];
+  returns: {
+    returnId: string;
+    at: string;
+    state: string;
+    lines: object[];
+    unsentLines: object[];
+    restocked: boolean;
+    reason: string | null;
+    note: string | null;
+    declaredBy: string | null;
+    contact: string | null;
+  }[];
   history: { eventId: string; at: string; kind: string; details: object }[];
 }
 
@@ -100,7 +111,8 @@ function findOrderRecords(
         select upper(shipment_id::text) as "shipmentId", at, lines, carrier, tracking_code as "trackingCode"
         from order_shipment where ${ofOrder} order by at, shipment_id`)} as shipments,
       ${listOf(sql`
-        select upper(return_id::text) as "returnId", at, lines, restocked, note
+        select upper(return_id::text) as "returnId", at, state, lines, unsent_lines as "unsentLines", restocked,
+          reason, note, declared_by as "declaredBy", contact
         from order_return where ${ofOrder} order by at, return_id`)} as returns,
       ${listOf(sql`
         select upper(event_id::text) as "eventId", at, kind, details
@@ -213,7 +225,8 @@ async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly 
     update order_payment set note = null, error = null where ${ofOrders} and (note is not null or error is not null)`);
   // Providers may name a person in what they say; the address leads to a page that shows the order.
   await tx.run(sql`update payment_attempt set error = null, redirect_to = null where ${ofOrders}`);
-  await tx.run(sql`update order_return set note = null where ${ofOrders} and note is not null`);
+  await tx.run(sql`
+    update order_return set note = null, reason = null, declared_by = null, contact = null where ${ofOrders}`);
   await tx.run(sql`
     update order_shipment set tracking_code = null where ${ofOrders} and tracking_code is not null`);
   // The history stays, but not the reason of a cancellation, which is free text.

@@ -109,3 +109,13 @@ export function findOrderOfCart(db: Queries, shopId: string, cartId: string) {
     select upper(order_id::text) as "orderId", cart_token_hash as "tokenHash" from customer_order
     where shop_id = ${shopId} and cart_id = ${cartId}`);
 }
+
+/** The order with this number, if this email address belongs to it; not that of somebody who was erased. */
+export function findOrderOf(db: Queries, shopId: string, orderNumber: string, email: string) {
+  return db.one<{ orderId: string; orderNumber: string; locale: string; email: string }>(sql`
+    select upper(order_id::text) as "orderId", order_number as "orderNumber", locale,
+      billing_address ->> 'emailAddress' as email
+    from customer_order
+    where shop_id = ${shopId} and order_number = ${orderNumber} and erased_at is null
+      and lower(billing_address ->> 'emailAddress') = lower(${email})`);
+}

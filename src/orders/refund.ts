@@ -1,12 +1,13 @@
+import { moneyText } from '../http/price-text.ts';
 import type { Transaction } from '../db/database.ts';
 import { conflict } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
-import { formatMoney, toDecimal } from '../kernel/money.ts';
+import { toDecimal } from '../kernel/money.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { changeOrder, type OrderChanges } from './change.ts';
 import { recordHistory } from './history.ts';
-import { moneyText } from './manage-change.ts';
+import { decimalMoney } from './manage-change.ts';
 import { insertPayment, type Payment } from './manage-queries.ts';
 import { emailAddressOf } from './order-email.ts';
 import { findRefundable } from './payments/queries.ts';
@@ -19,6 +20,8 @@ export interface RefundOptions {
   also?: readonly string[];
   /** For the history: why the shop itself gives money back. */
   reason?: string;
+  /** The entry of the history about a return says what was paid back by hand. */
+  isPartOfReturn?: boolean;
 }
 
 /**
@@ -31,10 +34,10 @@ export async function refunded(
   { order, appId }: { order: ManagedOrder; appId: string | null },
   amount: number,
   refund: Pick<Payment, 'paymentId' | 'reference' | 'note' | 'returnId'>,
-  { changes = {}, also = [], reason }: RefundOptions = {},
+  { changes = {}, also = [], reason, isPartOfReturn = false }: RefundOptions = {},
 ): Promise<ManagedOrder> {
   const left = order.paidAmount - order.refundedAmount;
-  if (amount > left) throw conflict(`No more than ${moneyText(left, order)} can be refunded`);
+  if (amount > left) throw conflict(`No more than ${decimalMoney(left, order)} can be refunded`);
   const parts = refundParts(amount, await findRefundable(tx, shopId, order.orderId));
   const refundedAmount = order.refundedAmount + amount;
   const after = await changeOrder(
@@ -55,11 +58,11 @@ export async function refunded(
       // A provider names its refunds itself.
       reference: isByHand ? refund.reference : null,
     });
-    // The entry of a return says what was refunded for it.
-    if (!isByHand || refund.returnId === null) {
+    if (!isByHand || !isPartOfReturn) {
       const details = {
         paymentId,
         amount: toDecimal(part.amount, order.currency),
+        ...(refund.returnId !== null && { returnId: refund.returnId }),
         ...(reason && { reason }),
       };
       const kind = isByHand ? 'refunded' : 'refund requested';
@@ -83,7 +86,7 @@ export async function tellOfRefund(
   ]);
   const to = emailAddressOf(order);
   if (to === undefined) return;
-  const facts = { orderId, orderNumber, amount: formatMoney(amount, currency, locale) };
+  const facts = { orderId, orderNumber, amount: moneyText(amount, currency, locale) };
   await queueEmails(tx, shopId, refundEmail, [{ to, locale, facts }]);
 }
 

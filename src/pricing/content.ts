@@ -1,7 +1,7 @@
 import type { Localised } from '../http/locale.ts';
 import type { TaxType } from '../http/price.ts';
 import type { ImageSizes } from '../platform/media/images.ts';
-import type { ProductFacts } from '../catalogue/products/facts.ts';
+import type { ProductFacts, WithdrawalExclusion } from '../catalogue/products/facts.ts';
 import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../catalogue/products/prices.ts';
 import { ORDER_UNIT, selectionOf } from '../catalogue/products/render.ts';
 import type { BasketDiscount, Settings, TaxClass } from '../shops/settings/settings.ts';
@@ -93,6 +93,8 @@ export interface ContentLine {
   image: { imageKey: string; sizes: ImageSizes } | null;
   energyLabel: ProductFacts['energyLabel'] | null;
   dataSheet: string | null;
+  /** Missing: a consumer may withdraw from it. */
+  withdrawalExcluded?: WithdrawalExclusion;
 }
 
 /**
@@ -294,6 +296,7 @@ function contentLine(
     image: product.image,
     energyLabel: facts.energyLabel ?? null,
     dataSheet: facts.dataSheet?.url ?? null,
+    ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
   };
 }
 

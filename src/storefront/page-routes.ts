@@ -64,6 +64,19 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     (limit, work) =>
       config.RATE_LIMIT_ANONYMOUS === 0 ? work() : limitFailures(limiter, limit(ip), work);
 
+  const limitCheck =
+    (shopId: string): FormRequest['isWithinLimit'] =>
+    async (key, perHour) => {
+      if (config.RATE_LIMIT_ANONYMOUS === 0) return true;
+      try {
+        await countCall(limiter, `page/${shopId}/${key}`, perHour);
+        return true;
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        return false;
+      }
+    };
+
   return {
     get(path, handler) {
       app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) =>
@@ -86,7 +99,7 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       });
     },
 
-    post(path, handler, { perHour = MAX_FORMS_PER_HOUR } = {}) {
+    post(path, handler, { perHour = MAX_FORMS_PER_HOUR, hasSecretPath = false } = {}) {
       app.post(
         `/shop/:shopId${path}`,
         { schema: { hide: true, body: Form }, config: { takesForm: true } },
@@ -95,10 +108,15 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
           const redirect = redirectToHome(request, reply, visit);
           if (redirect) return redirect;
           if (!visit.settings.publicCatalogue) throw notFound();
-          requireOwnForm(request, visit);
+          // Browsers do not name the origin of a page that has a secret address. No other site knows that address.
+          if (!hasSecretPath) requireOwnForm(request, visit);
           await countForm(request, path, perHour);
           const before = visit.session;
-          const form = { ...toFormRequest(request, visit), limitFailures: failureLimiter(request) };
+          const form = {
+            ...toFormRequest(request, visit),
+            limitFailures: failureLimiter(request),
+            isWithinLimit: limitCheck(visit.shopId),
+          };
           return respond(reply, visit, before, await handler(visit, form));
         },
       );
@@ -131,7 +149,10 @@ function toPageRequest(request: FastifyRequest): PageRequest {
   };
 }
 
-function toFormRequest(request: FastifyRequest, visit: Visit): Omit<FormRequest, 'limitFailures'> {
+function toFormRequest(
+  request: FastifyRequest,
+  visit: Visit,
+): Omit<FormRequest, 'limitFailures' | 'isWithinLimit'> {
   const body = (request.body ?? {}) as Record<string, unknown>;
   return {
     ...toPageRequest(request),
@@ -222,16 +243,18 @@ function writeAccountToken(reply: FastifyReply, visit: Visit, token: string | nu
 }
 
 export function sendPage(reply: FastifyReply, visit: Visit, page: Page): FastifyReply {
+  const isSecret = page.hasSecretAddress === true;
+  const shown = isSecret ? { ...visit, loadsScripts: false } : visit;
   return reply
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
     .headers({
-      'content-security-policy': contentSecurityPolicy(visit),
-      'cache-control': 'private, no-cache',
+      'content-security-policy': contentSecurityPolicy(shown, page),
+      'cache-control': isSecret ? 'no-store' : 'private, no-cache',
       // The pages of the service have another value, so that neither can reach the other's window.
       'cross-origin-opener-policy': 'same-origin-allow-popups',
-      // Not no-referrer: with it, browsers would not say where our own forms come from.
-      'referrer-policy': 'same-origin',
+      // Elsewhere not no-referrer: with it, browsers would not say where our own forms come from.
+      'referrer-policy': isSecret ? 'no-referrer' : 'same-origin',
     })
-    .send(documentBytes(visit, page));
+    .send(documentBytes(shown, page));
 }

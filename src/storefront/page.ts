@@ -13,12 +13,21 @@ export interface Page {
   main: Markup;
   /** What was searched for, which stays in the search field. */
   searchQuery?: string;
+  /** Stands in the header instead of the search, the menu and the visitor's links where nothing should lead away. */
+  header?: Markup;
   /** The address of the picture that is shown where people share the page. */
   image?: string;
   /** What the page adds to the head: structured data, a preloaded image. */
   head?: Markup;
+  /** The path of a script of our own that only this page needs. */
+  script?: string;
   /** Search engines must not index pages of one visitor, nor lists without end. */
   isPrivate?: boolean;
+  /**
+   * Whoever knows the address of the page may see what it shows. It is not stored anywhere, tells no other page where
+   * the visitor came from, and loads no scripts of apps, which could read the address.
+   */
+  hasSecretAddress?: boolean;
   events?: readonly PageEvent[];
   /** The status of the response; 200 if it is missing. */
   status?: number;

@@ -26,19 +26,23 @@ export interface FormRequest extends PageRequest {
     limit: (address: string) => FailureLimit,
     work: () => Promise<Result>,
   ) => Promise<Result>;
+  /** Counts one call under this key; false: there were more than so many in this hour. */
+  isWithinLimit: (key: string, perHour: number) => Promise<boolean>;
 }
 
 export type PageResponse = Page | Redirect;
 
 export interface PageFile {
   type: string;
-  content: string | Readable;
+  content: string | Buffer | Readable;
   headers?: object;
 }
 
 export interface FormOptions {
   /** How often a client address may send the form in an hour. */
   perHour?: number;
+  /** The form stands on a page with a secret address, which its own address contains. */
+  hasSecretPath?: boolean;
 }
 
 export interface FileOptions {

@@ -2,7 +2,7 @@ import { messages, type Messages } from '../../kernel/messages.ts';
 import { isDate } from '../../http/dates.ts';
 import { currencyDigits, parseDecimal, toMinor } from '../../kernel/money.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { setFact } from './facts.ts';
+import { setFact, WITHDRAWAL_EXCLUSIONS } from './facts.ts';
 import { withPrice } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
 import { LONGEST } from './request-fields.ts';
@@ -144,6 +144,18 @@ export function moreColumnsOf(settings: Settings): Column[] {
         cell: ({ facts }) => numberText(facts.maxOrder),
         apply: (product, cell) =>
           setFact(product, 'maxOrder', cell === '' ? undefined : numberOf(cell, 0.000001)),
+      },
+    ],
+    [
+      'WithdrawalExcluded',
+      {
+        cell: ({ facts }) => facts.withdrawalExcluded ?? '',
+        apply: (product, cell) => {
+          const exclusion = WITHDRAWAL_EXCLUSIONS.find((one) => one === cell);
+          if (cell !== '' && !exclusion)
+            throw new CellProblem(`is ${cell}, which is none of ${WITHDRAWAL_EXCLUSIONS.join(', ')}`);
+          setFact(product, 'withdrawalExcluded', exclusion);
+        },
       },
     ],
     [

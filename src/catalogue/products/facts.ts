@@ -18,6 +18,10 @@ export interface GroupPrices {
   tiers: (PriceTier & { discount: number })[];
 }
 
+/** Why a consumer can't withdraw from the purchase: article 16 (c), (d) and (j) of the Consumer Rights Directive. */
+export const WITHDRAWAL_EXCLUSIONS = ['madeToMeasure', 'perishable', 'periodical'] as const;
+export type WithdrawalExclusion = (typeof WITHDRAWAL_EXCLUSIONS)[number];
+
 export const ATTRIBUTE_TYPES = ['string', 'number', 'bool', 'datetime', 'time', 'url'] as const;
 export type AttributeType = (typeof ATTRIBUTE_TYPES)[number];
 
@@ -79,6 +83,8 @@ export interface ProductFacts {
   orderUnit?: { priceQuantity: number; unit: UnitKey; minimum: number; interval: number };
   /** The largest quantity in an order; missing: the shop's. */
   maxOrder?: number;
+  /** Missing: the product has the right of withdrawal. */
+  withdrawalExcluded?: WithdrawalExclusion;
   videos?: { type: 'YouTube' | 'Vimeo'; source: string }[];
   dataSheet?: { fileName: string; url: string };
   /** `classes`: one class, or the best and the worst: `B,D`. */

@@ -4,7 +4,7 @@ import { badRequest, invalid } from '../../http/errors.ts';
 import { patchOf, type JsonPatch, type PatchPath } from '../../http/json-patch.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { setFact, type PriceTier, type ProductFacts } from './facts.ts';
+import { setFact, WITHDRAWAL_EXCLUSIONS, type PriceTier, type ProductFacts } from './facts.ts';
 import { withGroups, withPrice, withTiers } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
 import { ORDER_UNIT } from './render.ts';
@@ -333,6 +333,14 @@ const paths: Record<string, ProductPath> = {
         'maxOrder',
         value === undefined ? undefined : decimalOf(value, `${field}.value`, QUANTITY),
       ),
+  ),
+  '/withdrawalExcluded': path(
+    ADD_REMOVE,
+    Type.Enum([...WITHDRAWAL_EXCLUSIONS], {
+      description: 'Why it is sold without the right of withdrawal.',
+      examples: ['madeToMeasure'],
+    }),
+    (product, value) => setFact(product, 'withdrawalExcluded', value),
   ),
   '/orderUnitInfo': path(
     ['add'],

@@ -43,6 +43,7 @@ const FACT_NAMES: Readonly<Record<keyof ProductFacts, string | null>> = {
   reference: 'referencePriceInfo',
   orderUnit: 'orderUnitInfo',
   maxOrder: 'maxOrder',
+  withdrawalExcluded: 'withdrawalExcluded',
   videos: 'video',
   dataSheet: 'productDataSheet',
   energyLabel: 'energyLabelsString',

@@ -111,6 +111,7 @@ export function renderProduct(
     minOrder: orderUnit.minimum,
     intervalOrder: orderUnit.interval,
     ...(maxOrder === null ? {} : { maxOrder }),
+    ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
     productCode: facts.productCode ?? null,
     manufacturer: facts.manufacturer ?? null,
     upc: facts.upc ?? null,

@@ -3,6 +3,7 @@ import { Price } from '../../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../../http/schemas.ts';
 import { Image } from '../../platform/media/schema.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
+import { WITHDRAWAL_EXCLUSIONS } from './facts.ts';
 
 /** The product as answers show it. Keys stand in the order of the wire. */
 
@@ -206,6 +207,12 @@ export const Product = Type.Object(
     minOrder: number('Smallest amount of an order.', 1),
     intervalOrder: number('Step of the amount.', 1),
     maxOrder: Type.Optional(number('Largest amount of an order; absent: any.', 10)),
+    withdrawalExcluded: Type.Optional(
+      Type.Enum([...WITHDRAWAL_EXCLUSIONS], {
+        description: 'Why it is sold without the right of withdrawal; absent: it has the right.',
+        examples: ['madeToMeasure'],
+      }),
+    ),
     productCode: text('EAN, UPC, ISBN or the like.', '4012345678901'),
     manufacturer: text('Manufacturer.', 'Beacon'),
     upc: text('UPC.', '012345678905'),

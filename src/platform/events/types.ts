@@ -27,6 +27,20 @@ export const EVENT_TYPES = {
   ORDER_SHIPPED: { resource: 'order', scope: 'orders_read', summary: 'An order, or a part of it, was sent.' },
   ORDER_CANCELLED: { resource: 'order', scope: 'orders_read', summary: 'An order was cancelled.' },
   ORDER_REFUNDED: { resource: 'order', scope: 'orders_read', summary: 'Money of an order was paid back.' },
+  ORDER_WITHDRAWN: {
+    resource: 'order',
+    scope: 'orders_read',
+    summary: 'A customer has withdrawn from the contract, or from a part of it.',
+  },
+  RETURN_REQUESTED: { resource: 'order', scope: 'orders_read', summary: 'A customer asks for a return.' },
+  RETURN_APPROVED: { resource: 'order', scope: 'orders_read', summary: 'A return was approved.' },
+  RETURN_REJECTED: { resource: 'order', scope: 'orders_read', summary: 'A return was rejected.' },
+  RETURN_RECEIVED: { resource: 'order', scope: 'orders_read', summary: 'The goods of a return are back.' },
+  RETURN_REFUNDED: {
+    resource: 'order',
+    scope: 'orders_read',
+    summary: 'The money for a return was paid back.',
+  },
   DOCUMENT_ISSUED: {
     resource: 'order',
     scope: 'orders_read',

@@ -14,7 +14,7 @@ const AuditEntry = Type.Object(
     app: Nullable(
       Type.Object(
         { appId: Id, name: Type.String({ description: 'Its name at that time.', examples: ['stock-sync'] }) },
-        { description: 'The app that did it; null: the command line.' },
+        { description: 'The app that did it; null: the command line, or a customer in the storefront.' },
       ),
     ),
     method: Type.String({

@@ -105,10 +105,17 @@ describe('a new shop', () => {
       maxPerOrder: null,
       dailyEmailsPerRecipient: 20,
       emailNewOrders: true,
+      lowStockLevel: null,
+      carriers: {},
       mandatoryAddressFields: [],
       invoicing: {},
       mails: {},
       theme: {},
+      home: { promises: [] },
+      appScripts: { load: true, necessary: [] },
+      orderPage: { cancellation: true, returnDays: 30 },
+      withdrawal: { days: 14, transitDays: 5 },
+      accessibility: null,
       couponCampaigns: [],
     });
   });
@@ -201,6 +208,8 @@ describe('apply', () => {
       maxPerOrder: 2.5,
       dailyEmailsPerRecipient: 5,
       emailNewOrders: false,
+      lowStockLevel: 5,
+      carriers: { 'Harbour Parcel': 'https://parcels.example/{code}' },
     });
 
     expect(changes).toEqual([
@@ -238,6 +247,8 @@ describe('apply', () => {
       '+ maxPerOrder: 2.5',
       '~ dailyEmailsPerRecipient: 20 -> 5',
       '~ emailNewOrders: true -> false',
+      '+ lowStockLevel: 5',
+      '+ carriers.Harbour Parcel: https://parcels.example/{code}',
     ]);
   });
 
@@ -1153,7 +1164,7 @@ mails:
         'mails.refund.de_DE.text (line 6): names {constructor}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
         'mails.refund.de_DE.text (line 6): names {total}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
         'mails.refund.de_DE.text (line 6): names {}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
-        'mails.shipped.de_DE.subject (line 9): names {lines}, expected one of {shopName}, {shopUrl}, {orderNumber}, {carrier}, {trackingCode}, {restFollows}',
+        'mails.shipped.de_DE.subject (line 9): names {lines}, expected one of {shopName}, {shopUrl}, {orderNumber}, {carrier}, {trackingCode}, {trackingUrl}, {restFollows}',
       ],
     ],
     [

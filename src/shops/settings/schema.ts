@@ -472,6 +472,107 @@ const Theme = Section(
   { description: 'The look of the storefront. The logo is logoUrl.' },
 );
 
+const AppScripts = Section(
+  {
+    load: Flag('Pages load the scripts of apps, for visitors who allow it.', true),
+    necessary: OrElse(
+      [],
+      List(
+        Pattern(
+          '^https://\\S+$',
+          'Address of a script, as its script tag has it.',
+          'https://widgets.example/consent.js',
+          2000,
+        ),
+        'Scripts that are loaded for visitors who allow only what is necessary, and before they were asked. The app must call the script necessary too.',
+        ['https://widgets.example/consent.js'],
+        { maxItems: 20 },
+      ),
+    ),
+  },
+  { description: 'The scripts that apps bring into the pages of the shop.' },
+);
+
+const Home = Section(
+  {
+    picture: OrNull(
+      Pattern(
+        '^(?:https:/)?/[^\\s/]\\S*$',
+        'Address of a wide picture, https, or a path on this server.',
+        'https://shop.example/harbour.jpg',
+        2000,
+      ),
+    ),
+    title: OrElse({}, Text('Large words. Absent: the name of the shop.', 'Small things from the seaside')),
+    text: OrElse({}, Text('A sentence below them. Absent: the slogan.', 'Roasted a street away.', 500)),
+    link: OrNull(
+      Pattern(
+        '^(?:https://[^\\s/]|/[^\\s/\\\\]|/$)\\S*$',
+        'Where the button leads: a path of the shop, or an https address. Absent: there is no button.',
+        '/Categories/coffee',
+        2000,
+      ),
+    ),
+    linkText: OrElse({}, Text('Words on the button. Absent: built-in ones.', 'See our coffee', 60)),
+    promises: OrElse(
+      [],
+      List(
+        Text('A few words.', 'Free returns for 30 days', 80),
+        'What visitors can rely on, in one line below the picture.',
+        ['Free returns for 30 days', 'Sent within two days'],
+        { maxItems: 4 },
+      ),
+    ),
+  },
+  { description: 'The top of the front page.' },
+);
+
+const OrderPage = Section(
+  {
+    cancellation: Flag('Customers may cancel an order themselves until it is invoiced or packed.', true),
+    returnDays: OrElse(
+      30,
+      Type.Integer({
+        minimum: 0,
+        maximum: 3650,
+        description:
+          'Days after the delivery in which customers may ask for a return; 0: they may not. Absent: 30. The right of withdrawal does not depend on it.',
+        default: 30,
+        examples: [30],
+      }),
+    ),
+  },
+  { description: 'What customers may do on the page of their order.' },
+);
+
+const Withdrawal = Section(
+  {
+    days: OrElse(
+      14,
+      Type.Integer({
+        minimum: 0,
+        maximum: 365,
+        description:
+          'Days in which a consumer may withdraw from the contract; the law of the European Union grants 14. 0: the shop sells to businesses only, and no page offers it. Absent: 14.',
+        default: 14,
+        examples: [14],
+      }),
+    ),
+    transitDays: OrElse(
+      5,
+      Type.Integer({
+        minimum: 0,
+        maximum: 90,
+        description:
+          'Days from the last shipment until the goods have arrived for certain: where no date of delivery is recorded, the period begins then. Absent: 5.',
+        default: 5,
+        examples: [5],
+      }),
+    ),
+  },
+  { description: 'Withdrawal from the contract by a button (Consumer Rights Directive, article 11a).' },
+);
+
 /** A shop's own words for one kind of email, by locale. */
 export const EmailTexts = byLocale(
   'copy',
@@ -684,6 +785,32 @@ export const SettingsSchema = Section(
       }),
       true,
     ),
+    lowStockLevel: Setting(
+      Nullable(
+        Type.Number({
+          minimum: 0,
+          maximum: 1_000_000,
+          description:
+            'The shop hears by email and event when a product is sold down to this stock, unless the product has a level of its own (minStocklevel). null: only products with a level of their own.',
+          examples: [5],
+        }),
+      ),
+      null,
+    ),
+    carriers: Setting(
+      MapOf(
+        '^\\S(?:.{0,98}\\S)?$',
+        Pattern(
+          '^https://[^\\s{}]*\\{code\\}[^\\s{}]*$',
+          'Address of the page that shows where a parcel is; {code} stands for the tracking code.',
+          'https://parcels.example/track?code={code}',
+          2000,
+        ),
+        'Tracking pages by the name of the carrier, as shipments name it. Colissimo, DHL, DPD, GLS, Hermes, La Poste, Royal Mail and UPS are built in.',
+        { 'Harbour Parcel': 'https://parcels.example/track?code={code}' },
+      ),
+      {},
+    ),
     mandatoryAddressFields: Setting(
       List(
         Type.Enum(ADDRESS_FIELDS, { description: 'Field of an address.', examples: ['phoneNumber'] }),
@@ -695,6 +822,18 @@ export const SettingsSchema = Section(
     invoicing: Setting(Invoicing, {}),
     mails: Setting(Mails, {}),
     theme: Setting(Theme, {}),
+    home: Setting(Home, {}),
+    appScripts: Setting(AppScripts, {}),
+    orderPage: Setting(OrderPage, {}),
+    withdrawal: Setting(Withdrawal, {}),
+    accessibility: Setting(
+      NullableText(
+        'The accessibility statement, which is linked in the footer; may hold markup. null: there is none.',
+        '<p>We test our pages with a keyboard and with screen readers.</p>',
+        20_000,
+      ),
+      null,
+    ),
   },
   {
     description:

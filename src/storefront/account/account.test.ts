@@ -222,21 +222,26 @@ test('newsletters are those that are chosen, without another email', async () =>
   await signInAs(service, visitor, ADA);
   const page = await visitor.get('/account/newsletters');
   expect(mainOf(page)).toContain(`What would you like us to send to ${ADA}? Tide letter`);
-  const [first, second] = [...page.text.matchAll(/name="(newsletter-[0-9A-Fa-f-]{36})"/g)].map(
-    ([, name]) => name!,
-  );
+  const german = await visitor.get('/account/newsletters?locale=de_DE');
+  const [[first], [second, none]] = [page, german].map(({ text }) =>
+    [...text.matchAll(/name="(newsletter-[0-9A-Fa-f-]{36})"/g)].map(([, name]) => name!),
+  ) as [[string], [string, undefined]];
+  expect(none).toBeUndefined();
   const subscribed = () =>
     service.db.many(sql`
       select identifier, subscribed from newsletter_subscriber
       join newsletter_campaign using (shop_id, campaign_id) where email = ${ADA} order by position`);
-  await visitor.submit('/account/newsletters', { [first!]: 'yes' });
+  await visitor.submit('/account/newsletters', { [first]: 'yes' });
   expect(await subscribed()).toEqual([{ identifier: 'TideLetter_EN', subscribed: true }]);
-  const changed = await visitor.submit('/account/newsletters', { [second!]: 'yes' });
+  const changed = await visitor.submit('/account/newsletters?locale=de_DE', { [second]: 'yes' });
   expect(await subscribed()).toEqual([
     { identifier: 'TideLetter_EN', subscribed: false },
     { identifier: 'TideLetter_DE', subscribed: true },
   ]);
   expect(changed.text.match(/checked/g)).toHaveLength(1);
+  expect(mainOf(await visitor.get('/account/newsletters'))).toContain(
+    'Tide letter What the sea brought in this month Gezeitenbrief',
+  );
   await visitor.submit('/account/newsletters', {});
   expect((await subscribed()).filter((row) => (row as { subscribed: boolean }).subscribed)).toEqual([]);
 });

@@ -28,7 +28,7 @@ export function accountData(pages: Pages, sources: readonly PersonalData[]): voi
         path: PATH,
         main: html`<h2>${words.exportTitle}</h2>
           <p>${words.exportText}</p>
-          ${buttonForm(visit, '/account/export', words.export)}
+          ${buttonForm(visit, '/account/export', words.export, { isDownload: true })}
           <h2>${words.deleteTitle}</h2>
           <p>${words.deleteText}</p>
           <p><a href="${to(visit, DELETE)}">${words.delete}</a></p>`,

@@ -2,6 +2,8 @@ import { notFound } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import { findSubscribedIds, setSubscriptions } from '../../people/newsletters/queries.ts';
+import type { NewsletterCampaign } from '../../shops/settings/settings.ts';
+import { offeredCampaigns } from '../newsletter/newsletter.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
@@ -24,7 +26,7 @@ export function accountNewsletters(pages: Pages): void {
         main: html`<form class="narrow" method="post" action="${to(visit, PATH)}">
           <fieldset class="field">
             <legend>${words.newsletters.intro({ email: account.email })}</legend>
-            ${requireCampaigns(visit).map(
+            ${shownCampaigns(visit, subscribed).map(
               ({ campaignId, name, description }) =>
                 html`<label class="choice"
                   ><input
@@ -47,7 +49,8 @@ export function accountNewsletters(pages: Pages): void {
     PATH,
     whenFormSignedIn(async (visit, account, { field }) => {
       const { db, shopId, locale } = visit;
-      const chosen = requireCampaigns(visit)
+      const subscribed = await findSubscribedIds(db, shopId, account.email);
+      const chosen = shownCampaigns(visit, subscribed)
         .map(({ campaignId }) => campaignId)
         .filter((campaignId) => field(checkboxOf(campaignId)) !== '');
       await db.transaction((tx) => setSubscriptions(tx, shopId, account.email, chosen));
@@ -56,7 +59,11 @@ export function accountNewsletters(pages: Pages): void {
   );
 }
 
-function requireCampaigns({ settings }: Visit) {
-  if (settings.newsletterCampaigns.length === 0) throw notFound();
-  return settings.newsletterCampaigns;
+/** Those in the visitor's language, and those in others that the address gets. */
+function shownCampaigns(visit: Visit, subscribed: ReadonlySet<string>): NewsletterCampaign[] {
+  const offered = offeredCampaigns(visit);
+  if (offered.length === 0) throw notFound();
+  return visit.settings.newsletterCampaigns.filter(
+    (campaign) => offered.includes(campaign) || subscribed.has(campaign.campaignId.toUpperCase()),
+  );
 }

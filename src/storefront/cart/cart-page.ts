@@ -3,7 +3,7 @@ import type { VisitorCart } from '../../carts/shopping.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { checkoutObstacle, exceededLimit, insufficientStock, type Obstacle } from './visitor-cart.ts';
 import { amountText } from '../amount-text.ts';
-import { moneyText, priceText } from '../price-text.ts';
+import { moneyText, priceText } from '../../http/price-text.ts';
 import { linePicture, lineText, summary, type Line } from './cart-summary.ts';
 import { messages } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';
@@ -185,7 +185,7 @@ function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Reject
 }
 
 /** The link to the checkout, or the reason why there is none. */
-function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: Obstacle | undefined): Markup {
+export function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: Obstacle | undefined): Markup {
   if (!obstacle) {
     return html`<p>
       <a class="button" href="${to(visit, '/checkout')}"

@@ -3,11 +3,12 @@ import type { Cart } from '../../carts/schema.ts';
 import { html, plainText, type Markup } from '../../http/html.ts';
 import { imagePath } from '../../platform/media/images.ts';
 import { messages } from '../../kernel/messages.ts';
+import { withdrawalNote } from '../product/withdrawal-note.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
 import { amountText } from '../amount-text.ts';
-import { moneyText, priceText } from '../price-text.ts';
+import { moneyText, priceText } from '../../http/price-text.ts';
 
 /** The fields that carts and orders have in common. */
 export type Sums = Pick<Cart, 'lineItemContainer' | 'shippingData' | 'paymentData'>;
@@ -114,13 +115,34 @@ export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {})
     <br /><small>${words.itemNumber} ${line.sku}</small> <br /><small>${price}</small>`;
 }
 
-export function orderLines(visit: Visit, { lineItemContainer }: Sums): Markup {
-  return html`<ul class="lines">
-    ${lineItemContainer.productLineItems.map(
+/** The lines in little space and without links, where the cart is not what the page is about. */
+export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
+  return html`<ul class="lines short">
+    ${lines.map(
       (line) =>
         html`<li>
           ${linePicture(line)}
-          <div class="what">${lineText(visit, line, { hasFeatures: true })}</div>
+          <div class="what">
+            ${line.name}
+            ${line.variationString !== null && html`<br /><small>${line.variationString}</small>`}
+            <br /><small>${amountText(line.quantity.amount, line.orderUnitShort, locale)}</small>
+          </div>
+          <span class="price">${priceText(line.lineItemPrice, locale)}</span>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+/** The law wants it said before the purchase that there is no right of withdrawal. */
+export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: Content): Markup {
+  return html`<ul class="lines">
+    ${lineItemContainer.productLineItems.map(
+      (line, index) =>
+        html`<li>
+          ${linePicture(line)}
+          <div class="what">
+            ${lineText(visit, line, { hasFeatures: true })} ${withdrawalNote(visit, content.lines[index]!)}
+          </div>
           <span>${amountText(line.quantity.amount, line.orderUnitShort, visit.locale)}</span>
           <span class="price">${priceText(line.lineItemPrice, visit.locale)}</span>
         </li>`,

@@ -8,6 +8,7 @@ import type { Cart } from '../../carts/schema.ts';
 import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
 import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
 import { isId } from '../../kernel/ids.ts';
+import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
 import { cartPage } from './cart-page.ts';
 import { findCart, updateCart, setSessionCart, shopperOf, shortName } from './visitor-cart.ts';
 import { amountText } from '../amount-text.ts';
@@ -25,17 +26,23 @@ export function cart(pages: Pages): void {
       (await pickUpCart(visit, request, '/cart')) ?? cartPage(visit, await findCart(visit)),
   );
 
+  pages.get(DRAWER_PATH, async (visit) => drawerPage(visit, await findCart(visit)));
+
   pages.post('/cart/add', async (visit, { field, referrerPath }) => {
+    // The script stays on the page and shows the cart, or why nothing was added, beside it.
+    const isInPlace = field('then') === 'drawer';
+    const formPath = isInPlace ? to(visit, DRAWER_PATH) : referrerPath;
     const productId = field('productId').toUpperCase();
     const quantity = parseQuantity(field('quantity') || '1');
     const words = messages(visit.locale).storefront.cart;
-    if (!isId(productId)) return new Redirect(referrerPath, words.notForSale);
-    if (quantity === undefined || quantity === 0) return new Redirect(referrerPath, words.wrongQuantity);
+    if (!isId(productId)) return new Redirect(formPath, words.notForSale);
+    if (quantity === undefined || quantity === 0) return new Redirect(formPath, words.wrongQuantity);
     try {
-      return await addToCart(visit, productId, quantity);
+      const notice = await addToCart(visit, productId, quantity);
+      return new Redirect(to(visit, isInPlace ? DRAWER_PATH : '/cart'), notice);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      return new Redirect(referrerPath, rejectionText(visit, error));
+      return new Redirect(formPath, rejectionText(visit, error));
     }
   });
 
@@ -115,7 +122,8 @@ function parseQuantity(text: string): number | undefined {
 
 const rounded = (amount: number) => Number(amount.toFixed(6));
 
-async function addToCart(visit: Visit, productId: string, quantity: number): Promise<Redirect> {
+/** Returns the notice about what was added. */
+async function addToCart(visit: Visit, productId: string, quantity: number): Promise<string> {
   const { session, settings, currency, locale } = visit;
   let before = 0;
   const change: CartChange = (cart, context) => {
@@ -131,11 +139,9 @@ async function addToCart(visit: Visit, productId: string, quantity: number): Pro
   const line = findLine(cart, { productId })!;
   const more = rounded(line.quantity.amount - before);
   setSessionCart(visit, cart, { event: 'cart:add', lineItemId: line.lineItemId, quantity: more });
-  const notice =
-    more === quantity
-      ? messages(locale).storefront.cart.added({ name: shortName(line.name) })
-      : quantityNotice(visit, line);
-  return new Redirect(to(visit, '/cart'), notice);
+  return more === quantity
+    ? messages(locale).storefront.cart.added({ name: shortName(line.name) })
+    : quantityNotice(visit, line);
 }
 
 /** The quantity of a line before a change; 0 if there is no such line. */

@@ -16,6 +16,7 @@ import {
 } from '../../../test/carts.ts';
 import { givenOtherShop } from '../../../test/demo.ts';
 import { startService, type Service } from '../../../test/service.ts';
+import { loadAppScripts } from '../../../test/storefront.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../../test/visitor.ts';
 import { ADDRESS_FIELDS } from '../../shops/countries/address.ts';
 import { sql } from '../../db/sql.ts';
@@ -28,6 +29,7 @@ beforeAll(async () => {
   service = await startService();
   service.setClock(NOW);
   shop = await givenDemoShop(service);
+  await loadAppScripts(service);
 });
 afterAll(() => service.close());
 
@@ -81,7 +83,7 @@ describe('the whole purchase', () => {
     await visitor.post('/consent', { consent: 'all' });
     await add(visitor, shop.ids['CB-101']!, '2');
     const address = await visitor.get('/checkout');
-    expect(mainOf(address)).toContain('Checkout Address Delivery and payment Review and order');
+    expect(mainOf(address)).toMatch(/^Address Your order €27\.42 Tidewater Espresso Beans /);
     expect(address.text).toContain('autocomplete="billing postal-code"');
 
     const delivery = await visitor.submit('/checkout', { ...ADA, 'billing.company': 'Café Pelican' });
@@ -98,7 +100,7 @@ describe('the whole purchase', () => {
     });
     expect(review.place).toBe('/shop/DemoShop/checkout/review');
     expect(mainOf(review)).toBe(
-      'Review and order Address Delivery and payment Review and order ' +
+      'Review and order ' +
         'Billing address Café Pelican Ada Lindqvist Kai 7 20457 Hamburg ada.lindqvist@mail.example Change : Billing address ' +
         'Delivery address Same as the billing address Change : Delivery address ' +
         'Delivery Express delivery Change : Delivery Payment Payment in advance Change : Payment ' +
@@ -164,7 +166,7 @@ describe('the whole purchase', () => {
     expect(mainOf(done)).toContain('Vielen Dank für Ihre Bestellung');
     expect(mainOf(done)).toContain('Sie erhalten eine Rechnung.');
     // Nobody allowed it.
-    expect(eventsOf(done.text)).toEqual([]);
+    expect(done.text).not.toContain('page.events');
     expect((await queuedEmails(service)).at(-1)).toMatchObject({
       to: 'ada.lindqvist@mail.example',
       locale: 'de_DE',

@@ -10,7 +10,7 @@ import { linesAndTotals, orderParties } from './review-step.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
 import { orderCompleted } from '../scripts/events.ts';
 import type { Pages } from '../pages.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 import { to, type Visit } from '../visit.ts';
 import { messages } from '../../kernel/messages.ts';
 
@@ -37,7 +37,10 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
         <h2>${words.next}</h2>
         ${paymentNotice(visit, token, row, payment) ?? nextSteps(visit, order)}
         ${orderParties(visit, order, { hasLinks: false })} ${linesAndTotals(visit, order, row.content)}
-        <p><a class="button" href="${to(visit, '')}">${words.continueShopping}</a></p>`,
+        <p>
+          <a class="button" href="${to(visit, `/order/${token}`)}">${words.order}</a>
+          <a class="quiet" href="${to(visit, '')}">${words.continueShopping}</a>
+        </p>`,
     };
   });
 }
@@ -45,7 +48,8 @@ export function confirmation(pages: Pages, tokens: OrderTokens): void {
 /** Every new shop has this key for an invoice. */
 const BY_INVOICE = 'invoice';
 
-function nextSteps({ settings, locale }: Visit, order: Order): Markup {
+/** What the customer has to do, and what the shop does. */
+export function nextSteps({ settings, locale }: Visit, order: Order): Markup {
   const words = messages(locale).storefront.confirmation;
   const { paymentMethod } = order.paymentData ?? {};
   const { grandTotal } = order.lineItemContainer;

@@ -103,7 +103,7 @@ export function newsletter(pages: Pages, tokens: NewsletterTokens): void {
 }
 
 /** The newsletters in the visitor's language; all if there are none. */
-function offeredCampaigns({ settings, locale }: Visit): NewsletterCampaign[] {
+export function offeredCampaigns({ settings, locale }: Visit): NewsletterCampaign[] {
   const inLanguage = settings.newsletterCampaigns.filter(({ language }) => locale.startsWith(language));
   return inLanguage.length > 0 ? inLanguage : settings.newsletterCampaigns;
 }

@@ -1,9 +1,9 @@
 import { html, type Markup } from '../../http/html.ts';
-import { moneyText } from '../price-text.ts';
 import { messages } from '../../kernel/messages.ts';
 import type { PaymentState } from '../../orders/payments/payment-state.ts';
 import { providerMethodOf } from '../../orders/payments/providers.ts';
 import type { ManagedOrder } from '../../orders/queries.ts';
+import { moneyText } from '../../http/price-text.ts';
 import { to, type Visit } from '../visit.ts';
 
 /**

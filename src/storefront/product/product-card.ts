@@ -7,7 +7,7 @@ import { legalNames, productPath, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
 import { amountText, unitText } from '../amount-text.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 
 /** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */
 const FIRST_ROW = 4;
@@ -19,13 +19,15 @@ export interface CardOptions {
   heading: 'h2' | 'h3';
   /** The cards are far down on any screen. */
   isBelow?: boolean;
-  /** Adds something to a card, such as buttons. */
+  /** One row that fills the page: of few wide cards, or of cards of which only whole rows are shown. */
+  row?: 'few' | 'full';
+  /** Buttons instead of the usual ones. */
   actions?: (product: Product) => Markup;
 }
 
 /** From `data-product` and `data-index` the script knows which card was clicked. */
 export function productCards(visit: Visit, products: readonly Product[], options: CardOptions): Markup {
-  return html`<ul class="grid">
+  return html`<ul class="${options.row === 'few' ? 'few' : options.row === 'full' ? 'grid full' : 'grid'}">
     ${products.map((product, index) => productCard(visit, product, index, options))}
   </ul>`;
 }
@@ -36,8 +38,37 @@ function productCard(visit: Visit, product: Product, index: number, options: Car
   return html`<li class="card" data-product="${product.productId}" data-index="${index}">
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
     ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, words)}
-    ${priceBlock(visit, product)} ${availability(product)} ${options.actions?.(product)}
+    ${priceBlock(visit, product)} ${availability(product)}
+    ${options.actions?.(product) ?? quickForm(visit, product)}
   </li>`;
+}
+
+export function isAvailable({ settings }: Visit, { forSale, availability }: Product): boolean {
+  return forSale && (availability !== 'OutStock' || settings.sellBeyondStock);
+}
+
+/** Adds the smallest quantity to the cart, or the product to the wish list. What must be chosen first leads to the page. */
+function quickForm(visit: Visit, product: Product): Markup {
+  const words = messages(visit.locale).storefront;
+  const { productId, productNumber, name, minOrder } = product;
+  const hasChoice = product.productVariationType === 'master' || product.isCustomizable;
+  return html`<form class="quick" method="post" action="${to(visit, '/cart/add')}" data-cart-add>
+    <input type="hidden" name="productId" value="${productId}" />
+    <input type="hidden" name="quantity" value="${minOrder}" />
+    ${
+      hasChoice
+        ? html`<a class="button quiet" href="${to(visit, productPath(productNumber))}"
+            >${words.wishList.choose}<span class="visually-hidden">: ${name}</span></a
+          >`
+        : isAvailable(visit, product) &&
+          html`<button class="quiet">
+            ${words.product.addToCart}<span class="visually-hidden">: ${name}</span>
+          </button>`
+    }
+    <button class="heart" formaction="${to(visit, '/wishlist/add')}">
+      <span class="visually-hidden">${words.product.addToWishList}: ${name}</span>
+    </button>
+  </form>`;
 }
 
 /** The picture has no text of its own, because the name stands next to it. */

@@ -9,10 +9,19 @@ import { unitSign } from '../../catalogue/products/units.ts';
 import { breadcrumbData, breadcrumbNavigation, type Breadcrumb } from '../listing/listing-view.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import { PageEvent, type Page } from '../page.ts';
-import { availability, badges, percentText, priceBlock, productCards, shippingLink } from './product-card.ts';
+import {
+  availability,
+  badges,
+  isAvailable,
+  percentText,
+  priceBlock,
+  productCards,
+  shippingLink,
+} from './product-card.ts';
 import { amountText, number } from '../amount-text.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
+import { withdrawalNote } from './withdrawal-note.ts';
 import { picturePreload, pictureView, type Picture } from './pictures.ts';
 import { PLENTY, type PageVariation } from './queries.ts';
 import { structuredProduct } from './structured-data.ts';
@@ -69,7 +78,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
       summaryText,
     )}`,
     main: html`${breadcrumbNavigation(visit, breadcrumbs)}
-      <article class="product">
+      <article class="product" data-viewed-product="${product.productId}">
         ${pictureView(visit, pictures, name)}
         <div class="offer">
           <h1>${name}</h1>
@@ -78,8 +87,8 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           <div class="prices">
             ${priceBlock(visit, offer)} ${taxNote(visit, offer, facts.isVatInfoVisible ?? true)}
           </div>
-          ${labelLinks(visit, offer)} ${chosen && variationChoices(visit, { row, variations, chosen })}
-          ${availability(offer)}
+          ${labelLinks(visit, offer)} ${withdrawalNote(visit, offer)}
+          ${chosen && variationChoices(visit, { row, variations, chosen })} ${availability(offer)}
           ${
             offer.availability === 'WarnStock' &&
             html`<p><strong>${words.fewLeft({ amount: number(offer.stocklevel!, locale) })}</strong></p>`
@@ -162,10 +171,6 @@ function taxNote(
   const shipping = isShippingLinkVisible && shippingLink(visit);
   if (!tax && !shipping) return false;
   return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
-}
-
-function isAvailable({ settings }: Visit, { forSale, availability }: Product): boolean {
-  return forSale && (availability !== 'OutStock' || settings.sellBeyondStock);
 }
 
 const BUY_FORM = 'buy';

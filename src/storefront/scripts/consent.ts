@@ -8,8 +8,8 @@ import { messages } from '../../kernel/messages.ts';
 const PATH = '/consent';
 
 /** The question stands at the end of every page until it is answered, so that nobody is kept from reading. */
-export function asksForConsent({ session }: Visit, { path }: Page): boolean {
-  return session.consent === undefined && path !== PATH;
+export function asksForConsent({ session }: Visit, { path, hasSecretAddress }: Page): boolean {
+  return session.consent === undefined && path !== PATH && hasSecretAddress !== true;
 }
 
 export function consentBanner(context: LayoutContext): Markup {

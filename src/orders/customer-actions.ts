@@ -1,0 +1,252 @@
+import type { Transaction } from '../db/database.ts';
+import { recordEntry } from '../http/audit-entry.ts';
+import { dateTimeText } from '../http/dates.ts';
+import { conflict, notFound } from '../http/errors.ts';
+import { newId } from '../kernel/ids.ts';
+import { queueEmails } from '../platform/email/queue.ts';
+import { recordEvents } from '../platform/events/log.ts';
+import { shopSettings } from '../shops/settings/settings.ts';
+import { cancelOrder } from './cancel.ts';
+import { changeOrder } from './change.ts';
+import {
+  millionths,
+  moneyChange,
+  moveStock,
+  numbered,
+  quantitiesOf,
+  quantityText,
+  record,
+  statesReached,
+} from './manage-change.ts';
+import { findDealings, insertReturn, type Dealings, type PartLine } from './manage-queries.ts';
+import { lineOf, partsOf, partText } from './manage-shipments.ts';
+import { lockOrder } from './queries.ts';
+import { returnNoticeEmail, type ReturnAnnounced } from './return-request-emails.ts';
+import { isAnnounced, orderedLines, sentLines, sentQuantities } from './returns.ts';
+import { revised } from './revision.ts';
+import { withdrawalAcknowledgement } from './withdrawal-emails.ts';
+import { isInReturnPeriod, isInWithdrawalPeriod, type CustomerOrder } from './withdrawal-period.ts';
+
+/** What a customer does to an order of his own, which whoever has the link to its page can do. */
+
+/** An order that nobody else changes until the transaction ends. The customer has no app. */
+type OpenCustomerOrder = CustomerOrder & { appId: null };
+
+async function openCustomerOrder(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+): Promise<OpenCustomerOrder> {
+  const order = await lockOrder(tx, shopId, orderId);
+  if (!order || order.erasedAt) throw notFound();
+  const dealings = await findDealings(tx, shopId, orderId);
+  return { order, dealings, settings: await shopSettings(tx, shopId), appId: null };
+}
+
+/** Until the merchant has begun to pack or to invoice it; while an app edits it, it waits. */
+export function mayCancel({ order, dealings, settings }: CustomerOrder): boolean {
+  return (
+    settings.orderPage.cancellation &&
+    !order.cancelledAt &&
+    order.editingAppId === null &&
+    dealings.invoicedIds.length === 0 &&
+    dealings.shipments.length === 0 &&
+    [order.readyForDispatchOn, order.partiallyDispatchedOn, order.dispatchedOn, order.deliveredOn].every(
+      (state) => state === null,
+    )
+  );
+}
+
+export async function cancelForCustomer(tx: Transaction, shopId: string, orderId: string): Promise<void> {
+  const open = await openCustomerOrder(tx, shopId, orderId);
+  if (!mayCancel(open)) throw conflict('The order can not be cancelled any more');
+  await cancelOrder(tx, shopId, open, null, 'customer');
+}
+
+/** A customer who asks again and again must not fill the order. */
+const MOST_RETURNS = 50;
+
+const isFull = ({ returns }: Dealings) => returns.length >= MOST_RETURNS;
+
+/** What the customer may ask to send back. */
+export function returnableLines(open: CustomerOrder, now: Date): PartLine[] {
+  if (isFull(open.dealings) || !isInReturnPeriod(open, now)) return [];
+  return sentLines(open, isAnnounced);
+}
+
+export async function requestReturn(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+  { parts, reason }: { parts: readonly PartLine[]; reason: string },
+): Promise<void> {
+  const open = await openCustomerOrder(tx, shopId, orderId);
+  const lines = partsOf(parts, open, returnableLines(open, tx.now), 'returned');
+  const returnId = newId(tx.now);
+  await insertReturn(tx, shopId, orderId, {
+    returnId,
+    lines,
+    state: 'requested',
+    origin: 'customer',
+    reason,
+  });
+  await changeOrder(tx, shopId, open.order, {}, { also: ['returns'] });
+  recordEvents(tx, shopId, [{ type: 'RETURN_REQUESTED', resourceId: orderId, data: { returnId } }]);
+  await record({ tx, shopId }, open, 'return requested', { returnId, lines: numbered(lines) });
+  await tellMerchant(tx, shopId, open, { parts: lines, wish: 'return', reason });
+}
+
+/** The merchant reads it in the language of the shop. */
+async function tellMerchant(
+  tx: Transaction,
+  shopId: string,
+  { order, settings }: OpenCustomerOrder,
+  { parts, ...wish }: Pick<ReturnAnnounced, 'wish' | 'reason'> & { parts: readonly PartLine[] },
+): Promise<void> {
+  const { email: to, defaultLocale: locale } = settings;
+  const goods = parts.map((part) => partText(part, { order: { ...order, locale }, settings }));
+  const facts = { orderNumber: order.orderNumber, goods, ...wish };
+  await queueEmails(tx, shopId, returnNoticeEmail, [{ to, locale, facts }]);
+}
+
+/** What the customer may withdraw from: all that was ordered, but for what was sold without the right. */
+export function withdrawableLines(open: CustomerOrder, now: Date): PartLine[] {
+  const { order, dealings } = open;
+  if (order.cancelledAt || isFull(dealings) || !isInWithdrawalPeriod(open, now)) return [];
+  const excluded = new Set(
+    order.content.lines.filter((line) => line.withdrawalExcluded).map(({ lineItemId }) => lineItemId),
+  );
+  return orderedLines(open, isAnnounced).filter(({ lineItemId }) => !excluded.has(lineItemId));
+}
+
+export interface Declaration {
+  parts: readonly PartLine[];
+  /** Who withdraws. */
+  name: string;
+  /** The email address for the acknowledgement. */
+  contact: string;
+}
+
+/**
+ * The withdrawal from a contract, or from a part of it. It counts at once: nobody has to agree. What was not sent is
+ * cancelled; what was sent becomes a return that waits for the goods. The acknowledgement names everything, with date
+ * and time (article 11a).
+ */
+export async function withdraw(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+  { parts, name, contact }: Declaration,
+): Promise<void> {
+  const open = await openCustomerOrder(tx, shopId, orderId);
+  const { order } = open;
+  const withdrawn = partsOf(parts, open, withdrawableLines(open, tx.now), 'withdrawn');
+  const { lines, unsentLines } = splitWithdrawal(open, withdrawn);
+  const returnId = newId(tx.now);
+  await insertReturn(tx, shopId, orderId, {
+    returnId,
+    lines,
+    unsentLines: unsentLines.map((part) => ({ ...part, text: partText(part, open) })),
+    state: 'withdrawn',
+    origin: 'withdrawal',
+    declaredBy: name,
+    contact,
+  });
+  if (isWhole(open, unsentLines)) await cancelOrder(tx, shopId, open, null, 'withdrawal');
+  else await removeUnsent(tx, shopId, open, unsentLines);
+  recordEvents(tx, shopId, [{ type: 'ORDER_WITHDRAWN', resourceId: orderId, data: { returnId } }]);
+  await record({ tx, shopId }, open, 'withdrawn', {
+    returnId,
+    lines: numbered(lines),
+    unsentLines: numbered(unsentLines),
+  });
+  await recordEntry(tx, {
+    shopId,
+    entryId: newId(tx.now),
+    at: tx.now,
+    appId: null,
+    appName: null,
+    method: 'POST',
+    route: '/shop/:shopId/order/:token/withdraw/confirm',
+    object: { orderId, returnId },
+  });
+  const goods = withdrawn.map((part) => partText(part, open));
+  const facts = {
+    orderId,
+    orderNumber: order.orderNumber,
+    goods,
+    name,
+    contact,
+    date: dateTimeText(tx.now, order.locale),
+  };
+  await tellMerchant(tx, shopId, open, { parts: withdrawn, wish: 'withdrawal', reason: null });
+  await queueEmails(tx, shopId, withdrawalAcknowledgement, [{ to: contact, locale: order.locale, facts }]);
+}
+
+/**
+ * Of each line what was not sent is withdrawn first, because it need not be sent back. An invoice can only be undone by
+ * the merchant's credit note, so the lines of an invoiced order stay, and the merchant takes the unsent goods back.
+ */
+function splitWithdrawal(
+  open: OpenCustomerOrder,
+  withdrawn: readonly PartLine[],
+): { lines: PartLine[]; unsentLines: PartLine[] } {
+  const { order, dealings } = open;
+  const sent = sentQuantities(open);
+  const split = withdrawn.map(({ lineItemId, quantity }) => {
+    const unsent = Math.min(
+      millionths(quantity),
+      millionths(lineOf({ lineItemId }, { order }).quantity) - (sent.get(lineItemId) ?? 0),
+    );
+    return { lineItemId, unsent, sent: millionths(quantity) - unsent };
+  });
+  const partOf = (lineItemId: string, parts: number) =>
+    parts > 0 ? [{ lineItemId, quantity: quantityText(parts) }] : [];
+  const unsentLines = split.flatMap(({ lineItemId, unsent }) => partOf(lineItemId, unsent));
+  const isFixed = dealings.invoicedIds.length > 0 && !isWhole(open, unsentLines);
+  return isFixed
+    ? { lines: [...withdrawn], unsentLines: [] }
+    : { lines: split.flatMap((one) => partOf(one.lineItemId, one.sent)), unsentLines };
+}
+
+/** Nothing of the order was sent, and all of it is withdrawn. */
+function isWhole({ order }: OpenCustomerOrder, unsentLines: readonly PartLine[]): boolean {
+  const unsent = quantitiesOf([{ lines: unsentLines }]);
+  return order.content.lines.every(
+    ({ lineItemId, quantity }) => unsent.get(lineItemId) === millionths(quantity),
+  );
+}
+
+/** Takes what was not sent out of the order and puts it into the stock again; the sums follow. */
+async function removeUnsent(
+  tx: Transaction,
+  shopId: string,
+  open: OpenCustomerOrder,
+  unsentLines: readonly PartLine[],
+): Promise<void> {
+  const { order, dealings } = open;
+  await moveStock(
+    { tx, shopId },
+    open,
+    unsentLines.map((part) => ({ productId: lineOf(part, open).productId, quantity: Number(part.quantity) })),
+  );
+  let { content } = order;
+  for (const { lineItemId, quantity } of unsentLines) {
+    const left = millionths(lineOf({ lineItemId }, open).quantity) - millionths(quantity);
+    content = revised(
+      content,
+      left === 0 ? { removed: lineItemId } : { changed: { lineItemId, quantity: quantityText(left) } },
+    );
+  }
+  const isChanged = unsentLines.length > 0;
+  const states = statesReached({ ...order, content }, dealings.shipments, tx.now);
+  await changeOrder(tx, shopId, order, isChanged ? { content, ...states } : {}, {
+    moves: isChanged,
+    also: ['returns'],
+  });
+  if (!isChanged) return;
+  await record({ tx, shopId }, open, 'line changed', {
+    lines: numbered(unsentLines),
+    grandTotal: moneyChange(order.content.grandTotal, content.grandTotal, order),
+  });
+}

@@ -1,0 +1,179 @@
+import { Type } from 'typebox';
+import { conflict, invalid, notFound } from '../http/errors.ts';
+import type { Operations } from '../http/operation.ts';
+import { paged, paging } from '../http/paging.ts';
+import { Id, Paged } from '../http/schemas.ts';
+import { newId } from '../kernel/ids.ts';
+import { queueEmails } from '../platform/email/queue.ts';
+import { recordEvents } from '../platform/events/log.ts';
+import { changeOrder } from './change.ts';
+import {
+  exactAmount,
+  manageOperation,
+  managedOrder,
+  moveStock,
+  numbered,
+  openOrder,
+  record,
+  toReturn,
+  type OpenOrder,
+  type OrderCall,
+} from './manage-change.ts';
+import { countReturns, findReturns, RETURN_STATES, updateReturn, type Return } from './manage-queries.ts';
+import { ListedReturnAnswer, ReturnUpdate } from './manage-schema.ts';
+import { lineOf, partsOf, partText } from './manage-shipments.ts';
+import { emailAddressOf } from './order-email.ts';
+import type { ManagedOrder } from './queries.ts';
+import { refunded } from './refund.ts';
+import { queueOrderReturned } from './return-email.ts';
+import { returnApprovedEmail, returnRejectedEmail } from './return-request-emails.ts';
+import { isBack, mayBecome, orderedLines, sentLines } from './returns.ts';
+
+const { parameters, pageOf } = paging();
+
+/** The states in which a return waits for the merchant. */
+const OPEN_STATES = ['requested', 'approved', 'withdrawn'] as const;
+
+export function managedReturns(api: Operations): void {
+  api.read(
+    {
+      under: 'manage',
+      tag: 'orders',
+      labels: [],
+      method: 'GET',
+      path: '/returns',
+      name: 'listReturns',
+      summary: 'List returns',
+      description: `Returns of all orders, oldest first: those that wait for the merchant (${OPEN_STATES.join(', ')}), or those of one state.`,
+      access: 'orders_read',
+      query: Type.Object({
+        ...parameters,
+        state: Type.Optional(
+          Type.Enum([...RETURN_STATES], {
+            description: 'Only returns of this state.',
+            examples: ['requested'],
+          }),
+        ),
+      }),
+      answer: Paged(ListedReturnAnswer, 'returns'),
+    },
+    async ({ db, shopId, query }) => {
+      const page = pageOf(query);
+      const states = query.state === undefined ? OPEN_STATES : [query.state];
+      const [count, rows] = await Promise.all([
+        countReturns(db, shopId, states),
+        findReturns(db, shopId, states, page.resultsPerPage, page.offset),
+      ]);
+      return paged(
+        page,
+        count,
+        rows.map(({ orderId, orderNumber, ...row }) => ({ orderId, orderNumber, ...toReturn(row) })),
+      );
+    },
+  );
+
+  api.write(
+    {
+      ...manageOperation,
+      method: 'PUT',
+      path: '/orders/:orderId/returns/:returnId',
+      name: 'updateReturn',
+      summary: 'Update return',
+      description:
+        'Moves a return to its next state: requested to approved or rejected, approved or withdrawn to received when the goods are back, received to refunded when the money is paid back. 409: it can not reach that state, or more money than what is left of the payments.',
+      params: Type.Object({ orderId: Id, returnId: Id }),
+      body: ReturnUpdate,
+    },
+    async (call) => {
+      const open = await openOrder(call);
+      const returned = open.dealings.returns.find(({ returnId }) => returnId === call.params.returnId);
+      if (!returned) throw notFound();
+      const { state, note = null, refund = null } = call.body;
+      if (!mayBecome(returned, state))
+        throw conflict(`A return that is ${returned.state} can not become ${state}`);
+      if ((refund !== null) !== (state === 'refunded')) {
+        throw invalid(refund === null ? 'MISSING' : 'OUT_OF_RANGE', 'refund');
+      }
+      const next = { ...returned, state, note: note ?? returned.note };
+      const order = await NEXT_STEPS[state](call, open, next);
+      return managedOrder(call.tx, call, order, open.settings);
+    },
+  );
+}
+
+type UpdateCall = OrderCall & { body: { restock?: boolean | null; refund?: number | string | null } };
+type NextStep = (call: UpdateCall, open: OpenOrder, returned: Return) => Promise<ManagedOrder>;
+
+const NEXT_STEPS: Readonly<Record<'approved' | 'rejected' | 'received' | 'refunded', NextStep>> = {
+  approved: answerRequest,
+  rejected: answerRequest,
+  received: receiveGoods,
+  refunded: refundReturn,
+};
+
+/** The customer, who has asked, is told the answer. */
+async function answerRequest(call: UpdateCall, open: OpenOrder, returned: Return): Promise<ManagedOrder> {
+  const { tx, shopId } = call;
+  const { order } = open;
+  const isApproved = returned.state === 'approved';
+  const { returnId, lines, note } = returned;
+  await updateReturn(tx, shopId, order.orderId, returned);
+  const changed = await changeOrder(tx, shopId, order, {}, { also: ['returns'] });
+  recordReturnEvent(call, open, isApproved ? 'RETURN_APPROVED' : 'RETURN_REJECTED', returned);
+  await record(call, open, isApproved ? 'return approved' : 'return rejected', { returnId });
+  const to = emailAddressOf(order);
+  if (to !== undefined) {
+    const { orderId, orderNumber, locale } = order;
+    const goods = lines.map((part) => partText(part, open));
+    await queueEmails(tx, shopId, isApproved ? returnApprovedEmail : returnRejectedEmail, [
+      { to, locale, facts: { orderId, orderNumber, goods, note } },
+    ]);
+  }
+  return changed;
+}
+
+async function receiveGoods(call: UpdateCall, open: OpenOrder, returned: Return): Promise<ManagedOrder> {
+  const { tx, shopId, body } = call;
+  const { order } = open;
+  const { returnId } = returned;
+  // The merchant may have recorded the same goods already, as a return without a request.
+  const available = returned.origin === 'withdrawal' ? orderedLines(open, isBack) : sentLines(open, isBack);
+  const lines = partsOf(returned.lines, open, available, 'returned');
+  const restocked = body.restock ?? true;
+  await updateReturn(tx, shopId, order.orderId, { ...returned, restocked });
+  if (restocked) {
+    await moveStock(
+      call,
+      open,
+      lines.map((part) => ({ productId: lineOf(part, open).productId, quantity: Number(part.quantity) })),
+    );
+  }
+  const changes = lines.length > 0 ? { returnedOn: order.returnedOn ?? tx.now } : {};
+  const changed = await changeOrder(tx, shopId, order, changes, { also: ['returns'] });
+  recordReturnEvent(call, open, 'RETURN_RECEIVED', returned);
+  await record(call, open, 'returned', { returnId, lines: numbered(lines), restocked });
+  if (lines.length > 0) await queueOrderReturned(tx, shopId, open, lines);
+  return changed;
+}
+
+async function refundReturn(call: UpdateCall, open: OpenOrder, returned: Return): Promise<ManagedOrder> {
+  const { tx, shopId, body } = call;
+  const { order } = open;
+  const { returnId, note } = returned;
+  const amount = exactAmount(body.refund!, order, 'refund', { least: 1 });
+  const paymentId = newId(tx.now);
+  await updateReturn(tx, shopId, order.orderId, returned);
+  const refund = { paymentId, returnId, reference: null, note };
+  const changed = await refunded(call, open, amount, refund, { also: ['returns'] });
+  recordReturnEvent(call, open, 'RETURN_REFUNDED', returned);
+  return changed;
+}
+
+function recordReturnEvent(
+  { tx, shopId }: UpdateCall,
+  { order }: OpenOrder,
+  type: 'RETURN_APPROVED' | 'RETURN_REJECTED' | 'RETURN_RECEIVED' | 'RETURN_REFUNDED',
+  { returnId }: Return,
+): void {
+  recordEvents(tx, shopId, [{ type, resourceId: order.orderId, data: { returnId } }]);
+}

@@ -1,0 +1,60 @@
+import { quantitiesOf, quantityText } from './manage-change.ts';
+import type { Dealings, PartLine, Return, ReturnState } from './manage-queries.ts';
+import type { ManagedOrder } from './queries.ts';
+
+/** The goods are with the merchant again. */
+export const isBack = ({ state }: Pick<Return, 'state'>) => state === 'received' || state === 'refunded';
+
+/** The goods are back, or the customer has announced them. */
+export const isAnnounced = ({ state }: Pick<Return, 'state'>) => state !== 'rejected';
+
+/** An order, and what has been done about it. */
+export interface ReturnableOrder {
+  order: Pick<ManagedOrder, 'content' | 'dispatchedOn' | 'deliveredOn'>;
+  dealings: Pick<Dealings, 'shipments' | 'returns'>;
+}
+
+/**
+ * How much of each line was sent, in millionths. Some merchants record no shipments and only mark the order as
+ * dispatched or delivered: then all of it was sent.
+ */
+export function sentQuantities({ order, dealings: { shipments } }: ReturnableOrder): Map<string, number> {
+  const isMarked = order.dispatchedOn !== null || order.deliveredOn !== null;
+  return quantitiesOf(shipments.length === 0 && isMarked ? [order.content] : shipments);
+}
+
+/** What was sent, less what these returns hold. */
+export function sentLines(open: ReturnableOrder, counts: (one: Return) => boolean): PartLine[] {
+  return without(sentQuantities(open), quantitiesOf(open.dealings.returns.filter(counts)));
+}
+
+/** What was ordered, less what these returns hold. */
+export function orderedLines(
+  { order, dealings }: ReturnableOrder,
+  counts: (one: Return) => boolean,
+): PartLine[] {
+  return without(quantitiesOf([order.content]), quantitiesOf(dealings.returns.filter(counts)));
+}
+
+/** In millionths, by line. */
+function without(all: ReadonlyMap<string, number>, less: ReadonlyMap<string, number>): PartLine[] {
+  return [...all].flatMap(([lineItemId, quantity]) => {
+    const rest = quantity - (less.get(lineItemId) ?? 0);
+    return rest > 0 ? [{ lineItemId, quantity: quantityText(rest) }] : [];
+  });
+}
+
+/** The states that a return may reach from each state. */
+const NEXT: Readonly<Record<ReturnState, readonly ReturnState[]>> = {
+  requested: ['approved', 'rejected', 'received'],
+  approved: ['rejected', 'received'],
+  rejected: [],
+  withdrawn: ['received'],
+  received: ['refunded'],
+  refunded: [],
+};
+
+/** Goods that were withdrawn before they were sent need not come back before the money for them does. */
+export function mayBecome({ state, lines }: Pick<Return, 'state' | 'lines'>, next: ReturnState): boolean {
+  return NEXT[state].includes(next) || (state === 'withdrawn' && next === 'refunded' && lines.length === 0);
+}

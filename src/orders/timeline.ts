@@ -1,0 +1,69 @@
+import type { DocumentRow } from './documents/queries.ts';
+import { outstandingOf, restOf } from './manage-change.ts';
+import type { ReturnStep } from './history.ts';
+import type { Payment, Return, Shipment } from './manage-queries.ts';
+import { providerMethodOf } from './payments/providers.ts';
+import type { CustomerOrder } from './withdrawal-period.ts';
+
+/** What the customer is told about an order. */
+export type TimelineEntry = { at: Date } & (
+  | { kind: 'placed' | 'paid' | 'partlyPaid' | 'dispatched' | 'delivered' | 'cancelled' }
+  | { kind: 'sent'; shipment: Shipment }
+  | { kind: 'document'; document: Pick<DocumentRow, 'documentId' | 'kind' | 'number'> }
+  | { kind: 'refunded'; payment: Payment }
+  | { kind: 'return'; state: ReturnStep['state']; returned: Return }
+);
+
+/** Oldest first. */
+export function orderTimeline(
+  { order, dealings }: CustomerOrder,
+  documents: readonly Pick<DocumentRow, 'documentId' | 'kind' | 'number' | 'createdAt'>[],
+  returnSteps: readonly ReturnStep[],
+): TimelineEntry[] {
+  const { createdAt, paidOn, partiallyPaidOn, dispatchedOn, deliveredOn, cancelledAt } = order;
+  const reached = (kind: 'paid' | 'partlyPaid' | 'dispatched' | 'delivered' | 'cancelled', at: Date | null) =>
+    at ? [{ kind, at }] : [];
+  const entries: TimelineEntry[] = [
+    { kind: 'placed', at: createdAt },
+    ...reached('partlyPaid', partiallyPaidOn),
+    ...reached('paid', paidOn),
+    ...dealings.shipments.map((shipment) => ({ kind: 'sent' as const, at: new Date(shipment.at), shipment })),
+    // A merchant who records no shipments marks the order only.
+    ...(dealings.shipments.length === 0 ? reached('dispatched', dispatchedOn) : []),
+    ...reached('delivered', deliveredOn),
+    ...documents.map((document) => ({ kind: 'document' as const, at: document.createdAt, document })),
+    ...returnSteps.flatMap(({ at, state, returnId }) => {
+      const returned = dealings.returns.find((one) => one.returnId === returnId);
+      return returned ? [{ kind: 'return' as const, at, state, returned }] : [];
+    }),
+    ...dealings.payments.flatMap((payment) =>
+      payment.kind === 'refund' && payment.state === 'done'
+        ? [{ kind: 'refunded' as const, at: new Date(payment.at), payment }]
+        : [],
+    ),
+    ...reached('cancelled', cancelledAt),
+  ];
+  return entries.toSorted((left, right) => left.at.getTime() - right.at.getTime());
+}
+
+export type OrderStatus = 'cancelled' | 'delivered' | 'sent' | 'partlySent' | 'awaitingPayment' | 'preparing';
+
+/** Where the order is at the moment. */
+export function orderStatus(open: CustomerOrder): OrderStatus {
+  const { order, dealings } = open;
+  const { content, cancelledAt, deliveredOn, dispatchedOn, partiallyDispatchedOn } = order;
+  const { shipments } = dealings;
+  if (cancelledAt) return 'cancelled';
+  if (deliveredOn) return 'delivered';
+  if (dispatchedOn || (shipments.length > 0 && restOf(content, shipments).length === 0)) return 'sent';
+  if (partiallyDispatchedOn || shipments.length > 0) return 'partlySent';
+  return isPaidFirst(open) && outstandingOf(order) > 0 && !order.paidOn ? 'awaitingPayment' : 'preparing';
+}
+
+/** Nothing is sent before the payment; every new shop has this key for a bank transfer in advance. */
+function isPaidFirst({ order, settings }: CustomerOrder): boolean {
+  if (providerMethodOf(order.content, settings)) return true;
+  const methodId = order.content.payment?.method?.paymentMethodId;
+  const method = settings.paymentMethods.find(({ paymentMethodId }) => paymentMethodId === methodId);
+  return method !== undefined && (method.key === 'advance' || method.releaseUnpaidAfterDays !== null);
+}

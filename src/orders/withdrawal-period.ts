@@ -1,0 +1,55 @@
+import type { Settings } from '../shops/settings/settings.ts';
+import { restOf } from './manage-change.ts';
+import type { Dealings } from './manage-queries.ts';
+import type { ManagedOrder } from './queries.ts';
+
+/** An order as its customer sees it. */
+export interface CustomerOrder {
+  order: ManagedOrder;
+  dealings: Dealings;
+  settings: Settings;
+}
+
+const DAY = 86_400_000;
+
+/**
+ * When the customer has had all goods for certain: on the date of delivery, else some days after the last shipment.
+ * Where nothing is shipped, the contract itself is that moment. undefined: not yet.
+ */
+export function arrivalOf({ order, dealings, settings }: CustomerOrder): Date | undefined {
+  const { content, createdAt, deliveredOn, dispatchedOn } = order;
+  if (deliveredOn) return deliveredOn;
+  const isShipped = content.shipping !== null || settings.shippingMethods.length === 0;
+  if (!isShipped) return createdAt;
+  const isAllSent = dealings.shipments.length > 0 && restOf(content, dealings.shipments).length === 0;
+  const sentAt = isAllSent ? new Date(dealings.shipments.at(-1)!.at) : dispatchedOn;
+  return sentAt ? new Date(sentAt.getTime() + settings.withdrawal.transitDays * DAY) : undefined;
+}
+
+/**
+ * The end of the withdrawal period (Consumer Rights Directive, article 9); undefined: it has not begun, because not all
+ * goods have arrived. The day of arrival does not count, and a period that would end on a Saturday or Sunday ends on
+ * Monday (Regulation 1182/71, article 3). Noon of the next day in UTC is the end of a day wherever the customer is.
+ */
+export function withdrawalEnd(open: CustomerOrder): Date | undefined {
+  const arrival = arrivalOf(open);
+  if (!arrival) return undefined;
+  const day = Math.floor(arrival.getTime() / DAY) + open.settings.withdrawal.days;
+  const weekday = new Date(day * DAY).getUTCDay();
+  const moved = weekday === 6 ? day + 2 : weekday === 0 ? day + 1 : day;
+  return new Date((moved + 1.5) * DAY);
+}
+
+export function isInWithdrawalPeriod(open: CustomerOrder, now: Date): boolean {
+  if (open.settings.withdrawal.days === 0) return false;
+  const end = withdrawalEnd(open);
+  return end === undefined || now < end;
+}
+
+/** Whether the merchant takes returns of it beside the right of withdrawal. */
+export function isInReturnPeriod(open: CustomerOrder, now: Date): boolean {
+  const { returnDays } = open.settings.orderPage;
+  if (returnDays === 0) return false;
+  const arrival = arrivalOf(open);
+  return arrival === undefined || now.getTime() < arrival.getTime() + returnDays * DAY;
+}

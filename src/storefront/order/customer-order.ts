@@ -1,0 +1,136 @@
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { textIn, type Localised } from '../../http/locale.ts';
+import { unitSign } from '../../catalogue/products/units.ts';
+import { findDealings, type PartLine } from '../../orders/manage-queries.ts';
+import type { OrderTokens } from '../../orders/order-link.ts';
+import { findManagedOrder } from '../../orders/queries.ts';
+import type { CustomerOrder } from '../../orders/withdrawal-period.ts';
+import { amountText, unitText } from '../amount-text.ts';
+import type { Page } from '../page.ts';
+import type { FormRequest, PageRequest } from '../pages.ts';
+import { to, type Visit } from '../visit.ts';
+
+/** The order of a page below `/order/:token`, for whoever has its token. */
+export interface OpenedOrder extends CustomerOrder {
+  token: string;
+  /** `/order/{token}` */
+  path: string;
+}
+
+/** An order whose customer was erased is nobody's any more. */
+export async function openOrder(
+  { db, shopId, settings }: Visit,
+  { params }: Pick<PageRequest, 'params'>,
+  tokens: OrderTokens,
+): Promise<OpenedOrder> {
+  const token = params['token']!;
+  const orderId = tokens.orderId(shopId, token);
+  if (orderId === undefined) throw notFound();
+  const [order, dealings] = await Promise.all([
+    findManagedOrder(db, shopId, orderId),
+    findDealings(db, shopId, orderId),
+  ]);
+  if (!order || order.erasedAt) throw notFound();
+  return { order, dealings, settings, token, path: `/order/${token}` };
+}
+
+/** What all pages about an order have in common. */
+export function orderPageWith(
+  opened: OpenedOrder,
+  subPath: string,
+  page: Pick<Page, 'title' | 'main' | 'status'>,
+): Page {
+  return { ...page, path: opened.path + subPath, isPrivate: true, hasSecretAddress: true };
+}
+
+/** `2 pieces Harbour Tea (Size: small)` */
+function partText(
+  visit: Visit,
+  { order }: Pick<CustomerOrder, 'order'>,
+  { lineItemId, quantity }: PartLine,
+): string {
+  const { locale, settings } = visit;
+  const line = order.content.lines.find((one) => one.lineItemId === lineItemId)!;
+  const text = (texts: Localised) => textIn(texts, locale, settings.defaultLocale) ?? line.productNumber;
+  const amount = amountText(Number(quantity), unitSign(line.orderUnit.unit, locale, settings), locale);
+  return `${amount} ${text(line.name)}${line.variation ? ` (${text(line.variation)})` : ''}`;
+}
+
+/** `others` are no longer in the order, and have their texts with them. */
+export function partList(
+  visit: Visit,
+  opened: Pick<CustomerOrder, 'order'>,
+  parts: readonly PartLine[],
+  others: readonly { text: string }[] = [],
+): Markup | false {
+  const texts = [...parts.map((part) => partText(visit, opened, part)), ...others.map(({ text }) => text)];
+  return (
+    texts.length > 0 &&
+    html`<ul class="parts">
+      ${texts.map((text) => html`<li>${text}</li>`)}
+    </ul>`
+  );
+}
+
+const fieldOf = (lineItemId: string) => `quantity-${lineItemId}`;
+
+/** A field for the quantity of each of these lines; `quantities` are those that are filled in. */
+export function quantityFields(
+  visit: Visit,
+  { order }: Pick<CustomerOrder, 'order'>,
+  available: readonly PartLine[],
+  quantities: (part: PartLine) => string,
+): Markup {
+  const { locale, settings } = visit;
+  return html`<ul class="lines choose">
+    ${available.map((part) => {
+      const { lineItemId, quantity } = part;
+      const line = order.content.lines.find((one) => one.lineItemId === lineItemId)!;
+      const id = fieldOf(lineItemId);
+      const unit = unitText(Number(quantity), unitSign(line.orderUnit.unit, locale, settings), locale);
+      return html`<li>
+        <label class="what" for="${id}">${partText(visit, { order }, part)}</label>
+        <span class="amount"
+          ><input
+            id="${id}"
+            name="${id}"
+            type="number"
+            inputmode="decimal"
+            min="0"
+            max="${quantity}"
+            step="any"
+            value="${quantities(part)}"
+          />
+          ${unitText(Number(quantity), unit, locale)}</span
+        >
+      </li>`;
+    })}
+  </ul>`;
+}
+
+/** The parts that a form names; undefined: a quantity is no number, or larger than what is available. */
+export function parseParts(
+  field: FormRequest['field'],
+  available: readonly PartLine[],
+): PartLine[] | undefined {
+  const parts: PartLine[] = [];
+  for (const { lineItemId, quantity } of available) {
+    const text = field(fieldOf(lineItemId)).replace(',', '.') || '0';
+    if (!/^\d{1,7}(?:\.\d{1,6})?$/.test(text) || Number(text) > Number(quantity)) return undefined;
+    if (Number(text) > 0) parts.push({ lineItemId, quantity: String(Number(text)) });
+  }
+  return parts;
+}
+
+/** Carries the parts from one page of a form to the next. */
+export function hiddenParts(parts: readonly PartLine[]): Markup {
+  return html`${parts.map(
+    ({ lineItemId, quantity }) =>
+      html`<input type="hidden" name="${fieldOf(lineItemId)}" value="${quantity}" />`,
+  )}`;
+}
+
+export function backLink(visit: Visit, { path }: OpenedOrder, label: string): Markup {
+  return html`<a class="quiet" href="${to(visit, path)}">${label}</a>`;
+}

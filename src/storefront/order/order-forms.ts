@@ -1,0 +1,218 @@
+import type { CartChange, CartContext, CartRow } from '../../carts/cart.ts';
+import { CartGone } from '../../carts/cart-store.ts';
+import { addLine } from '../../carts/lines.ts';
+import { startCart } from '../../carts/shopping.ts';
+import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
+import { html } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import { messages } from '../../kernel/messages.ts';
+import {
+  cancelForCustomer,
+  mayCancel,
+  requestReturn,
+  returnableLines,
+} from '../../orders/customer-actions.ts';
+import type { OrderTokens } from '../../orders/order-link.ts';
+import type { ContentLine } from '../../pricing/content.ts';
+import { setSessionCart, shopperOf, shortName, updateCart } from '../cart/visitor-cart.ts';
+import { Redirect, type Page } from '../page.ts';
+import type { Pages } from '../pages.ts';
+import { to, type Visit } from '../visit.ts';
+import {
+  backLink,
+  openOrder,
+  orderPageWith,
+  parseParts,
+  quantityFields,
+  type OpenedOrder,
+} from './customer-order.ts';
+import { showOrder } from './order-page.ts';
+
+const FORM = { perHour: 60, hasSecretPath: true };
+const MAX_REASON_LENGTH = 500;
+
+/** The forms of an order's page: cancel it, ask for a return, order the same again. */
+export function orderForms(pages: Pages, tokens: OrderTokens): void {
+  pages.get('/order/:token/cancel', async (visit, request) => {
+    const opened = await openOrder(visit, request, tokens);
+    return mayCancel(opened) ? cancelPage(visit, opened) : new Redirect(to(visit, opened.path));
+  });
+
+  pages.post(
+    '/order/:token/cancel',
+    async (visit, request) => {
+      const { order } = await openOrder(visit, request, tokens);
+      const words = messages(visit.locale).storefront.order;
+      return saveAndShow(visit, request, tokens, {
+        change: () => visit.db.transaction((tx) => cancelForCustomer(tx, visit.shopId, order.orderId)),
+        done: words.cancelled,
+        refused: words.notCancelled,
+      });
+    },
+    FORM,
+  );
+
+  pages.get('/order/:token/return', async (visit, request) => {
+    const opened = await openOrder(visit, request, tokens);
+    return returnableLines(opened, visit.db.now).length > 0
+      ? returnPage(visit, opened)
+      : new Redirect(to(visit, opened.path));
+  });
+
+  pages.post(
+    '/order/:token/return',
+    async (visit, request) => {
+      const opened = await openOrder(visit, request, tokens);
+      const { field } = request;
+      const words = messages(visit.locale).storefront.order;
+      const available = returnableLines(opened, visit.db.now);
+      if (available.length === 0) return showOrder(visit, opened, words.notReturned);
+      const parts = parseParts(field, available);
+      const reason = field('reason');
+      const problem =
+        parts === undefined || parts.length === 0
+          ? words.chooseItems
+          : reason === '' || reason.length > MAX_REASON_LENGTH
+            ? words.wrongReason
+            : undefined;
+      if (problem !== undefined || !parts) return returnPage(visit, opened, { field, problem });
+      return saveAndShow(visit, request, tokens, {
+        change: () =>
+          visit.db.transaction((tx) =>
+            requestReturn(tx, visit.shopId, opened.order.orderId, { parts, reason }),
+          ),
+        done: words.returnRequested,
+        refused: words.notReturned,
+      });
+    },
+    FORM,
+  );
+
+  pages.post(
+    '/order/:token/reorder',
+    async (visit, request) => reorder(visit, await openOrder(visit, request, tokens)),
+    FORM,
+  );
+}
+
+/** Changes the order and shows it again. What is no longer possible is said there, and has changed nothing. */
+export async function saveAndShow(
+  visit: Visit,
+  request: { params: Readonly<Record<string, string>> },
+  tokens: OrderTokens,
+  { change, done, refused }: { change: () => Promise<void>; done: string; refused: string },
+): Promise<Page | Redirect> {
+  try {
+    await change();
+    return new Redirect(to(visit, `/order/${request.params['token']!}`), done);
+  } catch (error) {
+    // The order may have changed since the page was opened: a line may be gone.
+    const isOutdated =
+      error instanceof ValidationError || (error instanceof HttpError && error.status === 409);
+    if (!isOutdated) throw error;
+    return showOrder(visit, await openOrder(visit, request, tokens), refused);
+  }
+}
+
+function cancelPage(visit: Visit, opened: OpenedOrder): Page {
+  const words = messages(visit.locale).storefront.order;
+  const { orderNumber, paidAmount } = opened.order;
+  const title = words.cancelTitle({ number: orderNumber });
+  return orderPageWith(opened, '/cancel', {
+    title,
+    main: html`<h1>${title}</h1>
+      <p>${words.cancelText}</p>
+      ${paidAmount > 0 && html`<p>${words.cancelRefund}</p>`}
+      <form method="post" action="${to(visit, `${opened.path}/cancel`)}">
+        <button class="button">${words.cancelConfirm}</button>
+        ${backLink(visit, opened, words.keep)}
+      </form>`,
+  });
+}
+
+interface RefusedForm {
+  field: (name: string) => string;
+  problem: string | undefined;
+}
+
+function returnPage(visit: Visit, opened: OpenedOrder, refused?: RefusedForm): Page {
+  const words = messages(visit.locale).storefront.order;
+  const title = words.returnTitle({ number: opened.order.orderNumber });
+  const available = returnableLines(opened, visit.db.now);
+  return orderPageWith(opened, '/return', {
+    title,
+    ...(refused && { status: 400 }),
+    main: html`<h1>${title}</h1>
+      <p>${words.returnText}</p>
+      ${
+        refused?.problem !== undefined &&
+        html`<div class="notice" role="alert"><p class="error">${refused.problem}</p></div>`
+      }
+      <form class="narrow" method="post" action="${to(visit, `${opened.path}/return`)}" novalidate>
+        <fieldset>
+          <legend>${words.whichItems}</legend>
+          ${quantityFields(visit, opened, available, ({ lineItemId }) => refused?.field(`quantity-${lineItemId}`) ?? '0')}
+        </fieldset>
+        <div class="field">
+          <label for="reason">${words.reason}</label>
+          <textarea id="reason" name="reason" rows="4" maxlength="${MAX_REASON_LENGTH}" required>
+${refused?.field('reason') ?? ''}</textarea>
+        </div>
+        <button class="button">${words.returnSend}</button>
+        ${backLink(visit, opened, words.back)}
+      </form>`,
+  });
+}
+
+/** More names do not fit into the cookie that holds the notice. */
+const MAX_NAMED = 5;
+
+/** Puts what is still for sale into the visitor's cart, and says what is not, or not in this quantity. */
+async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> {
+  const { session, settings, currency, locale } = visit;
+  const { lines } = order.content;
+  const words = messages(locale).storefront.order;
+  let missing: typeof lines = [];
+  const change: CartChange = (cart, context) => {
+    if (!settings.currencies.includes(cart.currency)) {
+      throw new CartGone(gone('Nothing is sold in the currency of this cart any more'));
+    }
+    let next = cart;
+    missing = lines.filter((line) => {
+      const before = quantityIn(next, line.productId);
+      next = { ...next, lines: linesWith(next, line, context) };
+      return quantityIn(next, line.productId) - before < Number(line.quantity);
+    });
+    return { lines: next.lines };
+  };
+  const prefetch = { productIds: lines.map(({ productId }) => productId) };
+  const cart =
+    (session.cart && (await updateCart(visit, session.cart.id, change, prefetch))) ??
+    (await updateCart(
+      visit,
+      (await startCart(shopperOf(visit), { currency, locale })).cartId,
+      change,
+      prefetch,
+    ));
+  if (cart) setSessionCart(visit, cart, { event: 'cart:update' });
+  const names = missing.map(({ name }) => shortName(textIn(name, locale, settings.defaultLocale) ?? ''));
+  const listed = names.slice(0, MAX_NAMED).join(', ') + (names.length > MAX_NAMED ? ' …' : '');
+  return new Redirect(
+    to(visit, '/cart'),
+    names.length === 0 ? words.reordered : words.partlyReordered({ names: listed }),
+  );
+}
+
+/** The lines of the cart with one more; as they are, if the product can't be bought any more. */
+function linesWith(cart: CartRow, line: ContentLine, context: CartContext): CartRow['lines'] {
+  try {
+    return addLine(cart, line, context).lines;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return cart.lines;
+  }
+}
+
+function quantityIn({ lines }: CartRow, productId: string): number {
+  return Number(lines.find((line) => line.productId === productId)?.quantity ?? 0);
+}

@@ -1,0 +1,194 @@
+import { dateText, dateTimeText } from '../../http/dates.ts';
+import { notFound } from '../../http/errors.ts';
+import { html, webAddress, type Markup } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import { isId } from '../../kernel/ids.ts';
+import { mayCancel, returnableLines, withdrawableLines } from '../../orders/customer-actions.ts';
+import { documentFile } from '../../orders/documents/file.ts';
+import { findDocument, findDocuments } from '../../orders/documents/queries.ts';
+import { documentTitle } from '../../orders/documents/title.ts';
+import { findReturnSteps } from '../../orders/history.ts';
+import type { OrderTokens } from '../../orders/order-link.ts';
+import { paymentState } from '../../orders/payments/payment-state.ts';
+import { toOrder } from '../../orders/render.ts';
+import { orderStatus, orderTimeline, type TimelineEntry } from '../../orders/timeline.ts';
+import { trackingUrl } from '../../orders/tracking.ts';
+import { withdrawalEnd } from '../../orders/withdrawal-period.ts';
+import { nextSteps } from '../checkout/confirmation.ts';
+import { linesAndTotals, orderParties } from '../checkout/review-step.ts';
+import type { Page } from '../page.ts';
+import type { Pages } from '../pages.ts';
+import { paymentNotice } from '../payment/payment-notice.ts';
+import { moneyText } from '../../http/price-text.ts';
+import { to, type Visit } from '../visit.ts';
+import { openOrder, orderPageWith, partList, type OpenedOrder } from './customer-order.ts';
+
+/** An order has few documents; more are not listed. */
+const MAX_DOCUMENTS = 50;
+
+/**
+ * The page of an order, which emails link to: its customer sees it without signing in, because the address holds a
+ * token that nobody can guess.
+ */
+export function orderPage(pages: Pages, tokens: OrderTokens): void {
+  pages.get('/order/:token', async (visit, request) =>
+    showOrder(visit, await openOrder(visit, request, tokens)),
+  );
+
+  pages.file('/order/:token/documents/:documentId', async (visit, request) => {
+    const { order } = await openOrder(visit, request, tokens);
+    const { db, shopId } = visit;
+    const documentId = request.params['documentId']!;
+    const document = isId(documentId) ? await findDocument(db, shopId, documentId) : undefined;
+    if (document?.orderId !== order.orderId) throw notFound();
+    const file = (await documentFile(db, shopId, documentId))!;
+    return {
+      type: 'application/pdf',
+      content: file.bytes,
+      headers: {
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-robots-tag': 'noindex',
+        'content-disposition': `attachment; filename="${file.name}"`,
+      },
+    };
+  });
+}
+
+/** `problem` says why something that the customer wanted was not done. */
+export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: string): Promise<Page> {
+  const { db, shopId, locale, settings, origin } = visit;
+  const { order } = opened;
+  const words = messages(locale).storefront.order;
+  const [documents, returnSteps, payment] = await Promise.all([
+    findDocuments(db, shopId, order.orderId, { limit: MAX_DOCUMENTS, offset: 0, withPdf: false }),
+    findReturnSteps(db, shopId, order.orderId),
+    paymentState(db, shopId, order),
+  ]);
+  const view = toOrder(order, { locale, origin, settings });
+  const isUnpaid = payment.outstanding > 0 && !order.paidOn;
+  return orderPageWith(opened, '', {
+    title: words.title({ number: order.orderNumber }),
+    ...(problem !== undefined && { status: 409 }),
+    main: html`<h1>${words.title({ number: order.orderNumber })}</h1>
+      ${problem !== undefined && html`<div class="notice" role="alert"><p class="error">${problem}</p></div>`}
+      <p class="lead">${words.status[orderStatus(opened)]}</p>
+      <div class="columns">
+        <section aria-labelledby="history">
+          <h2 id="history">${words.history}</h2>
+          ${timeline(visit, opened, orderTimeline(opened, documents, returnSteps))}
+        </section>
+        <section class="todo" aria-labelledby="next">
+          <h2 id="next">${words.next}</h2>
+          ${isUnpaid && (paymentNotice(visit, opened.token, order, payment) ?? nextSteps(visit, view))}
+          ${actions(visit, opened)}
+        </section>
+      </div>
+      ${orderParties(visit, view, { hasLinks: false })} ${linesAndTotals(visit, view, order.content)}`,
+  });
+}
+
+function timeline(visit: Visit, opened: OpenedOrder, entries: readonly TimelineEntry[]): Markup {
+  return html`<ol class="timeline">
+    ${entries.map(
+      (entry) =>
+        html`<li>
+          <time datetime="${entry.at.toISOString()}"
+            >${
+              entry.kind === 'return' && entry.state === 'withdrawn'
+                ? dateTimeText(entry.at, visit.locale)
+                : dateText(entry.at, visit.locale)
+            }</time
+          >
+          <div>${entryText(visit, opened, entry)}</div>
+        </li>`,
+    )}
+  </ol>`;
+}
+
+function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Markup {
+  const { locale } = visit;
+  const words = messages(locale).storefront.order;
+  switch (entry.kind) {
+    case 'sent': {
+      const { lines, carrier, trackingCode } = entry.shipment;
+      const address = webAddress(trackingUrl(entry.shipment, opened.settings));
+      return html`<strong>${words.events.sent}</strong> ${partList(visit, opened, lines)}
+        ${carrier !== null && html`<p>${words.carrier}: ${carrier}</p>`}
+        ${
+          trackingCode !== null &&
+          html`<p>
+            ${words.trackingCode}:
+            ${address === undefined ? trackingCode : html`<a href="${address}" rel="noreferrer">${trackingCode}</a>`}
+          </p>`
+        }`;
+    }
+    case 'document': {
+      const { documentId, kind, number } = entry.document;
+      const href = to(visit, `${opened.path}/documents/${documentId}`);
+      return html`<strong>${documentTitle(kind, number, locale)}</strong>
+        <p>
+          <a href="${href}"
+            >${words.download}<span class="visually-hidden">: ${documentTitle(kind, number, locale)}</span></a
+          >
+        </p>`;
+    }
+    case 'refunded':
+      return html`<strong
+        >${words.refunded({ amount: moneyText(entry.payment.amount, opened.order.currency, locale) })}</strong
+      >`;
+    case 'return': {
+      const { state, returned } = entry;
+      const isAnswer = state === 'approved' || state === 'rejected';
+      return html`<strong>${words.returns[state]}</strong>
+        ${!isAnswer && partList(visit, opened, returned.lines, state === 'withdrawn' ? returned.unsentLines : [])}
+        ${isAnswer && returned.state === state && returned.note !== null && html`<p>${returned.note}</p>`}
+        ${state === 'approved' && sendBack(visit)}`;
+    }
+    case 'placed':
+    case 'paid':
+    case 'partlyPaid':
+    case 'dispatched':
+    case 'delivered':
+    case 'cancelled':
+      return html`<strong>${words.events[entry.kind]}</strong>`;
+  }
+}
+
+/** Where the goods of a return go. */
+function sendBack({ settings, locale }: Visit): Markup | false {
+  const { company, street, zipCode, city } = settings.invoicing;
+  const lines = [company, street, [zipCode, city].filter(Boolean).join(' ')].filter(Boolean);
+  return (
+    street !== undefined &&
+    html`<p>${messages(locale).storefront.order.sendTo}</p>
+      <address>${lines.map((line) => html`${line}<br />`)}</address>`
+  );
+}
+
+/** What the customer can do with the order now. */
+function actions(visit: Visit, opened: OpenedOrder): Markup {
+  const { db, locale } = visit;
+  const words = messages(locale).storefront.order;
+  const link = (path: string, label: string) =>
+    html`<p><a class="button quiet" href="${to(visit, opened.path + path)}">${label}</a></p>`;
+  const canWithdraw = withdrawableLines(opened, db.now).length > 0;
+  const end = withdrawalEnd(opened);
+  return html`${
+      canWithdraw &&
+      html`<p>
+          <a class="button" href="${to(visit, `${opened.path}/withdraw`)}"
+            >${messages(locale).storefront.withdrawal.start}</a
+          >
+        </p>
+        ${end !== undefined && html`<p><small>${words.withdrawUntil({ date: dateText(lastDay(end), locale) })}</small></p>`}`
+    }
+    ${mayCancel(opened) && link('/cancel', words.cancel)}
+    ${returnableLines(opened, db.now).length > 0 && link('/return', words.return)}
+    <form method="post" action="${to(visit, `${opened.path}/reorder`)}">
+      <button class="quiet">${words.reorder}</button>
+    </form>`;
+}
+
+/** The period ends at noon of the day after its last day, so that the last day is over everywhere. */
+const lastDay = (end: Date) => new Date(end.getTime() - 86_400_000);
