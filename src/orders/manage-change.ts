@@ -109,6 +109,11 @@ export function outstandingOf({ content, cancelledAt, paidAmount, refundedAmount
   return cancelledAt ? 0 : Math.max(0, content.grandTotal - paidAmount + refundedAmount);
 }
 
+/** What the customer is still to pay: what was refunded is not asked for again. */
+export function payableOf({ content, cancelledAt, paidAmount }: ManagedOrder): number {
+  return cancelledAt ? 0 : Math.max(0, content.grandTotal - paidAmount);
+}
+
 function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: RenderContext) {
   const price = (minor: number) => priceOf(minor, order.currency, 'GROSS', locale);
   const linesOf = (lines: readonly PartLine[]) =>

@@ -1,6 +1,6 @@
 import type { Queries } from '../../db/database.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
-import { outstandingOf } from '../manage-change.ts';
+import { payableOf } from '../manage-change.ts';
 import type { ManagedOrder } from '../queries.ts';
 import { findAttempts, type Attempt } from './queries.ts';
 import { providerMethodOf } from './providers.ts';
@@ -14,8 +14,8 @@ export interface PaymentState {
   state: 'open' | 'processing' | 'paid' | 'failed' | 'refunded';
   /** The customer can pay now, through a provider: POST to `/order/{token}/pay`. */
   canPay: boolean;
-  /** What is missing, in minor units. */
-  outstanding: number;
+  /** What is to be paid, in minor units. */
+  payable: number;
 }
 
 export async function paymentState(db: Queries, shopId: string, order: ManagedOrder): Promise<PaymentState> {
@@ -31,16 +31,16 @@ export function paymentStateOf(
   lastAttempt: Pick<Attempt, 'state'> | undefined,
   settings: Pick<Settings, 'paymentMethods'>,
 ): PaymentState {
-  const outstanding = outstandingOf(order);
+  const payable = payableOf(order);
   const isOnItsWay = lastAttempt?.state === 'processing' || lastAttempt?.state === 'authorized';
   const hasEnded = lastAttempt?.state === 'failed' || lastAttempt?.state === 'cancelled';
   const hasProvider = providerMethodOf(order.content, settings) !== undefined;
-  const canPay = hasProvider && outstanding > 0 && !isOnItsWay;
+  const canPay = hasProvider && payable > 0 && !isOnItsWay;
   if (order.paidAmount > 0 && order.refundedAmount === order.paidAmount) {
-    return { state: 'refunded', canPay, outstanding };
+    return { state: 'refunded', canPay, payable };
   }
-  if (outstanding === 0 && (order.paidAmount > 0 || !order.cancelledAt))
-    return { state: 'paid', canPay, outstanding };
-  if (isOnItsWay) return { state: 'processing', canPay, outstanding };
-  return { state: hasEnded ? 'failed' : 'open', canPay, outstanding };
+  if (payable === 0 && (order.paidAmount > 0 || !order.cancelledAt))
+    return { state: 'paid', canPay, payable };
+  if (isOnItsWay) return { state: 'processing', canPay, payable };
+  return { state: hasEnded ? 'failed' : 'open', canPay, payable };
 }
