@@ -15,7 +15,7 @@ export interface PaymentState {
   /** The customer can pay now, through a provider: POST to `/order/{token}/pay`. */
   canPay: boolean;
   /** What is to be paid, in minor units. */
-  payable: number;
+  outstanding: number;
 }
 
 export async function paymentState(db: Queries, shopId: string, order: ManagedOrder): Promise<PaymentState> {
@@ -31,16 +31,16 @@ export function paymentStateOf(
   lastAttempt: Pick<Attempt, 'state'> | undefined,
   settings: Pick<Settings, 'paymentMethods'>,
 ): PaymentState {
-  const payable = payableOf(order);
+  const outstanding = payableOf(order);
   const isOnItsWay = lastAttempt?.state === 'processing' || lastAttempt?.state === 'authorized';
   const hasEnded = lastAttempt?.state === 'failed' || lastAttempt?.state === 'cancelled';
   const hasProvider = providerMethodOf(order.content, settings) !== undefined;
-  const canPay = hasProvider && payable > 0 && !isOnItsWay;
+  const canPay = hasProvider && outstanding > 0 && !isOnItsWay;
   if (order.paidAmount > 0 && order.refundedAmount === order.paidAmount) {
-    return { state: 'refunded', canPay, payable };
+    return { state: 'refunded', canPay, outstanding };
   }
-  if (payable === 0 && (order.paidAmount > 0 || !order.cancelledAt))
-    return { state: 'paid', canPay, payable };
-  if (isOnItsWay) return { state: 'processing', canPay, payable };
-  return { state: hasEnded ? 'failed' : 'open', canPay, payable };
+  if (outstanding === 0 && (order.paidAmount > 0 || !order.cancelledAt))
+    return { state: 'paid', canPay, outstanding };
+  if (isOnItsWay) return { state: 'processing', canPay, outstanding };
+  return { state: hasEnded ? 'failed' : 'open', canPay, outstanding };
 }

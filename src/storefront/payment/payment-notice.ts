@@ -14,12 +14,12 @@ export function paymentNotice(
   visit: Visit,
   token: string,
   order: ManagedOrder,
-  { state, canPay, payable }: PaymentState,
+  { state, canPay, outstanding }: PaymentState,
 ): Markup | undefined {
   const { settings, locale } = visit;
   if (!providerMethodOf(order.content, settings)) return undefined;
   const words = messages(locale).storefront.payment;
-  const amount = moneyText(payable, order.currency, locale);
+  const amount = moneyText(outstanding, order.currency, locale);
   return html`<p>${words.states[state]}</p>
     ${
       canPay &&
