@@ -77,7 +77,14 @@ export interface ProductFacts {
   isVatInfoVisible?: boolean;
   isManufacturerPriceRrp?: boolean;
   isShippingLinkVisible?: boolean;
-  customisation?: { textLength: number; headline: string };
+  /** A text that the customer may type. A `textLength` of 0: the merchant has named none. */
+  customisation?: {
+    textLength: number;
+    headline: string;
+    isRequired?: boolean;
+    /** What the text costs with each unit; missing: nothing. */
+    prices?: Prices;
+  };
   /** What a base price is said for: 100 g of a content of 250 g. */
   reference?: { amount: number; unit: UnitKey; content: number };
   orderUnit?: { priceQuantity: number; unit: UnitKey; minimum: number; interval: number };

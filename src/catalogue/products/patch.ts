@@ -4,6 +4,7 @@ import { badRequest, invalid } from '../../http/errors.ts';
 import { patchOf, type JsonPatch, type PatchPath } from '../../http/json-patch.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
+import { LONGEST_CUSTOM_TEXT } from './custom-text.ts';
 import { setFact, WITHDRAWAL_EXCLUSIONS, type PriceTier, type ProductFacts } from './facts.ts';
 import { withGroups, withPrice, withTiers } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
@@ -291,17 +292,31 @@ const paths: Record<string, ProductPath> = {
     ADD_REMOVE,
     Type.Object({
       isCustomizable: Type.Boolean(),
-      customizableTextLength: Given(Type.Integer({ minimum: 0, maximum: 10_000 })),
+      customizableTextLength: Given(Type.Integer({ minimum: 0, maximum: LONGEST_CUSTOM_TEXT })),
       customizableHeadlineText: Given(Text('Headline.', 'Your engraving', LONGEST.line)),
+      isCustomizableTextRequired: Given(Type.Boolean()),
+      customizablePrice: Given(Decimal('What the text costs with each unit; 0: nothing.', 4.5)),
     }),
-    (product, value) =>
-      setFact(
-        product,
-        'customisation',
-        value?.isCustomizable
-          ? { textLength: value.customizableTextLength ?? 0, headline: value.customizableHeadlineText ?? '' }
-          : undefined,
-      ),
+    (product, value, { field, currency }) => {
+      if (!value?.isCustomizable) return setFact(product, 'customisation', undefined);
+      // Clients that only know the other three keys must not take these two away.
+      const old = product.facts.customisation;
+      const { isCustomizableTextRequired: isRequired = old?.isRequired, customizablePrice: price } = value;
+      const prices =
+        price !== undefined && price !== null
+          ? withPrice(
+              old?.prices,
+              currency,
+              amountOf(price, currency, `${field}.value.customizablePrice`) || null,
+            )
+          : old?.prices;
+      setFact(product, 'customisation', {
+        textLength: value.customizableTextLength ?? 0,
+        headline: value.customizableHeadlineText ?? '',
+        ...(isRequired && { isRequired }),
+        ...(prices && { prices }),
+      });
+    },
   ),
   '/productDataSheet': path(
     ADD_REMOVE,

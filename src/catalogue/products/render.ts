@@ -48,6 +48,11 @@ export function renderProduct(
   const { reference = { amount: 1, unit: 'piece', content: 1 }, orderUnit = ORDER_UNIT } = facts;
   const maxOrder = maxOrderOf(facts, settings);
   const prices = priceInfoOf(row, facts, settings, options);
+  const textPrice = renderPrice(
+    priceIn(facts.customisation?.prices, options.currency, settings),
+    settings,
+    options,
+  );
   const tiers = options.variant === 'search' ? {} : tierPrices(facts, settings, options);
   const { kind, minStock } = row;
   const stock = stockFields(
@@ -102,6 +107,8 @@ export function renderProduct(
     isCustomizable: facts.customisation !== undefined,
     customizableTextLength: facts.customisation?.textLength ?? 0,
     customizableHeadlineText: facts.customisation?.headline ?? '',
+    ...(facts.customisation?.isRequired && { isCustomizableTextRequired: true }),
+    ...(textPrice && { customizablePrice: textPrice }),
     newnessDate: facts.newUntil ? toSeconds(new Date(facts.newUntil)) : null,
     refAmount: reference.amount,
     refUnit: reference.unit,

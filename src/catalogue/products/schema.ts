@@ -198,6 +198,13 @@ export const Product = Type.Object(
       description: 'Headline of the field.',
       examples: ['Your engraving'],
     }),
+    isCustomizableTextRequired: Type.Optional(
+      flag('Only sold with a text; absent: the customer may leave it out.', true),
+    ),
+    customizablePrice: Type.Optional({
+      ...Price,
+      description: 'What the text costs with each unit; absent: nothing.',
+    }),
     newnessDate: Nullable({ ...Timestamp, description: 'When the mark "new" ends.' }),
     refAmount: number('Reference amount of the base price.', 100),
     refUnit: Type.String({ description: 'Its unit.', enum: [...UNIT_KEYS], examples: ['gram'] }),

@@ -12,6 +12,7 @@ import { PageEvent, type Page } from '../page.ts';
 import { availability, badges, percentText, priceBlock, productCards, shippingLink } from './product-card.ts';
 import { amountText, number } from '../amount-text.ts';
 import { priceText } from '../price-text.ts';
+import { customTextField } from './customisation.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
 import { withdrawalNote } from './withdrawal-note.ts';
 import { picturePreload, pictureView, type Picture } from './pictures.ts';
@@ -191,6 +192,7 @@ function buyForm(visit: Visit, product: Product): Markup | false {
     data-cart-add
   >
     <input type="hidden" name="productId" value="${productId}" />
+    ${customTextField(visit, product)}
     <div class="field">
       <label for="quantity">${words.quantity}</label>
       <input
