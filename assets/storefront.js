@@ -15,7 +15,7 @@ const DISPATCHED = 'kontor.dispatched';
 const methodKey = ({ name, detail }) => `${name} ${(detail.shippingMethod ?? detail.paymentMethod)._id}`;
 
 // A page without scripts of apps has no events.
-const pageEvents = () => JSON.parse(document.getElementById('page.events')?.textContent ?? '[]');
+const pageEvents = (page = document) => JSON.parse(page.getElementById('page.events')?.textContent ?? '[]');
 
 function dispatchPageEvents() {
   dispatch('page:view', { url: location.href });
@@ -142,7 +142,7 @@ function slideshow(box) {
   link.addEventListener('click', (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    zoom(link.href, large.alt, box.dataset.close);
+    zoom(link.href, large.alt);
   });
   const thumbs = all('.thumbnails a', box);
   if (thumbs.length === 0) return;
@@ -285,20 +285,25 @@ all('input[data-suggest]').forEach(suggestions);
 
 // Choosing a product: the picture in full size, and the page stays where it is when another version is chosen.
 
-function openDialog(className, closeText, ...children) {
-  const close = createElement('button', { class: 'quiet close' }, closeText);
+function openDialog(className, ...children) {
+  const { close: text } = document.body.dataset;
+  const close = createElement('button', { class: 'quiet close' }, text);
   const dialog = createElement('dialog', { class: className }, close, ...children);
   close.addEventListener('click', () => dialog.close());
-  dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close());
+  dialog.addEventListener('click', (event) => {
+    const isLink = event.target.closest('a[data-close]');
+    if (isLink) event.preventDefault();
+    if (isLink || event.target === dialog) dialog.close();
+  });
   dialog.addEventListener('close', () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();
   return dialog;
 }
 
-function zoom(address, alt, closeText) {
+function zoom(address, alt) {
   const image = createElement('img', { src: address, alt });
-  const dialog = openDialog('zoom', closeText, image);
+  const dialog = openDialog('zoom', image);
   dialog.setAttribute('aria-label', alt);
   image.addEventListener('click', ({ offsetX, offsetY }) => {
     const [x, y] = [offsetX / image.offsetWidth, offsetY / image.offsetHeight];
@@ -308,6 +313,72 @@ function zoom(address, alt, closeText) {
 }
 
 all('[data-slideshow]').forEach(slideshow);
+
+// Forms that leave the visitor on the page: the cart opens beside it, and a heart is filled.
+
+/** A button without an address of its own claims that of the page. */
+const addressOf = (form, submitter) => submitter?.getAttribute('formaction') ?? form.action;
+
+/** Returns the page that the server answers with. Without an answer the browser sends the form, and shows why. */
+async function sendForm(form, submitter, then) {
+  const body = new URLSearchParams(new FormData(form));
+  if (then) body.set('then', then);
+  const answer = await fetch(addressOf(form, submitter), { method: 'POST', body }).catch(() => undefined);
+  if (!answer?.ok) {
+    form.action = addressOf(form, submitter);
+    form.submit();
+    return undefined;
+  }
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  document.querySelector('.own').replaceWith(page.querySelector('.own'));
+  return page;
+}
+
+async function addToCart(form, submitter) {
+  const page = await sendForm(form, submitter, 'drawer');
+  if (!page) return;
+  const main = page.querySelector('main');
+  const dialog = openDialog('drawer', ...main.childNodes);
+  dialog.setAttribute('aria-label', dialog.querySelector('h1').textContent);
+  for (const event of pageEvents(page)) dispatch(event.name, event.detail);
+}
+
+function setWished(heart, is) {
+  heart.toggleAttribute('data-wished', is);
+  heart.setAttribute('aria-pressed', is);
+  const [from, to] = is ? ['add', 'remove'] : ['remove', 'add'];
+  heart.formAction = heart.formAction.replace(`/wishlist/${from}`, `/wishlist/${to}`);
+}
+
+async function toggleWish(form, heart) {
+  const isWished = heart.hasAttribute('data-wished');
+  const page = await sendForm(form, heart);
+  if (!page) return;
+  setWished(heart, !isWished);
+  for (const event of pageEvents(page)) {
+    if (event.name === 'wishlist:add') dispatch(event.name, event.detail);
+  }
+}
+
+document.addEventListener('submit', (event) => {
+  const { target: form, submitter } = event;
+  if (event.defaultPrevented || !form.matches('[data-cart-add]')) return;
+  event.preventDefault();
+  const isWish = submitter?.matches('.heart');
+  const work = isWish ? toggleWish(form, submitter) : addToCart(form, submitter);
+  void work.finally(() => setSending(false));
+});
+
+async function markWishes({ dataset }) {
+  const answer = await fetch(dataset.wishlist);
+  const wished = answer.ok ? await answer.json() : [];
+  for (const heart of all('.quick .heart')) {
+    if (wished.includes(heart.form.elements.productId.value)) setWished(heart, true);
+  }
+}
+
+const ownLinks = document.querySelector('.own[data-wishlist]');
+if (ownLinks && document.querySelector('.quick')) void markWishes(ownLinks).catch(() => {});
 
 const POSITION = 'kontor.position';
 const position = sessionStorage.getItem(POSITION);

@@ -41,6 +41,7 @@ async function fillCart(page: Page): Promise<void> {
   for (const productNumber of ['CB-102', 'AP-100', 'RO-100']) {
     await page.goto(`/shop/DemoShop/Products/${productNumber}`);
     await page.locator('form.buy button').click();
+    await page.locator('dialog').waitFor();
   }
   await page.goto('/shop/DemoShop/cart');
 }

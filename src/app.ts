@@ -100,8 +100,8 @@ export interface AppDeps {
   cartStoreOptions?: CartStoreOptions;
   /** undefined: nobody collects traces. */
   tracing?: Tracing | undefined;
-  /** Those that payment methods can name. */
-  providers?: Providers;
+  /** Payment providers that take the place of built-in ones. */
+  providers?: Partial<Providers> | undefined;
 }
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -114,7 +114,7 @@ export async function buildApp({
   isMigrated = () => true,
   cartStoreOptions = { cache: true, batch: true },
   tracing,
-  providers = createProviders(db, config),
+  providers,
 }: AppDeps): Promise<FastifyInstance> {
   const logRequest = requestLog(log);
   const hosts = createShopHosts({ db, config, log, isMigrated, port: () => portOf(app) });
@@ -210,7 +210,7 @@ export async function buildApp({
   const eventWaiting = createEventWaiting(db, log);
   let key: Promise<Buffer> | undefined;
   const loadKey = () => (key ??= installationKey(config));
-  const payments: PaymentDeps = { db, providers, loadKey, log };
+  const payments: PaymentDeps = { db, providers: createProviders(db, config, providers), loadKey, log };
   const api = operations(app, {
     config,
     db,

@@ -7,7 +7,7 @@ import { EMAIL_KINDS } from './email-kinds.ts';
 import { repeat, type Background } from './platform/background.ts';
 import { runCleanup } from './platform/cleanup.ts';
 import { startEmailWorker } from './platform/email/worker.ts';
-import type { Providers } from './orders/payments/providers.ts';
+import { createProviders, type Providers } from './orders/payments/providers.ts';
 import { startPaymentWorker } from './orders/payments/worker.ts';
 import { installationKey } from './shops/apps/sealing.ts';
 import { createEmailShopLoader } from './shops/email/shop.ts';
@@ -67,14 +67,20 @@ export interface PaymentWorkDeps {
   db: Database;
   config: Config;
   log: FastifyBaseLogger;
-  /** Those that payment methods can name. */
-  providers: Providers;
+  /** Payment providers that take the place of built-in ones. */
+  providers?: Partial<Providers> | undefined;
   /** Milliseconds between two rounds. */
   pause?: number;
 }
 
 /** Starts to ask payment providers what has become of payments, and to make refunds. */
-export function startPayments({ config, ...deps }: PaymentWorkDeps): Background {
+export function startPayments({ db, config, log, providers, pause }: PaymentWorkDeps): Background {
   let key: Promise<Buffer> | undefined;
-  return startPaymentWorker({ ...deps, loadKey: () => (key ??= installationKey(config)) });
+  return startPaymentWorker({
+    db,
+    log,
+    pause,
+    providers: createProviders(db, config, providers),
+    loadKey: () => (key ??= installationKey(config)),
+  });
 }

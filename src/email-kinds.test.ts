@@ -42,8 +42,8 @@ function rendered(
 const withOwn = (name: string, texts: MailTexts[string], locale = 'en_GB', facts: object = {}) =>
   rendered(name, locale, facts, { mailTexts: { [name]: texts }, defaultLocale: 'de_DE' });
 
-/** What stands before the link. */
-const bodyOf = ({ text }: { text: string }) => text.split('\n\n').slice(0, -3).join('\n\n');
+/** What stands before the first link. */
+const bodyOf = ({ text }: { text: string }) => text.slice(0, text.search(/\n\n[^\n]+: https:\S+\n\n/));
 
 describe('built-in words', () => {
   test('are text and HTML', () => {
@@ -208,6 +208,45 @@ Sendungsnummer: 00340434161094021501`);
     );
   });
 
+  test('of a low stock list what is left', () => {
+    expect(bodyOf(rendered('lowStock')))
+      .toBe(`These products of Harbour & Hearth have almost sold out. This is what is left:
+
+Ginger tea (TE-120): 3
+Kettle (KE-100): 0
+and 2 more`);
+    expect(rendered('lowStock', 'de_DE', { more: 1 }).text).toContain('\nund 1 weiterer\n');
+    expect(rendered('lowStock', 'fr_FR', { more: 0 }).text).not.toContain('autre');
+  });
+
+  test('of a parcel lead to the page of its carrier, and to the order', () => {
+    const { trackingUrl } = kindOf('shipped').sample as { trackingUrl: string };
+    expect(rendered('shipped').text).toContain(
+      `\n\nTrack your parcel: ${trackingUrl}\n\nView your order: ${ORDER_URL}\n\n`,
+    );
+    const { text, html } = rendered('shipped', 'de_DE', { trackingUrl: undefined });
+    expect(text).toContain(`\n\nBestellung ansehen: ${ORDER_URL}\n\nHarbour & Hearth\n`);
+    expect(html.match(/<a\s/g)).toHaveLength(1);
+  });
+
+  test.each([
+    ['merchant', 'en_GB', 'We are sorry: we had to cancel your order.'],
+    ['customer', 'fr_FR', 'Votre commande a été annulée, comme vous l’avez demandé.'],
+    ['withdrawal', 'de_DE', 'Ihre Bestellung wurde storniert, weil Sie den Vertrag widerrufen haben.'],
+  ])('of an order that was cancelled (%s) say why', (cause, locale, sentence) => {
+    expect(bodyOf(rendered('cancelled', locale, { cause })).split('\n')[0]).toBe(sentence);
+  });
+
+  test('of an order that was cancelled name what is refunded, if something was paid', () => {
+    const lines = (facts: object) =>
+      bodyOf(rendered('cancelled', 'en_GB', facts))
+        .split('\n')
+        .slice(2);
+    const paid = `Already paid, will be refunded: 30,00${NBSP}€`;
+    expect(lines({})).toEqual(['Order: ORD261115/1001', paid]);
+    expect(lines({ cause: 'unpaid', paid: null })).toEqual(['Order: ORD261115/1001']);
+  });
+
   test('of a payment say what is left to be paid, and lead to the page of the order', () => {
     expect(bodyOf(rendered('paymentReceived'))).toBe(`Thank you!
 
@@ -225,7 +264,15 @@ Harbour & Hearth hat Ihre Zahlung von 30,00${NBSP}€ für Ihre Bestellung ORD26
   });
 
   test('of an order lead to its page; what the version before has queued leads to the shop', () => {
-    for (const name of ['order', 'shipped', 'invoice', 'refund', 'paymentReceived']) {
+    for (const name of [
+      'order',
+      'shipped',
+      'cancelled',
+      'returned',
+      'invoice',
+      'refund',
+      'paymentReceived',
+    ]) {
       expect(rendered(name).text).toContain(`\n\nView your order: ${ORDER_URL}\n\n`);
     }
     expect(rendered('refund', 'en_GB', { orderId: undefined }).text).toContain(
@@ -260,10 +307,6 @@ Harbour & Hearth hat Ihre Zahlung von 30,00${NBSP}€ für Ihre Bestellung ORD26
     );
   });
 
-  test.each(KIND_NAMES)('of %s have a sample, for who wants to look at it', (name) => {
-    expect(kindOf(name).sample).toBeDefined();
-  });
-
   test('acknowledge a withdrawal with its content, date and time', () => {
     expect(bodyOf(rendered('withdrawalAcknowledgement', 'de_DE')))
       .toBe(`Harbour & Hearth bestätigt den Eingang Ihres Widerrufs.
@@ -271,14 +314,18 @@ Harbour & Hearth hat Ihre Zahlung von 30,00${NBSP}€ für Ihre Bestellung ORD26
 Datum und Uhrzeit: 15 November 2026 at 08:30 UTC
 Vertrag: Bestellung ORD261115/1001
 Name: Ada Lindqvist
-E-Mail-Adresse: ada@mail.example
+E-Mail-Adresse: ada.lindqvist@mail.example
 
 Sie haben den Vertrag über diese Artikel widerrufen:
 
-2 pcs Ginger tea
-1 pcs Kettle
+2${NBSP}× Ginger tea
+1${NBSP}× Kettle
 
 Bitte bewahren Sie diese E-Mail auf. Wenn Sie die Artikel schon erhalten haben, schicken Sie sie bitte innerhalb von 14 Tagen zurück. Wir erstatten Ihnen, was Sie dafür bezahlt haben.`);
+  });
+
+  test.each(KIND_NAMES)('of %s have a sample, for who wants to look at it', (name) => {
+    expect(kindOf(name).sample).toBeDefined();
   });
 
   test.each(KIND_NAMES)('of %s load nothing, and leave no placeholder', (name) => {
@@ -322,6 +369,11 @@ describe("a shop's own words", () => {
       customerName: 'Ada Lindqvist',
       lines: 'the table',
     },
+    lowStock: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      lines: 'the table',
+    },
     paymentReceived: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
@@ -349,6 +401,7 @@ describe("a shop's own words", () => {
       orderNumber: 'ORD261115/1001',
       carrier: 'DHL',
       trackingCode: '00340434161094021501',
+      trackingUrl: 'https://www.dhl.com/global-en/home/tracking.html?tracking-id=00340434161094021501',
       restFollows: 'The rest of your order will follow.',
       lines: 'the table',
     },
@@ -360,6 +413,19 @@ describe("a shop's own words", () => {
       documentNumber: '1001',
       total: `59,55${NBSP}€`,
     },
+    cancelled: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      cause: 'We are sorry: we had to cancel your order.',
+      paid: `30,00${NBSP}€`,
+    },
+    returned: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      lines: 'the table',
+    },
     refund: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
@@ -370,14 +436,14 @@ describe("a shop's own words", () => {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      note: 'Use the box they came in.',
+      note: 'Please use the box it came in.',
       lines: 'the table',
     },
     returnRejected: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
-      note: 'Use the box they came in.',
+      note: 'Please use the box it came in.',
       lines: 'the table',
     },
     withdrawalLink: {
@@ -390,7 +456,7 @@ describe("a shop's own words", () => {
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
       name: 'Ada Lindqvist',
-      contact: 'ada@mail.example',
+      contact: 'ada.lindqvist@mail.example',
       date: '15 November 2026 at 08:30 UTC',
       lines: 'the table',
     },

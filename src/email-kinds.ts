@@ -1,5 +1,8 @@
 import { availabilityEmail } from './catalogue/products/availability-email.ts';
 import { orderConfirmation } from './orders/confirmation-email.ts';
+import { cancelEmail } from './orders/cancel-email.ts';
+import { returnEmail } from './orders/return-email.ts';
+import { lowStockEmail } from './orders/low-stock-email.ts';
 import { newOrderEmail } from './orders/new-order-email.ts';
 import { documentEmail } from './orders/documents/document-email.ts';
 import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from './orders/payment-emails.ts';
@@ -19,6 +22,8 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   paymentFailedEmail,
   shipmentEmail,
   documentEmail,
+  cancelEmail,
+  returnEmail,
   refundEmail,
   returnApprovedEmail,
   returnRejectedEmail,
@@ -27,6 +32,7 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   availabilityEmail,
   newsletterConfirmation,
   newOrderEmail,
+  lowStockEmail,
   paymentProblemEmail,
   signInEmail,
   deactivationEmail,

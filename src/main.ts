@@ -10,7 +10,7 @@ import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { startRefreshingStatistics } from './db/statistics.ts';
 import { DEMO_TOKENS_REFUSED } from './http/demo-tokens.ts';
-import type { createProviders } from './orders/payments/providers.ts';
+import type { Providers } from './orders/payments/providers.ts';
 import type { Background } from './platform/background.ts';
 import { createLog } from './platform/log.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
@@ -38,12 +38,12 @@ export interface Demo {
 }
 
 export interface ServeOptions {
-  /** The payment providers; absent: those that are built in. */
-  createProviders?: typeof createProviders;
+  /** Payment providers that take the place of built-in ones. */
+  providers?: Partial<Providers>;
 }
 
 /** Runs the service until a signal ends it: config, database, app, listen. */
-export async function serve(config: Config, demo: Demo, options: ServeOptions = {}): Promise<void> {
+export async function serve(config: Config, demo: Demo, { providers }: ServeOptions = {}): Promise<void> {
   const signals = stopSignals();
   const lines = bufferedLines();
   const log = createLog(config.LOG_LEVEL, process.stderr.isTTY ? terminalLines(lines) : lines);
@@ -62,13 +62,11 @@ export async function serve(config: Config, demo: Demo, options: ServeOptions = 
     { buildApp },
     { startBackground, startEmails, startPayments, startWebhooks },
     { areMetricsServed, metricsServer },
-    { createProviders },
   ] = await Promise.all([
     starting,
     import('./app.ts'),
     import('./background.ts'),
     import('./platform/metrics.ts'),
-    import('./orders/payments/providers.ts'),
   ]);
   const tracing =
     config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
@@ -82,7 +80,6 @@ export async function serve(config: Config, demo: Demo, options: ServeOptions = 
     ...(config.DATABASE_POOLER !== undefined && { pooler: config.DATABASE_POOLER }),
   });
   try {
-    const providers = (options.createProviders ?? createProviders)(db, config);
     const app = await buildApp({ config, db, log, isMigrated: () => ready, tracing, providers });
     const metrics = config.METRICS_PORT === undefined ? undefined : metricsServer(app, config);
     let emails: Background | undefined;

@@ -243,10 +243,10 @@ interface QueuedEmail {
   facts: Record<string, unknown>;
 }
 
-/** The emails in the queue, without those that tell a merchant of every order, in the order of their transactions. */
+/** The emails in the queue, without what orders tell the merchant, in the order of their transactions. */
 export async function queuedEmails({ db }: Service): Promise<QueuedEmail[]> {
   const rows = await db.many<{ content: QueuedEmail }>(sql`
-    select content from job where queue = 'mail' and content ->> 'template' <> 'newOrder'
+    select content from job where queue = 'mail' and content ->> 'template' not in ('newOrder', 'lowStock')
     order by xmin::text::bigint, job_id`);
   return rows.map(({ content }) => content);
 }

@@ -359,12 +359,17 @@ describe('orders', () => {
       [
         'goods that come back, with their money',
         () => call('POST', `${at}/returns`, { lines: [lines[1]], refund: 15 }),
-        [updated('returns', 'payments', 'returnedOn', 'refundedAmount'), ['ORDER_REFUNDED', id, money(15)]],
+        [
+          updated('returns', 'payments', 'returnedOn', 'refundedAmount'),
+          ['ORDER_REFUNDED', id, money(15)],
+          ['RETURN_RECEIVED', id, { returnId: ID }],
+          ['RETURN_REFUNDED', id, { returnId: ID }],
+        ],
       ],
       [
         'goods that come back',
         () => call('POST', `${at}/returns`, { lines: [lines[0]] }),
-        [updated('returns')],
+        [updated('returns'), ['RETURN_RECEIVED', id, { returnId: ID }]],
       ],
       [
         'money that goes back',

@@ -235,6 +235,11 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
       ),
       dailyEmailsPerRecipient: fc.integer({ min: 1, max: 1_000 }),
       emailNewOrders: fc.boolean(),
+      lowStockLevel: fc.option(fc.integer({ min: 0, max: 1_000 }), { nil: null }),
+      carriers: fc.dictionary(
+        fc.constantFrom('DHL', 'Harbour Parcel'),
+        fc.constantFrom('https://parcels.example/{code}', 'https://track.example/?c={code}&l=en'),
+      ),
       mandatoryAddressFields: fc.subarray(ADDRESS_FIELDS),
       invoicing: fc.record({
         company: optional(line),

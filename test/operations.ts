@@ -1185,25 +1185,21 @@ const invoicedOrder: Fact<string> = async (shop) => {
 const lastingInvoice = once(invoicedOrder);
 
 /** An order to which everything has happened that can. */
-/** An attempt to pay an order through a provider. */
-async function insertAttempt({ service, shopId }: Shop, orderId: string, state: string): Promise<void> {
+/** An order for which a payment provider has reserved money. */
+const reservedOrder: Fact<string> = async (shop) => {
+  const { service, shopId } = shop;
+  const orderId = await placedOrder(shop);
   const { now } = service.db;
   await service.db.run(sql`
     insert into payment_attempt (shop_id, attempt_id, order_id, provider, payment_method_id, amount, currency, state,
       reference, error, created_at, updated_at)
-    values (${shopId}, ${newId(now)}, ${orderId}, 'demo', ${newId(now)}, 100, 'EUR', ${state}, ${newId(now)},
+    values (${shopId}, ${newId(now)}, ${orderId}, 'demo', ${newId(now)}, 100, 'EUR', 'authorized', ${newId(now)},
       'The provider did not answer', ${now}, ${now})`);
-}
-/** An order for which a payment provider has reserved money. */
-const reservedOrder: Fact<string> = async (shop) => {
-  const orderId = await placedOrder(shop);
-  await insertAttempt(shop, orderId, 'authorized');
   return orderId;
 };
 const managedOrder = once(async (shop) => {
   const { service, shopId } = shop;
   const orderId = await openOrder(shop);
-  await insertAttempt(shop, orderId, 'failed');
   const token = await givenToken(service, shopId);
   const lines = [{ lineItemId: SENT_LINE, quantity: 1 }];
   for (const [part, body] of [
@@ -1216,6 +1212,17 @@ const managedOrder = once(async (shop) => {
   }
   return orderId;
 });
+/** A return that the customer has asked for. */
+const requestedReturn: Fact<string> = async ({ service, shopId }, params) => {
+  const returnId = newId(service.db.now);
+  const lines = JSON.stringify([{ lineItemId: SENT_LINE, quantity: '1' }]);
+  await service.db.run(sql`
+    insert into order_return (shop_id, order_id, return_id, at, lines, restocked, state, origin, reason)
+    select shop_id, order_id, ${returnId}::uuid, ${service.db.now}::timestamptz, ${lines}::jsonb, false, 'requested',
+      'customer', 'too small'
+    from customer_order where shop_id = ${shopId} and order_id::text = lower(${params!['orderId']!})`);
+  return returnId;
+};
 /** The line of the variation: the other one stays when it is taken away. */
 const lineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).lineItemId;
 const couponLineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).couponLineItemId;
@@ -1267,6 +1274,13 @@ const legalPages = words(`
 
 const partLines = array('lines', 'lineItemId: string\nquantity: number');
 
+const managedReturn = shape(
+  'returnId: string\nreturnedOn: string\nstate: string\norigin: string',
+  partLines,
+  'unsentLines: array\nrestocked: boolean\nreason: string|null\nnote: string|null',
+  'declaredBy: string|null\ncontact: string|null',
+);
+
 /** What only the back office sees of an order. */
 const management = shape(
   object('editing', 'appId: string\nsince: string', 'object|null'),
@@ -1280,16 +1294,13 @@ const management = shape(
       'carrier: string|null\ntrackingCode: string|null',
     ),
   ),
-  array(
-    'returns',
-    shape('returnId: string\nreturnedOn: string', partLines, 'restocked: boolean\nnote: string|null'),
-  ),
+  array('returns', managedReturn),
   array(
     'payments',
     shape(
       'paymentId: string\nrecordedOn: string\nkind: string',
       priced('amount'),
-      'reference: string|null\nnote: string|null\nreturnId: string|null\nstate: string',
+      'reference: string|null\nnote: string|null\nreturnId: string|null\nstate?: string',
     ),
   ),
   array(
@@ -1830,6 +1841,18 @@ export const OPERATIONS: readonly Operation[] = [
       'lines: array\nlines[].lineItemId: string\nlines[].quantity: number|string',
       'restock?: boolean|null\nrefund?: number|string|null\nnote?: string|null',
     ),
+  }),
+
+  managing('PUT', 'returns/{returnId}', {
+    params: { orderId: openOrder, returnId: requestedReturn },
+    body: () => ({ state: 'received', restock: true, refund: null, note: 'unopened' }),
+    request: shape('state: string\nrestock?: boolean|null\nrefund?: number|string|null\nnote?: string|null'),
+  }),
+  operation('GET /manage/returns', 'orders_read', {
+    labels: [],
+    query: [...PAGING, 'state'],
+    search: 'state=refunded',
+    answer: paged(shape('orderId: string\norderNumber: string', managedReturn)),
   }),
 
   operation('GET /manage/customers/{customerId}/export', ['customers_read', 'orders_read'], {

@@ -24,11 +24,11 @@ export const BUYER = {
 };
 
 /** What the worker of payments works with. */
-export function paymentDeps(service: Service, providers?: Providers): PaymentDeps {
+export function paymentDeps(service: Service, providers: Partial<Providers> = {}): PaymentDeps {
   const { db, config } = service;
   return {
     db,
-    providers: providers ?? createProviders(db, config),
+    providers: createProviders(db, config, providers),
     loadKey: () => installationKey(config),
     log: pino({ level: 'silent' }),
   };

@@ -58,12 +58,12 @@ export const mediaServer: { s3: S3Server | undefined } = { s3: undefined };
 
 /**
  * With `beside`, another process on the database of that service, which must be closed last. With `providers`, other
- * payment providers than the built-in ones.
+ * payment providers than the built-in ones; with `log`, a log that the test reads.
  */
 export async function startService(
   environment: Record<string, string> = {},
   beside?: Service,
-  { providers }: Pick<AppDeps, 'providers'> = {},
+  { providers, log }: Partial<Pick<AppDeps, 'providers' | 'log'>> = {},
 ): Promise<Service> {
   const { name, drop } = beside ? { name: beside.database, drop: async () => {} } : await cloneDatabase();
   let fixed: Date | undefined;
@@ -78,8 +78,13 @@ export async function startService(
     DATABASE_NAMED_STATEMENTS: String(!IS_POOLED),
     ...environment,
   });
-  const log = pino({ level: config.LOG_LEVEL });
-  const app = await buildApp({ config, db, log, cartStoreOptions, ...(providers && { providers }) });
+  const app = await buildApp({
+    config,
+    db,
+    log: log ?? pino({ level: config.LOG_LEVEL }),
+    cartStoreOptions,
+    ...(providers && { providers }),
+  });
   checkAnswers(app);
   return {
     app,

@@ -70,6 +70,7 @@ export function newOrder(
     appId,
     couponCodeKey: content.coupon?.codeKey ?? null,
     beyondStock: settings.sellBeyondStock,
+    lowStockLevel: settings.lowStockLevel,
     releaseAt: releaseTime(content, settings, now),
   };
 }

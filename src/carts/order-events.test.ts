@@ -4,6 +4,7 @@ import {
   ADA,
   done,
   givenCart,
+  givenFullCart,
   givenProduct,
   givenSmallShop,
   on,
@@ -12,6 +13,8 @@ import {
 } from '../../test/carts.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
+import { lowStockEmail } from '../orders/low-stock-email.ts';
+import type { QueuedEmail } from '../platform/email/queue.ts';
 
 /** What an order tells those who read the event log, and how orders are dated. */
 
@@ -76,6 +79,55 @@ test('an order, its new customer and the stock that it takes, in one transaction
     first.creationDate,
     second.creationDate,
   ]);
+});
+
+test('products that are sold down to a level are one email an hour to the merchant', async () => {
+  const own = await givenSmallShop(service, { lowStockLevel: 2 });
+  const [tea, lamp, rope] = [
+    await givenProduct(own, { number: 'TEA', stock: 4 }),
+    await givenProduct(own, { number: 'LAMP', stock: 9 }),
+    await givenProduct(own, { number: 'ROPE', stock: 9 }),
+  ];
+  const levelOf = (productId: string, level: number) =>
+    service.db.run(
+      sql`update product set min_stock = ${level} where shop_id = ${own.shopId} and product_id = ${productId}`,
+    );
+  await levelOf(lamp, 8);
+  const reports = () =>
+    service.db.many<{ content: QueuedEmail; runAt: Date }>(sql`
+      select content, run_at as "runAt" from job
+      where shop_id = ${own.shopId} and content ->> 'template' = 'lowStock' order by run_at`);
+  const buy = async (productId: string) =>
+    done(await givenFullCart(own, { [productId]: 1 }), 'POST', '/order');
+
+  // So that no hour ends in between.
+  service.setClock(new Date());
+  await buy(rope);
+  await buy(tea);
+  expect(await reports()).toEqual([]);
+  await buy(tea);
+  await buy(lamp);
+  await buy(tea);
+  const [report, ...others] = await reports();
+  expect(others).toEqual([]);
+  const now = service.db.now.getTime();
+  service.setClock(undefined);
+  expect(report!.runAt.getTime()).toBe((Math.floor(now / 3_600_000) + 1) * 3_600_000 + 5 * 60_000);
+  expect(report!.content).toMatchObject({ to: 'shop@mail.example', locale: 'en_GB' });
+  const read = () => lowStockEmail.load!(service.db, report!.content);
+  const left = [
+    { text: 'TEA (TEA)', stock: '1' },
+    { text: 'LAMP (LAMP)', stock: '8' },
+  ];
+  expect(await read()).toEqual({
+    products: expect.toSatisfy((products: object[]) => products.length === 2),
+    more: 0,
+  });
+  expect((await read())!.products).toEqual(expect.arrayContaining(left));
+
+  // What was restocked until the email is sent is not worth one.
+  await service.db.run(sql`update product set stock = 50 where shop_id = ${own.shopId}`);
+  expect(await read()).toBeUndefined();
 });
 
 test('an order that is refused leaves no event', async () => {

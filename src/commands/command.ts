@@ -28,7 +28,7 @@ export interface Command {
   name: string;
   summary: string;
   details?: string;
-  /** Names of the arguments, as the help shows them. */
+  /** Names of the arguments, as the help shows them; `[NAME]` may be left out. */
   arguments?: readonly string[];
   /** `value` is what the help shows behind the option. */
   options?: Readonly<

@@ -11,6 +11,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   app: async () => (await import('./app.ts')).appCommands,
   webhook: async () => (await import('./webhook.ts')).webhookCommands,
   payment: async () => (await import('./payment.ts')).paymentCommands,
+  mail: async () => (await import('./mail.ts')).mailCommands,
   products: async () => (await import('./products.ts')).productCommands,
   customer: async () => (await import('./customer.ts')).customerCommands,
   demo: async () => (await import('./demo.ts')).demoCommands,
@@ -67,7 +68,7 @@ function parse(command: Command, words: string[]) {
     const { positionals, values } = parseArgs({ args: words, options, allowPositionals: true });
     const expected = command.arguments ?? [];
     const missing = expected[positionals.length];
-    if (missing !== undefined) throw new Error(`${missing} is missing`);
+    if (missing !== undefined && !missing.startsWith('[')) throw new Error(`${missing} is missing`);
     const surplus = positionals[expected.length];
     if (surplus !== undefined) {
       throw new Error(

@@ -1,6 +1,7 @@
 import type { Transaction } from '../db/database.ts';
 import { conflict } from '../http/errors.ts';
 import { recordEvents } from '../platform/events/log.ts';
+import { queueOrderCancelled, type CancelCause } from './cancel-email.ts';
 import { changeOrder } from './change.ts';
 import { recordHistory } from './history.ts';
 import { moveStock, restOf, type OpenOrder } from './manage-change.ts';
@@ -11,14 +12,14 @@ import type { ManagedOrder } from './queries.ts';
 /**
  * Cancels an order that this transaction has locked and that is not cancelled yet: what was not sent goes back into the
  * stock, and the use of the coupon is given back. The history records who did it (`appId`; null: the shop itself, or its
- * customer) and why. Returns the cancelled order.
+ * customer) and why. The customer gets an email. Returns the cancelled order.
  */
 export async function cancelOrder(
   tx: Transaction,
   shopId: string,
   open: Omit<OpenOrder, 'appId'> & { appId: string | null },
   reason: string | null,
-  cause: 'merchant' | 'unpaid' | 'customer' | 'withdrawal' = open.appId === null ? 'unpaid' : 'merchant',
+  cause: CancelCause = open.appId === null ? 'unpaid' : 'merchant',
 ): Promise<ManagedOrder> {
   const { order, dealings, appId } = open;
   const { lines, coupon } = order.content;
@@ -57,5 +58,6 @@ export async function cancelOrder(
     kind: 'cancelled',
     details: { reason, cause, givenBack: rest },
   });
+  await queueOrderCancelled(tx, shopId, cancelled, cause);
   return cancelled;
 }

@@ -19,7 +19,7 @@ import {
   statesReached,
 } from './manage-change.ts';
 import { findDealings, insertReturn, type Dealings, type PartLine } from './manage-queries.ts';
-import { lineOf, partsOf, shippedText } from './manage-shipments.ts';
+import { lineOf, partsOf, partText } from './manage-shipments.ts';
 import { lockOrder } from './queries.ts';
 import { isAnnounced, orderedLines, sentLines, sentQuantities } from './returns.ts';
 import { revised } from './revision.ts';
@@ -131,7 +131,7 @@ export async function withdraw(
   await insertReturn(tx, shopId, orderId, {
     returnId,
     lines,
-    unsentLines: unsentLines.map((part) => ({ ...part, text: shippedText(part, open) })),
+    unsentLines: unsentLines.map((part) => ({ ...part, text: partText(part, open) })),
     state: 'withdrawn',
     origin: 'withdrawal',
     declaredBy: name,
@@ -155,7 +155,7 @@ export async function withdraw(
     route: '/shop/:shopId/order/:token/withdraw/confirm',
     object: { orderId, returnId },
   });
-  const goods = withdrawn.map((part) => shippedText(part, open));
+  const goods = withdrawn.map((part) => partText(part, open));
   const facts = {
     orderId,
     orderNumber: order.orderNumber,

@@ -143,19 +143,19 @@ function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: Rende
       reference,
       note,
       returnId,
-      state,
+      ...(state !== 'done' && { state }),
     })),
-    paymentAttempts: dealings.attempts.map(
-      ({ attemptId, at, provider, state, amount, reference, error }) => ({
-        attemptId,
-        startedOn: moment(at),
-        provider,
-        state,
-        amount: price(amount),
-        reference,
-        error,
-      }),
-    ),
+    ...(dealings.attempts.length > 0 && {
+      paymentAttempts: dealings.attempts.map((attempt) => ({
+        attemptId: attempt.attemptId,
+        startedOn: moment(attempt.at),
+        provider: attempt.provider,
+        state: attempt.state,
+        amount: price(attempt.amount),
+        reference: attempt.reference,
+        error: attempt.error,
+      })),
+    }),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   refuseCancelled,
 } from './manage-change.ts';
 import { MoneyRequest } from './manage-schema.ts';
+import { queuePaymentReceived } from './payment-emails.ts';
 import { wishForAttempt } from './payments/queries.ts';
 import { recordPayment } from './record-payment.ts';
 import { refunded } from './refund.ts';
@@ -46,6 +47,7 @@ export function managedPayments(api: Operations): void {
         reference: body.reference ?? null,
         note: body.note ?? null,
       });
+      await queuePaymentReceived(tx, shopId, paid, amount);
       return managedOrder(tx, call, paid, settings);
     },
   );

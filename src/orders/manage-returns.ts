@@ -21,10 +21,11 @@ import {
 } from './manage-change.ts';
 import { countReturns, findReturns, RETURN_STATES, updateReturn, type Return } from './manage-queries.ts';
 import { ListedReturnAnswer, ReturnUpdate } from './manage-schema.ts';
-import { lineOf, partsOf, shippedText } from './manage-shipments.ts';
-import type { ManagedOrder } from './queries.ts';
+import { lineOf, partsOf, partText } from './manage-shipments.ts';
 import { emailAddressOf } from './order-email.ts';
+import type { ManagedOrder } from './queries.ts';
 import { refunded } from './refund.ts';
+import { queueOrderReturned } from './return-email.ts';
 import { returnApprovedEmail, returnRejectedEmail } from './return-emails.ts';
 import { isBack, mayBecome, orderedLines, sentLines } from './returns.ts';
 
@@ -123,7 +124,7 @@ async function answerRequest(call: UpdateCall, open: OpenOrder, returned: Return
   const to = emailAddressOf(order);
   if (to !== undefined) {
     const { orderId, orderNumber, locale } = order;
-    const goods = lines.map((part) => shippedText(part, open));
+    const goods = lines.map((part) => partText(part, open));
     await queueEmails(tx, shopId, isApproved ? returnApprovedEmail : returnRejectedEmail, [
       { to, locale, facts: { orderId, orderNumber, goods, note } },
     ]);
@@ -151,6 +152,7 @@ async function receiveGoods(call: UpdateCall, open: OpenOrder, returned: Return)
   const changed = await changeOrder(tx, shopId, order, changes, { also: ['returns'] });
   recordReturnEvent(call, open, 'RETURN_RECEIVED', returned);
   await record(call, open, 'returned', { returnId, lines: numbered(lines), restocked });
+  if (lines.length > 0) await queueOrderReturned(tx, shopId, open, lines);
   return changed;
 }
 

@@ -84,29 +84,35 @@ const Management = Type.Object(
         reference: text('What the provider calls it.', 'QP-4711'),
         note: text('Note of the merchant.', 'by bank transfer'),
         returnId: Nullable({ ...Id, description: 'The return that it was refunded for.' }),
-        state: Type.Enum(['requested', 'done', 'failed'], {
-          description:
-            'Of a refund through a payment provider: requested until the provider has made it. One that has failed counts for nothing. All others are done.',
-          examples: ['done'],
-        }),
+        state: Type.Optional(
+          Type.Enum(['requested', 'failed'], {
+            description:
+              'Of a refund through a payment provider that is not done: requested until the provider has made it; one that has failed counts for nothing. Absent: it is done.',
+            examples: ['requested'],
+          }),
+        ),
       }),
       { description: 'Payments and refunds, oldest first.' },
     ),
-    paymentAttempts: Type.Array(
-      Type.Object({
-        attemptId: { ...Id, description: 'The payment that it becomes has the same id.' },
-        startedOn: moment('When it began.'),
-        provider: Type.String({ description: 'Who handles it.', examples: ['stripe'] }),
-        state: Type.Enum(['starting', 'open', 'processing', 'authorized', 'paid', 'failed', 'cancelled'], {
-          description:
-            'What is known of it: open can still be paid; processing is on its way; authorized is reserved, and waits to be captured.',
-          examples: ['paid'],
+    paymentAttempts: Type.Optional(
+      Type.Array(
+        Type.Object({
+          attemptId: { ...Id, description: 'The payment that it becomes has the same id.' },
+          startedOn: moment('When it began.'),
+          provider: Type.String({ description: 'Who handles it.', examples: ['stripe'] }),
+          state: Type.Enum(['starting', 'open', 'processing', 'authorized', 'paid', 'failed', 'cancelled'], {
+            description:
+              'What is known of it: open can still be paid; processing is on its way; authorized is reserved, and waits to be captured.',
+            examples: ['paid'],
+          }),
+          amount: { ...Price, description: 'How much was asked for.' },
+          reference: text('What the provider calls it.', 'cs_test_a1b2c3'),
+          error: text('Why the provider could not be asked, or has refused.', 'Your card was declined.'),
         }),
-        amount: { ...Price, description: 'How much was asked for.' },
-        reference: text('What the provider calls it.', 'cs_test_a1b2c3'),
-        error: text('Why the provider could not be asked, or has refused.', 'Your card was declined.'),
-      }),
-      { description: 'Payments through a provider that were begun, oldest first.' },
+        {
+          description: 'Payments through a payment provider that were begun, oldest first. Absent: none was.',
+        },
+      ),
     ),
   },
   { title: 'order management', description: 'What only the back office sees.' },

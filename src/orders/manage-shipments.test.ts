@@ -48,10 +48,11 @@ describe('shipments and returns', () => {
       facts: {
         orderId: order.id,
         orderNumber: order.body.orderNumber,
-        goods: ['1 piece(s) TEA'],
+        goods: ['1\u00a0× TEA'],
         isRest: false,
         carrier: 'DHL',
         trackingCode: '0034',
+        trackingUrl: 'https://www.dhl.com/global-en/home/tracking.html?tracking-id=0034',
       },
     });
     const tooMuch = { lines: [{ lineItemId: teaLine, quantity: 1.000001 }] };
@@ -117,10 +118,13 @@ describe('shipments and returns', () => {
     });
     expect(back.management.refundedAmount).toEqual(price(10));
     expect(await stockOf(shop, tea)).toBe(9);
-    expect((await queuedEmails(service)).at(-1)).toMatchObject({
-      template: 'refund',
-      facts: { amount: '10.00 €' },
-    });
+    const about = { orderId: order.id, orderNumber: order.body.orderNumber };
+    expect((await queuedEmails(service)).slice(-2)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ template: 'refund', facts: { ...about, amount: '10.00 €' } }),
+        expect.objectContaining({ template: 'returned', facts: { ...about, goods: ['1\u00a0× TEA'] } }),
+      ]),
+    );
     expect(await refused(order, 'POST', '/returns', { lines: one, refund: 29.91 })).toEqual([
       409,
       'No more than 29.9 EUR can be refunded',

@@ -5,10 +5,9 @@ import { newId } from '../kernel/ids.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { toDecimal } from '../kernel/money.ts';
-import { anyText } from '../catalogue/products/render.ts';
 import { decimalOf } from '../catalogue/products/request-fields.ts';
-import { unitSign } from '../catalogue/products/units.ts';
 import { changeOrder } from './change.ts';
+import { lineText } from './line-text.ts';
 import {
   exactAmount,
   manageOperation,
@@ -31,8 +30,10 @@ import { NewReturn, NewShipment } from './manage-schema.ts';
 import { emailAddressOf } from './order-email.ts';
 import { providerMethodOf } from './payments/providers.ts';
 import { refunded } from './refund.ts';
+import { queueOrderReturned } from './return-email.ts';
 import { isBack, sentLines } from './returns.ts';
 import { shipmentEmail } from './shipment-email.ts';
+import { trackingUrl } from './tracking.ts';
 
 export function managedShipments(api: Operations): void {
   api.write(
@@ -83,10 +84,11 @@ export function managedShipments(api: Operations): void {
             facts: {
               orderId: order.orderId,
               orderNumber: order.orderNumber,
-              goods: lines.map((part) => shippedText(part, open)),
+              goods: lines.map((part) => partText(part, open)),
               isRest: restOf(order.content, shipments).length === 0,
               carrier: shipment.carrier,
               trackingCode: shipment.trackingCode,
+              trackingUrl: trackingUrl(shipment, settings) ?? null,
             },
           },
         ]);
@@ -103,7 +105,7 @@ export function managedShipments(api: Operations): void {
       name: 'createReturn',
       summary: 'Create return',
       description:
-        'Records that goods came back. They go into the stock again unless said otherwise, and what is to be refunded for them is recorded along with it. 409: more than what was sent and is not back yet, or more money than what is left of the payments.',
+        'Records that goods came back, and tells the customer by email. They go into the stock again unless said otherwise, and what is to be refunded for them is recorded along with it. 409: more than what was sent and is not back yet, or more money than what is left of the payments.',
       body: NewReturn,
       status: 201,
     },
@@ -134,15 +136,12 @@ export function managedShipments(api: Operations): void {
       const changes = { returnedOn: order.returnedOn ?? tx.now };
       const also = ['returns'];
       const details = { returnId, lines: numbered(lines), restocked };
-      recordEvents(tx, shopId, [
-        { type: 'RETURN_RECEIVED', resourceId: order.orderId, data: { returnId } },
-        ...(refund === null
-          ? []
-          : [{ type: 'RETURN_REFUNDED' as const, resourceId: order.orderId, data: { returnId } }]),
-      ]);
+      const received = { type: 'RETURN_RECEIVED', resourceId: order.orderId, data: { returnId } } as const;
       if (refund === null) {
         const returned = await changeOrder(tx, shopId, order, changes, { also });
+        recordEvents(tx, shopId, [received]);
         await record(call, open, 'returned', details);
+        await queueOrderReturned(tx, shopId, open, lines);
         return managedOrder(tx, call, returned, settings);
       }
       const paymentId = newId(tx.now);
@@ -153,11 +152,13 @@ export function managedShipments(api: Operations): void {
         { paymentId, returnId, reference: null, note },
         { changes, also, isPartOfReturn: true },
       );
+      recordEvents(tx, shopId, [received, { ...received, type: 'RETURN_REFUNDED' }]);
       await record(call, open, 'returned', {
         ...details,
         paymentId,
         refund: toDecimal(refund, order.currency),
       });
+      await queueOrderReturned(tx, shopId, open, lines);
       return managedOrder(tx, call, returned, settings);
     },
   );
@@ -206,12 +207,7 @@ export function lineOf(
   return order.content.lines.find((line) => line.lineItemId === lineItemId)!;
 }
 
-/** `2 pieces Harbour Tea (Size: small)`, in the language of the order. */
-export function shippedText(part: PartLine, open: Pick<OpenOrder, 'order' | 'settings'>): string {
-  const { order, settings } = open;
-  const { orderUnit, name, variation } = lineOf(part, open);
-  const text = (texts: Parameters<typeof anyText>[0]) =>
-    anyText(texts, order.locale, settings.defaultLocale) ?? '';
-  const amount = `${Number(part.quantity)} ${unitSign(orderUnit.unit, order.locale, settings)}`;
-  return `${amount} ${variation ? `${text(name)} (${text(variation)})` : text(name)}`;
+/** `2 × Harbour Tea (Size: small)`, in the language of the order. */
+export function partText(part: PartLine, open: Pick<OpenOrder, 'order' | 'settings'>): string {
+  return lineText(lineOf(part, open), part.quantity, open.order.locale, open.settings);
 }

@@ -29,6 +29,8 @@ export interface NewOrder {
   couponCodeKey: string | null;
   /** Sell what is not in stock. */
   beyondStock: boolean;
+  /** The stock that the merchant wants to hear of, for products without a level of their own; null: none. */
+  lowStockLevel: number | null;
   /** When it is cancelled unless something was paid; null: never. */
   releaseAt: Date | null;
 }

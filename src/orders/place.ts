@@ -4,6 +4,7 @@ import { recordEntries } from '../http/audit-entry.ts';
 import { insertEventsAt, timeAfter } from '../platform/events/log.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
 import { addPlacedOrders, insertOrderLines } from './day-sums.ts';
+import { queueLowStock } from './low-stock-email.ts';
 import type { NewOrder, OrderRequest, Placing, PlacingOptions } from './new-order.ts';
 import { decideOrders, type PlacingState } from './place-decision.ts';
 import { placedEvents } from './placed-events.ts';
@@ -173,6 +174,7 @@ async function save(
   const cartIds = orders.map(({ cartId }) => cartId);
   const newCustomerIds = new Set([...customers.values()].map(({ customerId }) => customerId));
   const events = placedEvents(orders, newCustomerIds, state);
+  const hasLowStock = events.some(({ type }) => type === 'STOCK_LOW');
   const entries = requests.flatMap(({ options }) => options.entry ?? []);
   const emails = requests.flatMap(({ options }) => options.emails);
 
@@ -195,6 +197,7 @@ async function save(
     recordEntries(tx, shopId, entries),
     queueJobs(tx, shopId, 'mail', emails),
     insertEventsAt(tx, shopId, { position: counters.event, at: createdAt }, events),
+    hasLowStock && queueLowStock(tx, shopId, { at: createdAt, after: counters.event }),
   ]);
 
   return new Map(

@@ -3,7 +3,7 @@ import type { NewEvent } from '../platform/events/log.ts';
 import type { NewOrder } from './new-order.ts';
 import { millionthsOrdered, type PlacingState } from './place-decision.ts';
 
-type PlacedOrder = Pick<NewOrder, 'orderId' | 'appId' | 'couponCodeKey' | 'content'> & {
+type PlacedOrder = Pick<NewOrder, 'orderId' | 'appId' | 'couponCodeKey' | 'content' | 'lowStockLevel'> & {
   orderNumber: string;
   buyerId: string;
 };
@@ -31,12 +31,14 @@ export function placedEvents(
 }
 
 function stockLevelEvents(orders: readonly PlacedOrder[], { stock, minStocks }: PlacingState): NewEvent[] {
+  // They are all of one shop.
+  const shopLevel = orders[0]?.lowStockLevel ?? null;
   return [...millionthsOrdered(orders)].flatMap(([productId, quantity]) => {
     const before = stock.get(productId);
     if (before === undefined) return [];
     // A level is compared with, and shown as, a number with up to six decimals.
     const after = (Math.round(Number(before) * 1e6) - Number(quantity)) / 1e6;
-    const events = stockEvents(Number(before), after, minStocks.get(productId) ?? null);
+    const events = stockEvents(Number(before), after, minStocks.get(productId) ?? shopLevel);
     return events.map((event) => ({ ...event, resourceId: productId, appId: null }));
   });
 }

@@ -4,13 +4,11 @@ import { changeOrder } from './change.ts';
 import { recordHistory } from './history.ts';
 import { statesReached, type OpenOrder } from './manage-change.ts';
 import { insertPayment, type Payment } from './manage-queries.ts';
-import { queuePaymentReceived } from './payment-emails.ts';
 import type { ManagedOrder } from './queries.ts';
 
 /**
  * Records money that came in for an order that this transaction has locked: by hand, or through a provider. `appId` is
- * null for the shop itself. An order that is cancelled reaches no state by it, and its customer hears of the refund
- * alone. Returns the order as it is then.
+ * null for the shop itself. An order that is cancelled reaches no state by it. Returns the order as it is then.
  */
 export async function recordPayment(
   tx: Transaction,
@@ -28,6 +26,5 @@ export async function recordPayment(
     kind: 'payment recorded',
     details: { paymentId, amount: toDecimal(amount, order.currency) },
   });
-  if (!order.cancelledAt) await queuePaymentReceived(tx, shopId, paid, amount);
   return paid;
 }

@@ -1,6 +1,5 @@
 import type { EmailKind } from '../platform/email/kind.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
-import { orderUrl } from './order-link.ts';
 
 /** What becomes of a return that a customer has asked for. */
 export interface ReturnAnswered {
@@ -14,10 +13,9 @@ export interface ReturnAnswered {
 
 const RETURN_EMAIL: Pick<
   EmailKind<ReturnAnswered>,
-  'isLimited' | 'sample' | 'placeholders' | 'lines' | 'link'
+  'isLimited' | 'placeholders' | 'lines' | 'link' | 'sample'
 > = {
   isLimited: false,
-  sample: { ...SAMPLE_ORDER, goods: ['2 pcs Ginger tea', '1 pcs Kettle'], note: 'Use the box they came in.' },
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     note: {
@@ -26,7 +24,8 @@ const RETURN_EMAIL: Pick<
     },
   },
   lines: { meaning: 'The goods of the return.', rows: ({ goods }) => goods.map((text) => ({ text })) },
-  link: ({ orderId }, context) => orderUrl(context, orderId),
+  link: ORDER_EMAIL.link,
+  sample: { ...SAMPLE_ORDER, goods: ['1\u00a0× Kettle'], note: 'Please use the box it came in.' },
 };
 
 export const returnApprovedEmail: EmailKind<ReturnAnswered> = {

@@ -12,6 +12,8 @@ export interface OrderShipped {
   isRest: boolean;
   carrier: string | null;
   trackingCode: string | null;
+  /** The carrier's page about the parcel. Emails that the version before has queued do not have it. */
+  trackingUrl?: string | null;
 }
 
 export const shipmentEmail: EmailKind<OrderShipped, EmailWords & Messages['email']['shipped']> = {
@@ -26,6 +28,7 @@ export const shipmentEmail: EmailKind<OrderShipped, EmailWords & Messages['email
     isRest: false,
     carrier: 'DHL',
     trackingCode: '00340434161094021501',
+    trackingUrl: 'https://www.dhl.com/global-en/home/tracking.html?tracking-id=00340434161094021501',
   },
   placeholders: {
     ...ORDER_EMAIL.placeholders,
@@ -34,11 +37,20 @@ export const shipmentEmail: EmailKind<OrderShipped, EmailWords & Messages['email
       meaning: 'The tracking code; nothing if there is none.',
       value: ({ trackingCode }) => trackingCode,
     },
+    trackingUrl: {
+      meaning: "Address of the carrier's page about the parcel; nothing if there is none.",
+      value: (facts) => facts.trackingUrl ?? null,
+    },
     restFollows: {
       meaning: '"The rest of your order will follow."; nothing if this was all.',
       value: ({ isRest }, _, { restFollows }) => (isRest ? null : restFollows),
     },
   },
   lines: { meaning: 'The goods in this parcel.', rows: ({ goods }) => goods.map((text) => ({ text })) },
+  // The parcel comes first, and the order below it.
+  link: (facts, context) => facts.trackingUrl ?? ORDER_EMAIL.link(facts, context),
+  linkLabel: (facts, words) => (facts.trackingUrl ? words.track : words.link),
+  moreLinks: (facts, context, words) =>
+    facts.trackingUrl ? [{ label: words.link, href: ORDER_EMAIL.link(facts, context) }] : [],
   words: (email) => ({ ...email.aboutOrder, ...email.shipped }),
 };

@@ -22,13 +22,6 @@ export const withdrawalAcknowledgement: EmailKind<WithdrawalDeclared> = {
   example: { en_GB: { text: '{name} has withdrawn from order {orderNumber} on {date}:\n\n{lines}' } },
   // Only who has the link to the order can cause it, and only as often as there is something to withdraw from.
   isLimited: false,
-  sample: {
-    ...SAMPLE_ORDER,
-    goods: ['2 pcs Ginger tea', '1 pcs Kettle'],
-    name: 'Ada Lindqvist',
-    contact: 'ada@mail.example',
-    date: '15 November 2026 at 08:30 UTC',
-  },
   placeholders: {
     ...ORDER_EMAIL.placeholders,
     name: { meaning: 'Who has withdrawn.', value: ({ name }) => name },
@@ -36,7 +29,13 @@ export const withdrawalAcknowledgement: EmailKind<WithdrawalDeclared> = {
     date: { meaning: 'When the withdrawal arrived, with date and time.', value: ({ date }) => date },
   },
   lines: { meaning: 'What was withdrawn.', rows: ({ goods }) => goods.map((text) => ({ text })) },
-  link: ({ orderId }, context) => orderUrl(context, orderId),
+  sample: {
+    ...SAMPLE_ORDER,
+    goods: ['2\u00a0× Ginger tea', '1\u00a0× Kettle'],
+    name: 'Ada Lindqvist',
+    contact: 'ada.lindqvist@mail.example',
+    date: '15 November 2026 at 08:30 UTC',
+  },
   words: (email) => ({ ...email.aboutOrder, ...email.withdrawalAcknowledgement }),
 };
 

@@ -13,6 +13,8 @@ export interface Page {
   main: Markup;
   /** What was searched for, which stays in the search field. */
   searchQuery?: string;
+  /** Stands in the header instead of the search, the menu and the visitor's links where nothing should lead away. */
+  header?: Markup;
   /** The address of the picture that is shown where people share the page. */
   image?: string;
   /** What the page adds to the head: structured data, a preloaded image. */

@@ -92,7 +92,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     notify(pages);
     wishlist(pages);
     signIn(pages, signInCodes(key));
-    accountOrders(pages, orderTokens(key));
+    accountOrders(pages, tokens);
     accountAddresses(pages);
     accountNewsletters(pages);
     accountDevices(pages);

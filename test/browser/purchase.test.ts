@@ -72,7 +72,7 @@ test(
     expect(names(listed)).toEqual(['page:view', 'category:view']);
     expect(listed[0]![1]).toEqual({ url: `${shop.origin}/Categories/knives` });
     expect(listed[1]![1]).toMatchObject({ category: { alias: 'knives' }, products: expect.any(Array) });
-    await page.locator('.card').getByRole('link', { name: 'Reefline Chef Knife' }).click();
+    await page.locator('.card h2').getByRole('link', { name: 'Reefline Chef Knife' }).click();
     await page.waitForURL('**/Products/KN-100');
     const clicked = await heard();
     expect(names(clicked)).toEqual(['product:click', 'page:view', 'product:view']);
@@ -86,26 +86,34 @@ test(
     await page.getByRole('group', { name: 'Blade' }).getByRole('link', { name: '16 cm' }).click();
     await page.waitForURL('**/Products/KN-101');
     await heard();
-    await page.getByRole('button', { name: 'Add to cart' }).click();
-    await page.waitForURL('**/cart');
+    await page.locator('.offer').getByRole('button', { name: 'Add to cart' }).click();
+    const drawer = page.getByRole('dialog', { name: 'Your cart' });
+    expect(await drawer.getByRole('status').innerText()).toBe('Reefline Chef Knife is in your cart.');
     const added = await heard();
-    expect(names(added)).toEqual(['page:view', 'cart:view', 'cart:add']);
-    expect(Object.keys(added[2]![1])).toEqual(['cart', 'product', 'quantity']);
-    expect(added[2]![1]).toMatchObject({ product: { productNumber: 'KN-101' }, quantity: 1 });
+    expect(names(added)).toEqual(['cart:add']);
+    expect(Object.keys(added[0]![1])).toEqual(['cart', 'product', 'quantity']);
+    expect(added[0]![1]).toMatchObject({ product: { productNumber: 'KN-101' }, quantity: 1 });
+    expect(await seriousProblems(page)).toEqual([]);
+    await drawer.getByRole('link', { name: 'Continue shopping' }).click();
+    await drawer.waitFor({ state: 'detached' });
 
     await page.getByRole('combobox').fill('sharpening stone');
     await page.getByRole('search').getByRole('option').click();
     await page.waitForURL('**/Products/KN-120');
-    await page.getByRole('button', { name: 'Add to wish list' }).click();
+    await page.locator('.offer').getByRole('button', { name: 'Add to wish list' }).click();
     await page.locator('.notice').waitFor();
+    expect(await page.locator('.offer').getByRole('button', { name: 'Remove from wish list' }).count()).toBe(
+      1,
+    );
     expect((await heard()).at(-1)).toEqual([
       'wishlist:add',
       { locale: 'en_GB', product: { productId: expect.any(String), quantity: 1 } },
     ]);
     await page.getByRole('spinbutton', { name: 'Quantity' }).fill('2');
-    await page.getByRole('button', { name: 'Add to cart' }).click();
+    await page.locator('.offer').getByRole('button', { name: 'Add to cart' }).click();
+    await drawer.getByRole('link', { name: 'View cart' }).click();
     await page.waitForURL('**/cart');
-    await heard();
+    expect(names(await heard())).toEqual(['cart:add', 'page:view', 'cart:view']);
     const stone = page.getByRole('spinbutton', { name: /Saltbox Sharpening Stone/ });
     await stone.fill('1');
     await stone.press('Tab');
@@ -194,14 +202,14 @@ test('a purchase in German on a phone without JavaScript', PATIENCE, async () =>
   await page.locator('details.menu summary').click();
   await page.locator('details.menu').getByRole('link', { name: 'Bohnen' }).click();
   await page.waitForURL('**/Categories/beans?locale=de_DE');
-  await page.locator('.card').getByRole('link', { name: 'Tidewater Espressobohnen' }).click();
+  await page.locator('.card h2').getByRole('link', { name: 'Tidewater Espressobohnen' }).click();
   await page.waitForURL('**/Products/CB-100?locale=de_DE');
   await page.getByRole('link', { name: '500 g' }).click();
   await page.waitForURL('**/Products/CB-102?locale=de_DE');
   await page.getByRole('link', { name: '250 g' }).click();
   await page.waitForURL('**/Products/CB-101?locale=de_DE');
   await page.getByLabel('Menge').fill('4');
-  await page.getByRole('button', { name: 'In den Warenkorb' }).click();
+  await page.locator('.buy-bar').getByRole('button', { name: 'In den Warenkorb' }).click();
   await page.waitForURL('**/cart?locale=de_DE');
   await page.getByRole('searchbox').fill('filterkaffee');
   await page.getByRole('searchbox').press('Enter');
@@ -209,7 +217,7 @@ test('a purchase in German on a phone without JavaScript', PATIENCE, async () =>
   await page.locator('.card').getByRole('link').first().click();
   await page.waitForURL('**/Products/CB-200?locale=de_DE');
   await page.getByLabel('Menge').fill('5');
-  await page.getByRole('button', { name: 'In den Warenkorb' }).click();
+  await page.locator('.buy-bar').getByRole('button', { name: 'In den Warenkorb' }).click();
   await page.waitForURL('**/cart?locale=de_DE');
 
   await page.getByRole('textbox', { name: 'Gutscheincode' }).fill('WRONG');

@@ -10,6 +10,7 @@ import {
   NOW,
   paymentId,
   type Shop,
+  queuedEmails,
 } from '../carts.ts';
 import {
   CANCELLED,
@@ -76,6 +77,8 @@ test('an order that nobody pays gives its goods and its coupon back, once', asyn
     appId: null,
     details: { reason: 'Not paid in time', givenBack: [{ quantity: '4' }] },
   });
+  const facts = { orderId: order.id, orderNumber: order.body.orderNumber, cause: 'unpaid', paid: null };
+  expect((await queuedEmails(service)).at(-1)).toMatchObject({ template: 'cancelled', facts });
   expect(await changesNothing(service, () => releaseAfter(30))).toBe(0);
   expect(await miscounts()).toEqual([]);
 });

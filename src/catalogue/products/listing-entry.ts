@@ -19,9 +19,6 @@ const LONGEST_NUMBERS = 2_000;
 const LONGEST_TEXT = 8_000;
 const LONGEST_RELATED = 2_000;
 
-/** Separates the own words of a product from the related ones in `listing.text`. */
-export const RELATED_WORDS = '\n';
-
 /** The weights of the own words of a product in `listing.words`; related ones have the weight C. */
 export const OWN_WEIGHTS = 'ABD';
 
@@ -142,7 +139,6 @@ export function listingEntries(
     const words = keywordsIn(facts, locale, settings.defaultLocale);
     const keywords = truncated(words.join(' | '), LONGEST_KEYWORDS);
     const parts = [name, facts.manufacturer, keywords, ...numberTexts];
-    const own = truncated(separateWords(parts.filter(Boolean).join(' | ')), LONGEST_TEXT);
     const names = lines.flat().map((category) => textIn(category.name, locale, settings.defaultLocale));
     const labels = [...names, ...valueLabels(product, settings, locale)].filter(Boolean);
     const related = truncated([...new Set(labels)].join(' | '), LONGEST_RELATED);
@@ -151,7 +147,7 @@ export function listingEntries(
       locale,
       dictionary: dictionaryOf(locale),
       name,
-      text: `${own}${RELATED_WORDS}${separateWords(related)}`,
+      text: truncated(separateWords(parts.filter(Boolean).join(' | ')), LONGEST_TEXT),
       related,
       title: [name, productNumber, keywords].join(' '),
     };

@@ -1,5 +1,5 @@
 import { sql, type Sql } from '../../db/sql.ts';
-import { dictionaryOf, OWN_WEIGHTS, RELATED_WORDS } from '../products/listing-entry.ts';
+import { dictionaryOf, OWN_WEIGHTS } from '../products/listing-entry.ts';
 import {
   beginningQuery,
   escapeLike,
@@ -41,20 +41,18 @@ export function matchesTerms({ terms, oneByOne, ownWords = false }: SearchTerms,
 }
 
 /**
- * All terms as they were typed, as parts of name, numbers, manufacturer, keywords and related words; or all of them as
- * words, in any form, of all texts. Two conditions, each of which one index answers: term by term they would be two for each, and
+ * All terms as they were typed, as parts of name, numbers, manufacturer and keywords; or all of them as words, in any
+ * form, of all texts. Two conditions, each of which one index answers: term by term they would be two for each, and
  * PostgreSQL would read everything that matches the first term.
  */
 function matchesAll(terms: readonly Term[], locale: string, ownWords: boolean): Sql {
   if (terms.length === 0) return sql`true`;
   const words = wordsQuery(terms, locale, ownWords ? OWN_WEIGHTS : '');
-  return sql`(${containsAll(terms, ownWords)} or listing.words @@ ${words})`;
+  return sql`(${containsAll(terms)} or listing.words @@ ${words})`;
 }
 
-/** The own words of a product come first in its text, so that what separates the related ones follows them. */
-function containsAll(terms: readonly Term[], ownWords: boolean): Sql {
-  const behind = ownWords ? `${RELATED_WORDS}%` : '';
-  const [first, second, ...others] = longestFirst(terms).map((term) => `${likePattern(term)}${behind}`);
+function containsAll(terms: readonly Term[]): Sql {
+  const [first, second, ...others] = longestFirst(terms).map(likePattern);
   if (second === undefined) return sql`listing.text like ${lowered(first!)}`;
   return sql`listing.text like ${lowered(first!)} and listing.text like ${lowered(second)}
     and listing.text like all (${loweredAll(others)})`;

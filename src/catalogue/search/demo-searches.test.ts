@@ -102,6 +102,8 @@ const GERMAN: Expected[] = [
   ['leuchte messing', 'LA-100'],
   ['lampe', 'LA-110'],
   ['messer', ['KN-100', 'KN-110', 'KN-120']],
+  // A part of the name of a category.
+  ['getränke', ['DR-120', 'DR-100', 'DR-110']],
   ['kaltgetränke', ['DR-120', 'DR-100', 'DR-110']],
   ['geschenk', ['GI-110', 'GI-100', 'GI-120', 'RO-100']],
   ['grüner tee', 'TE-100'],

@@ -1,7 +1,9 @@
 import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
+import { textIn, type Localised } from '../../http/locale.ts';
 import { isId } from '../../kernel/ids.ts';
 import type { ImageSizes } from '../../platform/media/images.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
 import {
   ORDERS,
   pageVersions,
@@ -26,8 +28,10 @@ import {
   parseQuery,
   probableWord,
   queryText,
+  separateWords,
   typoExpression,
   typoPatterns,
+  wordWith,
   type Term,
 } from './query.ts';
 
@@ -100,21 +104,44 @@ async function findAlternative(
   const known: Term[] = [];
   const corrected: Term[] = [];
   for (const term of terms) {
-    if (!isUnknown && (await occurs(db, shopId, scope, term))) {
-      known.push(term);
-      corrected.push(term);
+    const isKnown = !isUnknown && (await occurs(db, shopId, scope, term));
+    const names = isKnown ? [] : await findRelatedNames(db, shopId, scope.locale);
+    const whole = isKnown ? term.text : wordWith(term, names);
+    if (whole !== undefined) {
+      known.push({ ...term, text: whole });
+      corrected.push({ ...term, text: whole });
     } else if (isCorrectable(term)) {
-      const text = await findProbableWord(db, shopId, scope, term.text);
+      const text = (await findProbableWord(db, shopId, scope, term.text)) ?? probableWord(term.text, names);
       if (text !== undefined) corrected.push({ text, isPhrase: false });
     }
   }
   const isCorrected = known.length < terms.length;
-  const mayFind = corrected.length === terms.length && (isCorrected || terms.length > 1);
+  const isChanged = corrected.some(({ text }, index) => text !== terms[index]?.text);
+  const mayFind = corrected.length === terms.length && (isChanged || terms.length > 1);
   return {
     known,
-    alternative: mayFind ? { terms: corrected, oneByOne: !isCorrected } : undefined,
+    alternative: mayFind ? { terms: corrected, oneByOne: !isCorrected && terms.length > 1 } : undefined,
     isCorrected,
   };
+}
+
+/** A shop with more categories has its first ones corrected. */
+const MOST_NAMES = 1_000;
+
+/**
+ * What categories and the values of attributes are called. Search knows these by whole words and their beginnings; they
+ * are few, so that parts of them and typing errors are looked for here.
+ */
+async function findRelatedNames(db: Queries, shopId: string, locale: string): Promise<string[]> {
+  const { productTypes, defaultLocale } = await shopSettings(db, shopId);
+  const categories = await db.many<{ name: Localised }>(sql`
+    select name from category where shop_id = ${shopId} and visible and parent_id is not null
+    order by number limit ${MOST_NAMES}`);
+  const values = productTypes.flatMap(({ attributes }) => attributes.flatMap((one) => one.values));
+  return [...categories, ...values].flatMap(({ name }) => {
+    const text = textIn(name, locale, defaultLocale);
+    return text ? [separateWords(text).toLowerCase()] : [];
+  });
 }
 
 /** Whether any product has the term. */

@@ -144,6 +144,13 @@ export function isOneLetterOff(left: string, right: string): boolean {
   );
 }
 
+/** The first word in these texts that a term is a part of. */
+export function wordWith({ text, isPhrase }: Term, texts: readonly string[]): string | undefined {
+  if (isPhrase || Array.from(text).length < 3) return undefined;
+  const lowered = text.toLowerCase();
+  return texts.flatMap((one) => one.split(' ')).find((word) => word.includes(lowered));
+}
+
 /** Of the words in these texts, the one that was probably meant: the most frequent that is one letter off. */
 export function probableWord(typed: string, texts: readonly string[]): string | undefined {
   const lowered = typed.toLowerCase();

@@ -3,20 +3,28 @@ import type { Database } from '../../db/database.ts';
 import type { Content } from '../../pricing/content.ts';
 import type { PaymentMethod, Settings } from '../../shops/settings/settings.ts';
 import { createDemoProvider } from './demo-provider.ts';
+import { createMollieProvider } from './mollie.ts';
 import type { PaymentProvider } from './provider.ts';
+import { createStripeProvider } from './stripe.ts';
 
 /** The providers by their names in settings files, as people and the API call them. */
 export const PROVIDER_LABELS = {
   demo: 'Demo payment',
+  mollie: 'Mollie',
+  stripe: 'Stripe',
 } as const;
 
 export type ProviderName = keyof typeof PROVIDER_LABELS;
 
 export type Providers = Readonly<Record<ProviderName, PaymentProvider>>;
 
-export function createProviders(db: Database, config: Config): Providers {
+/** `others` take the place of built-in ones. */
+export function createProviders(db: Database, config: Config, others: Partial<Providers> = {}): Providers {
   return {
     demo: createDemoProvider(db, { isAvailable: isPrivate(config) }),
+    mollie: createMollieProvider(),
+    stripe: createStripeProvider(),
+    ...others,
   };
 }
 

@@ -38,10 +38,8 @@ export async function settleRefund(
     await changeOrder(tx, shopId, order, { refundedAmount }, also);
     await recordHistory(tx, shopId, orderId, { appId: null, kind: 'refund failed', details });
     const settings = await shopSettings(tx, shopId);
-    await queuePaymentProblem(tx, shopId, settings, order, {
-      problem: 'refundFailed',
-      amount: refund.amount,
-    });
+    const problem = { problem: 'refundFailed', amount: refund.amount } as const;
+    await queuePaymentProblem(tx, shopId, settings, order, problem);
     return;
   }
   await changeOrder(tx, shopId, order, {}, also);

@@ -6,8 +6,8 @@ import { changeOrder } from '../change.ts';
 import { recordHistory } from '../history.ts';
 import { outstandingOf } from '../manage-change.ts';
 import { findDealings } from '../manage-queries.ts';
+import { queuePaymentFailed, queuePaymentProblem, queuePaymentReceived } from '../payment-emails.ts';
 import { lockOrder, type ManagedOrder } from '../queries.ts';
-import { queuePaymentFailed, queuePaymentProblem } from '../payment-emails.ts';
 import { recordPayment } from '../record-payment.ts';
 import { refunded } from '../refund.ts';
 import { nextCheck } from './checks.ts';
@@ -80,30 +80,34 @@ async function receive(
   const payment = { paymentId: attemptId, amount: captured, reference, note: null };
   const paid = await recordPayment(tx, shopId, { order, dealings, appId: null }, payment);
   const excess = captured - outstanding;
+  if (excess < captured) await queuePaymentReceived(tx, shopId, paid, captured - Math.max(0, excess));
   if (excess <= 0) return;
+  const settings = await shopSettings(tx, shopId);
+  await queuePaymentProblem(tx, shopId, settings, paid, { problem: 'notNeeded', amount: excess });
   const refund = { paymentId: newId(tx.now), reference: null, note: null, returnId: null };
   await refunded({ tx, shopId }, { order: paid, appId: null }, excess, refund, {
     reason: order.cancelledAt ? 'paid after the order was cancelled' : 'paid more than was outstanding',
   });
-  const settings = await shopSettings(tx, shopId);
-  await queuePaymentProblem(tx, shopId, settings, order, { problem: 'notNeeded', amount: excess });
 }
 
-/** Nothing came of it. The shopper can try again, unless the order is cancelled. */
+/** Nothing came of it. Unless the order is to be cancelled, its customer is told how to try again. */
 async function recordEnd(
   tx: Transaction,
   shopId: string,
   order: ManagedOrder,
-  { attemptId, provider, state, amount, currency }: Attempt,
+  attempt: Attempt,
 ): Promise<void> {
+  const { attemptId, provider, state, amount, currency } = attempt;
   await changeOrder(tx, shopId, order, {}, { also: ['payments'] });
   await recordHistory(tx, shopId, order.orderId, {
     appId: null,
     kind: 'payment failed',
     details: { attemptId, provider, state, amount: toDecimal(amount, currency) },
   });
-  // A payment that was cancelled ended because the order did, or because another one has begun.
-  if (state !== 'failed' || order.cancelledAt || outstandingOf(order) === 0) return;
+  // A page that was closed because the order has another amount now is followed by another one.
+  const isDue = attempt.releaseAt !== null && attempt.releaseAt <= tx.now;
+  const canBePaid = outstandingOf(order) === amount && !isDue;
+  if (!canBePaid) return;
   await queuePaymentFailed(tx, shopId, order);
   const settings = await shopSettings(tx, shopId);
   await queuePaymentProblem(tx, shopId, settings, order, { problem: 'failed', amount });

@@ -1,4 +1,10 @@
-import { SHOP_PLACEHOLDERS, type EmailContext, type EmailKind } from '../../platform/email/kind.ts';
+import type { Messages } from '../../kernel/messages.ts';
+import {
+  SHOP_PLACEHOLDERS,
+  type EmailContext,
+  type EmailKind,
+  type EmailWords,
+} from '../../platform/email/kind.ts';
 import { newsletterTokens, newsletterUrls } from './links.ts';
 
 /** Somebody asked for newsletters with this address. */
@@ -15,7 +21,9 @@ const urlsOf = ({ installationKey, ...recipient }: EmailContext) =>
 const confirmUrl = ({ requestId }: NewsletterRequested, context: EmailContext) =>
   urlsOf(context).confirm(requestId);
 
-export const newsletterConfirmation: EmailKind<NewsletterRequested> = {
+type NewsletterWords = EmailWords & Messages['email']['newsletter'];
+
+export const newsletterConfirmation: EmailKind<NewsletterRequested, NewsletterWords> = {
   name: 'newsletter',
   occasion: 'To whoever asked for a newsletter, with the link that confirms it.',
   example: { en_GB: { subject: 'One more click for {newsletters}' } },
@@ -37,5 +45,6 @@ export const newsletterConfirmation: EmailKind<NewsletterRequested> = {
     },
   },
   link: confirmUrl,
+  moreLinks: (_, context, { unsubscribe }) => [{ label: unsubscribe, href: urlsOf(context).unsubscribe }],
   words: (email) => email.newsletter,
 };

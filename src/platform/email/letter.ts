@@ -5,11 +5,19 @@ export interface Letter {
   subject: string;
   /** Paragraphs, which may have several lines, and tables, in their order. */
   body: (string | readonly Row[])[];
-  link: { label: string; href: string };
+  /** A button. */
+  link: Link;
+  /** Below the button. */
+  moreLinks: readonly Link[];
   /** Stand below the link, whatever words the shop has chosen: addresses, how to pay, what is attached. */
   sections: readonly Section[];
   /** Why the recipient gets this email. */
   footer: string;
+}
+
+export interface Link {
+  label: string;
+  href: string;
 }
 
 export interface Section {
@@ -37,6 +45,8 @@ export interface Design {
   /** Of the button. */
   accent: string;
   onAccent: string;
+  /** Of links on white. */
+  link: string;
   /** `src` is the address of an attachment. */
   logo: { src: string; width: number; height: number } | undefined;
   /** The name of the shop stands beside the logo. Without a logo it always stands there. */
@@ -55,14 +65,14 @@ export function oneLine(text: string): string {
 export type Labelled = (parts: { label: string; text: string }) => string;
 
 export function plainLetter(
-  { body, link, sections, footer }: Letter,
+  { body, link, moreLinks, sections, footer }: Letter,
   name: string,
   labelled: Labelled,
 ): string {
   const rowsText = (rows: readonly Row[]) => rows.map((row) => plainRow(row, labelled)).join('\n');
   const parts = [
     ...body.map((block) => (typeof block === 'string' ? block : rowsText(block))),
-    labelled({ label: link.label, text: link.href }),
+    ...[link, ...moreLinks].map(({ label, href }) => labelled({ label, text: href })),
     ...sections.map(({ title, rows }) => `${oneLine(title).toUpperCase()}\n${rowsText(rows)}`),
     name,
     `-- \n${footer}`,
@@ -82,7 +92,7 @@ const FONT = "-apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
  * read: the logo comes with the email.
  */
 export function htmlLetter(
-  { subject, body, link, sections, footer }: Letter,
+  { subject, body, link, moreLinks, sections, footer }: Letter,
   name: string,
   language: string,
   design: Design,
@@ -128,6 +138,12 @@ export function htmlLetter(
                         >${link.label}</a
                       >
                     </p>
+                    ${moreLinks.map(
+                      ({ label, href }) =>
+                        html`<p style="margin: 12px 0 0">
+                          <a href="${href}" style="color: ${design.link}">${label}</a>
+                        </p>`,
+                    )}
                     ${sections.map(
                       ({ title, rows }) =>
                         html`<h2 style="margin: 28px 0 0; font-size: 16px; line-height: 1.4">${title}</h2>

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import { insertInto } from '../../db/insert.ts';
+import { sql } from '../../db/sql.ts';
 
 /** A job runs after the response was sent, and survives a crash: it waits in the same database. */
 export interface NewJob {
@@ -16,6 +17,23 @@ const insert = insertInto('job', {
   run_at: 'timestamptz',
   attempts: 'bigint',
 });
+
+/**
+ * Queues a job that runs at `runAt`, unless one with this id waits already. Two transactions that queue the same one wait
+ * for each other.
+ */
+export async function queueJobOnce(
+  tx: Transaction,
+  shopId: string,
+  queue: string,
+  { id, content }: NewJob,
+  runAt: Date,
+): Promise<void> {
+  await tx.run(sql`
+    insert into job (shop_id, job_id, queue, content, created_at, run_at, attempts)
+    values (${shopId}, ${id}, ${queue}, ${content}, ${tx.now}, ${runAt}, 0)
+    on conflict (shop_id, job_id) do nothing`);
+}
 
 /** Queues jobs of a shop in one statement, as a part of the transaction: a rollback leaves none of them. */
 export async function queueJobs(

@@ -29,6 +29,7 @@ export function emailDesign({ theme }: Pick<Settings, 'theme'>, logo: Design['lo
     muted: visible(GREY, [background], READABLE),
     accent,
     onAccent: mostVisible(['#ffffff', '#000000'], [accent]),
+    link: visible(accent, ['#ffffff'], READABLE),
     logo,
     showName: theme.showName ?? false,
   };

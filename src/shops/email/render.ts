@@ -30,7 +30,8 @@ export function renderEmail(
   const letter: Letter = {
     subject: fillSubject(own?.subject ?? '', values) || fillSubject(words.subject, values),
     body: fillBody(own?.text ?? words.text, values, kind.lines?.rows(facts, words)),
-    link: { label: words.link, href: kind.link(facts, context) },
+    link: { label: kind.linkLabel?.(facts, words) ?? words.link, href: kind.link(facts, context) },
+    moreLinks: kind.moreLinks?.(facts, context, words) ?? [],
     sections: kind.sections?.(facts, words) ?? [],
     footer: words.footer,
   };

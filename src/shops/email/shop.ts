@@ -7,7 +7,7 @@ import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import type { EmailShop } from '../../platform/email/worker.ts';
 import { installationKey } from '../apps/sealing.ts';
 import { findSettings } from '../settings/settings.ts';
-import { emailDesign, loadLogo } from './design.ts';
+import { emailDesign, loadLogo, type Logo } from './design.ts';
 import { renderEmail } from './render.ts';
 
 /** Loads the shops that send emails; `origin` is the scheme and host of the links in them. */
@@ -15,21 +15,26 @@ export function createEmailShopLoader({
   db,
   config,
   origin,
+  logo: logoPlace = 'attached',
 }: {
   db: Database;
   config: Config;
   origin: string;
+  /** A page that is looked at in a browser has no attachments. */
+  logo?: 'attached' | 'in the page';
 }): (shopId: string) => Promise<EmailShop | undefined> {
   const host = new URL(origin).hostname;
   const storage = openMediaStorage(config);
   const cid = `logo@${host}`;
+  const logoSource = ({ png }: Logo) =>
+    logoPlace === 'attached' ? `cid:${cid}` : `data:image/png;base64,${png.toString('base64')}`;
   let key: Buffer | undefined;
   return async (shopId) => {
     const settings = await findSettings(db, shopId);
     if (!settings) return undefined;
     const signingKey = (key ??= await installationKey(config));
     const logo = await loadLogo(db, storage, settings);
-    const design = emailDesign(settings, logo && { ...logo, src: `cid:${cid}` });
+    const design = emailDesign(settings, logo && { ...logo, src: logoSource(logo) });
     const { email: shopAddress, defaultLocale, dailyEmailsPerRecipient } = settings;
     return {
       dailyEmailsPerRecipient,

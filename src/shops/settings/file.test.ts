@@ -105,6 +105,8 @@ describe('a new shop', () => {
       maxPerOrder: null,
       dailyEmailsPerRecipient: 20,
       emailNewOrders: true,
+      lowStockLevel: null,
+      carriers: {},
       mandatoryAddressFields: [],
       invoicing: {},
       mails: {},
@@ -204,6 +206,8 @@ describe('apply', () => {
       maxPerOrder: 2.5,
       dailyEmailsPerRecipient: 5,
       emailNewOrders: false,
+      lowStockLevel: 5,
+      carriers: { 'Harbour Parcel': 'https://parcels.example/{code}' },
     });
 
     expect(changes).toEqual([
@@ -241,6 +245,8 @@ describe('apply', () => {
       '+ maxPerOrder: 2.5',
       '~ dailyEmailsPerRecipient: 20 -> 5',
       '~ emailNewOrders: true -> false',
+      '+ lowStockLevel: 5',
+      '+ carriers.Harbour Parcel: https://parcels.example/{code}',
     ]);
   });
 
@@ -1156,7 +1162,7 @@ mails:
         'mails.refund.de_DE.text (line 6): names {constructor}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
         'mails.refund.de_DE.text (line 6): names {total}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
         'mails.refund.de_DE.text (line 6): names {}, expected one of {shopName}, {shopUrl}, {orderNumber}, {amount}',
-        'mails.shipped.de_DE.subject (line 9): names {lines}, expected one of {shopName}, {shopUrl}, {orderNumber}, {carrier}, {trackingCode}, {restFollows}',
+        'mails.shipped.de_DE.subject (line 9): names {lines}, expected one of {shopName}, {shopUrl}, {orderNumber}, {carrier}, {trackingCode}, {trackingUrl}, {restFollows}',
       ],
     ],
     [

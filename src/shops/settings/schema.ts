@@ -730,6 +730,32 @@ export const SettingsSchema = Section(
       }),
       true,
     ),
+    lowStockLevel: Setting(
+      Nullable(
+        Type.Number({
+          minimum: 0,
+          maximum: 1_000_000,
+          description:
+            'The shop hears by email and event when a product is sold down to this stock, unless the product has a level of its own (minStocklevel). null: only products with a level of their own.',
+          examples: [5],
+        }),
+      ),
+      null,
+    ),
+    carriers: Setting(
+      MapOf(
+        '^\\S(?:.{0,98}\\S)?$',
+        Pattern(
+          '^https://[^\\s{}]*\\{code\\}[^\\s{}]*$',
+          'Address of the page that shows where a parcel is; {code} stands for the tracking code.',
+          'https://parcels.example/track?code={code}',
+          2000,
+        ),
+        'Tracking pages by the name of the carrier, as shipments name it. Colissimo, DHL, DPD, GLS, Hermes, La Poste, Royal Mail and UPS are built in.',
+        { 'Harbour Parcel': 'https://parcels.example/track?code={code}' },
+      ),
+      {},
+    ),
     mandatoryAddressFields: Setting(
       List(
         Type.Enum(ADDRESS_FIELDS, { description: 'Field of an address.', examples: ['phoneNumber'] }),

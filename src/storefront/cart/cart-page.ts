@@ -192,7 +192,7 @@ function couponForm(visit: Visit, { cart, view }: VisitorCart, rejection: Reject
 }
 
 /** The link to the checkout, or the reason why there is none. */
-function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: Obstacle | undefined): Markup {
+export function checkoutLink(visit: Visit, visitorCart: VisitorCart, obstacle: Obstacle | undefined): Markup {
   if (!obstacle) {
     return html`<p>
       <a class="button" href="${to(visit, '/checkout')}"

@@ -121,6 +121,24 @@ export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {})
     <br /><small>${words.itemNumber} ${line.sku}</small> <br /><small>${price}</small>`;
 }
 
+/** The lines in little space and without links, where the cart is not what the page is about. */
+export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
+  return html`<ul class="lines short">
+    ${lines.map(
+      (line) =>
+        html`<li>
+          ${linePicture(line)}
+          <div class="what">
+            ${line.name}
+            ${line.variationString !== null && html`<br /><small>${line.variationString}</small>`}
+            <br /><small>${amountText(line.quantity.amount, line.orderUnitShort, locale)}</small>
+          </div>
+          <span class="price">${priceText(line.lineItemPrice, locale)}</span>
+        </li>`,
+    )}
+  </ul>`;
+}
+
 /** The law wants it said before the purchase that there is no right of withdrawal. */
 export function orderLines(visit: Visit, { lineItemContainer }: Sums, content: Content): Markup {
   return html`<ul class="lines">

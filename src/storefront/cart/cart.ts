@@ -17,6 +17,7 @@ import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.t
 import { givenText } from '../../catalogue/products/custom-text.ts';
 import { customTextMessage } from '../product/customisation.ts';
 import { isId } from '../../kernel/ids.ts';
+import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
 import { cartPage } from './cart-page.ts';
 import { findCart, updateCart, setSessionCart, shopperOf, shortName } from './visitor-cart.ts';
 import { amountText, number } from '../amount-text.ts';
@@ -34,19 +35,26 @@ export function cart(pages: Pages): void {
       (await pickUpCart(visit, request, '/cart')) ?? cartPage(visit, await findCart(visit)),
   );
 
+  pages.get(DRAWER_PATH, async (visit) => drawerPage(visit, await findCart(visit)));
+
   pages.post('/cart/add', async (visit, { field, referrerPath }) => {
+    // The script stays on the page and shows the cart, or why nothing was added, beside it.
+    const isInPlace = field('then') === 'drawer';
+    const formPath = isInPlace ? to(visit, DRAWER_PATH) : referrerPath;
     const productId = field('productId').toUpperCase();
     const quantity = parseQuantity(field('quantity') || '1');
     const words = messages(visit.locale).storefront.cart;
-    if (!isId(productId)) return new Redirect(referrerPath, words.notForSale);
-    if (quantity === undefined || quantity === 0) return new Redirect(referrerPath, words.wrongQuantity);
+    if (!isId(productId)) return new Redirect(formPath, words.notForSale);
+    if (quantity === undefined || quantity === 0) return new Redirect(formPath, words.wrongQuantity);
     try {
-      return await addToCart(visit, { productId, quantity, customText: givenText(field('customText')) });
+      const added = { productId, quantity, customText: givenText(field('customText')) };
+      const notice = await addToCart(visit, added);
+      return new Redirect(to(visit, isInPlace ? DRAWER_PATH : '/cart'), notice);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       // The text is typed on the page of the product, wherever the button was.
-      const path =
-        error instanceof WrongCustomText ? to(visit, productPath(error.productNumber)) : referrerPath;
+      const isElsewhere = error instanceof WrongCustomText && !isInPlace;
+      const path = isElsewhere ? to(visit, productPath(error.productNumber)) : formPath;
       return new Redirect(path, rejectionText(visit, error));
     }
   });
@@ -127,10 +135,11 @@ function parseQuantity(text: string): number | undefined {
 
 const rounded = (amount: number) => Number(amount.toFixed(6));
 
+/** Returns the notice about what was added. */
 async function addToCart(
   visit: Visit,
   added: { productId: string; quantity: number; customText: string | undefined },
-): Promise<Redirect> {
+): Promise<string> {
   const { session, settings, currency, locale } = visit;
   let before = 0;
   const change: CartChange = (cart, context) => {
@@ -146,11 +155,9 @@ async function addToCart(
   const line = findLine(cart, added)!;
   const more = rounded(line.quantity.amount - before);
   setSessionCart(visit, cart, { event: 'cart:add', lineItemId: line.lineItemId, quantity: more });
-  const notice =
-    more === added.quantity
-      ? messages(locale).storefront.cart.added({ name: shortName(line.name) })
-      : quantityNotice(visit, line);
-  return new Redirect(to(visit, '/cart'), notice);
+  return more === added.quantity
+    ? messages(locale).storefront.cart.added({ name: shortName(line.name) })
+    : quantityNotice(visit, line);
 }
 
 /** A line by its id, or by what was added to it. */

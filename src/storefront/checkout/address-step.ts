@@ -16,7 +16,7 @@ import {
   type AddressKind,
   type AddressValues,
 } from './address-form.ts';
-import { steps } from './steps.ts';
+import { besideCart, checkoutHeader } from './steps.ts';
 import { messages } from '../../kernel/messages.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
@@ -100,34 +100,37 @@ export async function addressPage(
     isPrivate: true,
     ...(problems.length > 0 && { status: 400 }),
     events: await cartEvents(visit, visitorCart.view),
-    main: html`<h1>${words.title}</h1>
-      ${steps(visit, visitorCart, '/checkout')} ${help} ${errorList(visit, errors, form)}
+    header: checkoutHeader(visit, visitorCart, '/checkout'),
+    main: html`<h1>${words.address}</h1>
+      ${help} ${errorList(visit, errors, form)}
       ${
         form.newCountry &&
         html`<p class="notice" role="status">
           ${words.countryChanged({ country: countryName(form.newCountry, languageTag(locale)) })}
         </p>`
       }
-      <form class="narrow" method="post" action="${to(visit, '/checkout')}">
-        <fieldset>
-          <legend><h2>${words.billingAddress}</h2></legend>
-          ${addressField(visit, formOf('billing'), 'emailAddress')} ${addressFields(visit, formOf('billing'))}
-        </fieldset>
-        <div class="field">
-          <label
-            ><input type="checkbox" name="elsewhere" value="yes" ${form.isElsewhere && html`checked`} />
-            <span>${words.otherAddress}</span></label
-          >
-        </div>
-        <fieldset class="elsewhere">
-          <legend><h2>${words.deliveryAddress}</h2></legend>
-          ${addressFields(visit, formOf('shipping'))}
-        </fieldset>
-        <p>
-          <button class="button">${words.continue}</button>
-          <a class="quiet" href="${to(visit, '/cart')}">${words.back}</a>
-        </p>
-      </form>`,
+      ${besideCart(
+        visit,
+        visitorCart,
+        html`<form class="narrow" method="post" action="${to(visit, '/checkout')}">
+          <fieldset>
+            <legend><h2>${words.billingAddress}</h2></legend>
+            ${addressField(visit, formOf('billing'), 'emailAddress')}
+            ${addressFields(visit, formOf('billing'))}
+          </fieldset>
+          <div class="field">
+            <label
+              ><input type="checkbox" name="elsewhere" value="yes" ${form.isElsewhere && html`checked`} />
+              <span>${words.otherAddress}</span></label
+            >
+          </div>
+          <fieldset class="elsewhere">
+            <legend><h2>${words.deliveryAddress}</h2></legend>
+            ${addressFields(visit, formOf('shipping'))}
+          </fieldset>
+          <p><button class="button">${words.continue}</button></p>
+        </form>`,
+      )}`,
   };
 }
 

@@ -9,9 +9,8 @@ import { isId } from '../../kernel/ids.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import { isProviderName } from '../../orders/payments/providers.ts';
 import type { PaymentMethod } from '../../shops/settings/settings.ts';
-import { summary } from '../cart/cart-summary.ts';
 import { messages } from '../../kernel/messages.ts';
-import { steps } from './steps.ts';
+import { besideCart, checkoutHeader } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
 import type { FormRequest } from '../pages.ts';
@@ -145,10 +144,12 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
     isPrivate: true,
     ...(form && { status: 400 }),
     events: await cartEvents(visit, visitorCart.view),
-    main: html`<h1>${words.title}</h1>
-      ${steps(visit, visitorCart, '/checkout/delivery')}
-      <div class="columns">
-        <form method="post" action="${to(visit, '/checkout/delivery')}">
+    header: checkoutHeader(visit, visitorCart, '/checkout/delivery'),
+    main: html`<h1>${words.deliveryAndPayment}</h1>
+      ${besideCart(
+        visit,
+        visitorCart,
+        html`<form method="post" action="${to(visit, '/checkout/delivery')}">
           ${
             shipping.length > 0
               ? group('shippingMethod', words.shipping, shipping, form, words.chooseShipping)
@@ -159,16 +160,9 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
               ? group('paymentMethod', words.payment, payment, form, words.choosePayment)
               : html`<p>${words.noPayment}</p>`
           }
-          <p>
-            <button class="button">${words.continue}</button>
-            <a class="quiet" href="${to(visit, '/checkout')}">${words.address}</a>
-          </p>
-        </form>
-        <section aria-labelledby="sums">
-          <h2 id="sums">${messages(visit.locale).storefront.cart.summary}</h2>
-          ${summary(visit, visitorCart.view, visitorCart.priced.content)}
-        </section>
-      </div>`,
+          <p><button class="button">${words.continue}</button></p>
+        </form>`,
+      )}`,
   };
 
   function group(

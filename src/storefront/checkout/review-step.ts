@@ -7,7 +7,7 @@ import { html, type Markup } from '../../http/html.ts';
 import type { PageName } from '../../shops/legal/schema.ts';
 import { orderLines, summary, type Sums } from '../cart/cart-summary.ts';
 import { messages, type Message } from '../../kernel/messages.ts';
-import { steps, type Step } from './steps.ts';
+import { checkoutHeader, type Step } from './steps.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
 import { legalNames, to, type Visit } from '../visit.ts';
@@ -27,16 +27,23 @@ export async function reviewPage(
     isPrivate: true,
     ...(rejection && { status: rejection.status }),
     events: await cartEvents(visit, visitorCart.view),
+    header: checkoutHeader(visit, visitorCart, '/checkout/review'),
     main: html`<h1>${words.review}</h1>
-      ${steps(visit, visitorCart, '/checkout/review')}
       ${rejection && html`<div class="notice" role="alert"><p class="error">${rejection.message}</p></div>`}
-      ${orderParties(visit, visitorCart.view, { hasLinks: true })}
-      ${linesAndTotals(visit, visitorCart.view, content)}
-      <form method="post" action="${to(visit, '/checkout/order')}">
-        <input type="hidden" name="reviewed" value="${reviewDigest(visitorCart.cart, content)}" />
-        ${legalTexts(visit)}
-        <p><button class="button">${words.order}</button></p>
-      </form>`,
+      <div class="columns review">
+        <div>
+          ${orderParties(visit, visitorCart.view, { hasLinks: true })}
+          <h2>${words.items}</h2>
+          ${orderLines(visit, visitorCart.view, content)}
+        </div>
+        <form method="post" action="${to(visit, '/checkout/order')}">
+          <h2>${messages(visit.locale).storefront.cart.summary}</h2>
+          ${summary(visit, visitorCart.view, content)}
+          <input type="hidden" name="reviewed" value="${reviewDigest(visitorCart.cart, content)}" />
+          ${legalTexts(visit)}
+          <p><button class="button">${words.order}</button></p>
+        </form>
+      </div>`,
   };
 }
 

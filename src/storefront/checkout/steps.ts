@@ -1,7 +1,9 @@
 import type { VisitorCart } from '../../carts/shopping.ts';
 import { html, type Markup } from '../../http/html.ts';
+import { shortLines, summary } from '../cart/cart-summary.ts';
 import { checkoutObstacle } from '../cart/visitor-cart.ts';
 import { messages } from '../../kernel/messages.ts';
+import { priceText } from '../price-text.ts';
 import { to, type Visit } from '../visit.ts';
 
 export type Step = '/checkout' | '/checkout/delivery' | '/checkout/review';
@@ -24,21 +26,42 @@ function hasMethods({ cart, priced, settings }: VisitorCart): boolean {
   return isPaid && (delivery.isChosen || delivery.method === null);
 }
 
-/** Steps that can be reached are links. */
-export function steps(visit: Visit, visitorCart: VisitorCart, current: Step): Markup {
+/** The steps and the way back, and nothing else that leads away. Steps that can be reached are links. */
+export function checkoutHeader(visit: Visit, visitorCart: VisitorCart, current: Step): Markup {
   const words = messages(visit.locale).storefront.checkout;
   const all: [Step, string][] = [
     ['/checkout', words.address],
     ['/checkout/delivery', words.deliveryAndPayment],
     ['/checkout/review', words.review],
   ];
-  return html`<nav aria-label="${words.steps}">
-    <ol class="steps">
-      ${all.map(([step, name]) => {
-        if (step === current) return html`<li><span aria-current="step">${name}</span></li>`;
-        const isOpen = firstMissingStep(step, visitorCart) === undefined;
-        return html`<li>${isOpen ? html`<a href="${to(visit, step)}">${name}</a>` : name}</li>`;
-      })}
-    </ol>
-  </nav>`;
+  return html`<nav class="progress" aria-label="${words.steps}">
+      <ol class="steps">
+        ${all.map(([step, name]) => {
+          if (step === current) return html`<li><span aria-current="step">${name}</span></li>`;
+          const isOpen = firstMissingStep(step, visitorCart) === undefined;
+          return html`<li>
+            ${isOpen ? html`<a href="${to(visit, step)}">${name}</a>` : html`<span>${name}</span>`}
+          </li>`;
+        })}
+      </ol>
+    </nav>
+    <a class="back" href="${to(visit, '/cart')}">${words.back}</a>`;
+}
+
+/** The form of a step with the cart beside it; on phones the cart is folded above it. */
+export function besideCart(visit: Visit, { view, priced }: VisitorCart, form: Markup): Markup {
+  const { locale } = visit;
+  const words = messages(locale).storefront;
+  const { grandTotal, productLineItems } = view.lineItemContainer;
+  return html`<div class="checkout">
+    <aside aria-label="${words.cart.summary}">
+      <details class="fold">
+        <summary>
+          ${words.choosing.yourOrder} <span class="price">${priceText(grandTotal, locale)}</span>
+        </summary>
+        ${shortLines(visit, productLineItems)} ${summary(visit, view, priced.content)}
+      </details>
+    </aside>
+    ${form}
+  </div>`;
 }

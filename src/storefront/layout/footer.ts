@@ -5,22 +5,33 @@ import { messages } from '../../kernel/messages.ts';
 import { legalNames, shopName, type LayoutContext } from '../visit.ts';
 import { navigationLink } from './navigation-link.ts';
 
-/** The links of the footer that lead to pages of the shop. */
-export function footerLinks(context: LayoutContext): { path: string; text: string }[] {
-  const words = messages(context.locale).storefront.layout;
+interface FooterLink {
+  path: string;
+  text: string;
+}
+
+function legalLinks(context: LayoutContext): FooterLink[] {
   const names = legalNames(context);
-  const { settings } = context;
+  const { settings, locale } = context;
+  const words = messages(locale).storefront;
   return [
-    ...(settings.withdrawal.days > 0
-      ? [{ path: '/withdraw', text: messages(context.locale).storefront.withdrawal.start }]
-      : []),
+    ...(settings.withdrawal.days > 0 ? [{ path: '/withdraw', text: words.withdrawal.start }] : []),
     ...PAGES.flatMap(({ page }) => {
       const text = names[page];
       return text === undefined ? [] : [{ path: `/legal/${page}`, text }];
     }),
     ...(Object.keys(settings.accessibility).length > 0
-      ? [{ path: '/accessibility', text: messages(context.locale).storefront.legal.accessibility }]
+      ? [{ path: '/accessibility', text: words.legal.accessibility }]
       : []),
+  ];
+}
+
+/** The links of the footer that lead to pages of the shop. */
+export function footerLinks(context: LayoutContext): FooterLink[] {
+  const { settings, locale } = context;
+  const words = messages(locale).storefront.layout;
+  return [
+    ...legalLinks(context),
     ...(settings.newsletterCampaigns.length > 0 ? [{ path: '/newsletter', text: words.newsletter }] : []),
     { path: '/consent', text: words.cookies },
   ];
@@ -43,6 +54,20 @@ export function footer(context: LayoutContext, currentPath: string | undefined):
       ${methods(context, words.payment, settings.paymentMethods)}
       ${methods(context, words.shipping, settings.shippingMethods)} ${contact(context)}
     </div>
+    <p class="bar">© ${shopName(context)}</p>
+  </footer>`;
+}
+
+/** What the law wants to be in reach on every page. */
+export function legalFooter(context: LayoutContext): Markup {
+  return html`<footer class="bottom">
+    <nav class="bar legal" aria-label="${messages(context.locale).storefront.layout.information}">
+      <ul>
+        ${legalLinks(context).map(
+          ({ path, text }) => html`<li>${navigationLink(context, path, text, undefined)}</li>`,
+        )}
+      </ul>
+    </nav>
     <p class="bar">© ${shopName(context)}</p>
   </footer>`;
 }

@@ -49,13 +49,25 @@ export function header(visit: Visit, page: Page, parts: HeaderParts): Markup {
         ${page.searchQuery === undefined ? parts.search : searchForm(visit, page.searchQuery)}
       </div>
       ${languageAndCurrency(visit, page, parts)}
-      <nav class="own" aria-label="${words.cartAndWishList}">
+      <nav class="own" aria-label="${words.cartAndWishList}" ${wishlistData(visit)}>
         ${navigationLink(visit, '/account', countedLabel(ACCOUNT_ICON, account.link), page.path)}
         ${navigationLink(visit, '/wishlist', countedLabel(HEART_ICON, words.wishList, wishlistCount), page.path)}
         ${navigationLink(visit, '/cart', countedLabel(CART_ICON, words.cart, cart?.count), page.path)}
       </nav>
       ${parts.menu}
     </div>
+  </header>`;
+}
+
+/** Where the script learns which hearts of the page to fill. */
+function wishlistData(visit: Visit): Markup | false {
+  return !!visit.session.wishlistCount && html`data-wishlist="${to(visit, '/wishlist/products')}"`;
+}
+
+/** The shop's name and what a page puts beside it. */
+export function plainHeader({ brand }: HeaderParts, content: Markup): Markup {
+  return html`<header class="top plain">
+    <div class="bar">${brand} ${content}</div>
   </header>`;
 }
 

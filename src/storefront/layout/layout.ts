@@ -3,8 +3,8 @@ import { encodeHtml, html, type Markup } from '../../http/html.ts';
 import { SCRIPT, STYLESHEET } from './assets.ts';
 import { asksForConsent, consentBanner } from '../scripts/consent.ts';
 import { pageEvents } from '../scripts/events.ts';
-import { footer, footerLinks } from './footer.ts';
-import { header, headerParts, logoAddress, menuPaths, type HeaderParts } from './header.ts';
+import { footer, footerLinks, legalFooter } from './footer.ts';
+import { header, headerParts, plainHeader, logoAddress, menuPaths, type HeaderParts } from './header.ts';
 import { messages } from '../../kernel/messages.ts';
 import { eventsScript, type Page } from '../page.ts';
 import { hasListeners, scriptTags } from '../scripts/scripts.ts';
@@ -22,14 +22,14 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
       <head>
         ${parts.head} ${description(visit, page)} ${addresses(visit, page)} ${page.head} ${scriptTags(visit)}
       </head>
-      <body>
+      <body data-close="${messages(visit.locale).storefront.choosing.close}">
         <a class="skip" href="#page.main">${messages(visit.locale).storefront.layout.skip}</a>
-        ${header(visit, page, parts.header)}
+        ${page.header ? plainHeader(parts.header, page.header) : header(visit, page, parts.header)}
         <main id="page.main" tabindex="-1">
           ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
           ${page.main}
         </main>
-        ${isOpen && parts.footer}
+        ${isOpen && (page.header ? parts.legalFooter : parts.footer)}
         ${isOpen && asksForConsent(visit, page) && parts.consentBanner}
         ${hasListeners(visit) && eventsScript(pageEvents(visit, page))}
       </body>
@@ -43,6 +43,8 @@ interface LayoutParts {
   head: Markup;
   header: HeaderParts;
   footer: Markup;
+  /** The footer of pages with a header of their own. */
+  legalFooter: Markup;
   consentBanner: Markup;
   /** The pages that the header and the footer lead to, whose links are marked there. */
   paths: ReadonlySet<string>;
@@ -64,7 +66,16 @@ function cachedParts(visit: Visit, currentPath: string | undefined): LayoutParts
   if (cached?.settingsVersion === settings.version) return cached;
   const parts = renderParts(visit, currentPath);
   const { brand, search, currencies, menu } = parts.header;
-  const texts = [parts.head, brand, search, currencies, menu, parts.footer, parts.consentBanner];
+  const texts = [
+    parts.head,
+    brand,
+    search,
+    currencies,
+    menu,
+    parts.footer,
+    parts.legalFooter,
+    parts.consentBanner,
+  ];
   const length = texts.reduce((sum, part) => sum + (part ? part.text.length : 0), 0);
   cache.set(key, parts, 2 * (length + key.length));
   return parts;
@@ -76,6 +87,7 @@ function renderParts(context: LayoutContext, currentPath: string | undefined): L
     head: sharedHead(context),
     header: headerParts(context, currentPath),
     footer: footer(context, currentPath),
+    legalFooter: legalFooter(context),
     consentBanner: consentBanner(context),
     paths: new Set([...menuPaths(context), ...footerLinks(context).map(({ path }) => path)]),
   };

@@ -75,6 +75,8 @@ describe('the front page', () => {
       'New',
       '€24.50',
       'In stock',
+      'Add to cart: Reefline Paring Knife',
+      'Add to wish list: Reefline Paring Knife',
       'All prices incl. VAT, plus shipping',
     ]);
   });

@@ -93,7 +93,7 @@ export function quantityFields(
       const { lineItemId, quantity } = part;
       const line = order.content.lines.find((one) => one.lineItemId === lineItemId)!;
       const id = fieldOf(lineItemId);
-      const unit = unitSign(line.orderUnit.unit, locale, settings);
+      const unit = unitText(Number(quantity), unitSign(line.orderUnit.unit, locale, settings), locale);
       return html`<li>
         <label class="what" for="${id}">${partText(visit, { order }, part)}</label>
         <span class="amount"

@@ -1,6 +1,6 @@
 import { dateText, dateTimeText } from '../../http/dates.ts';
 import { notFound } from '../../http/errors.ts';
-import { html, type Markup } from '../../http/html.ts';
+import { html, webAddress, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import { isId } from '../../kernel/ids.ts';
 import { mayCancel, returnableLines, withdrawableLines } from '../../orders/customer-actions.ts';
@@ -8,11 +8,11 @@ import { documentFile } from '../../orders/documents/file.ts';
 import { findDocument, findDocuments } from '../../orders/documents/queries.ts';
 import { documentTitle } from '../../orders/documents/title.ts';
 import { findReturnSteps } from '../../orders/history.ts';
-import { outstandingOf } from '../../orders/manage-change.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { paymentState } from '../../orders/payments/payment-state.ts';
 import { toOrder } from '../../orders/render.ts';
 import { orderStatus, orderTimeline, type TimelineEntry } from '../../orders/timeline.ts';
+import { trackingUrl } from '../../orders/tracking.ts';
 import { withdrawalEnd } from '../../orders/withdrawal-period.ts';
 import { nextSteps } from '../checkout/confirmation.ts';
 import { linesAndTotals, orderParties } from '../checkout/review-step.ts';
@@ -66,7 +66,7 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
     paymentState(db, shopId, order),
   ]);
   const view = toOrder(order, { locale, origin, settings });
-  const isUnpaid = outstandingOf(order) > 0 && !order.paidOn;
+  const isUnpaid = payment.outstanding > 0 && !order.paidOn;
   return orderPageWith(opened, '', {
     title: words.title({ number: order.orderNumber }),
     ...(problem !== undefined && { status: 409 }),
@@ -80,7 +80,7 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
         </section>
         <section class="todo" aria-labelledby="next">
           <h2 id="next">${words.next}</h2>
-          ${paymentNotice(visit, opened.token, order, payment) ?? (isUnpaid && nextSteps(visit, view))}
+          ${isUnpaid && (paymentNotice(visit, opened.token, order, payment) ?? nextSteps(visit, view))}
           ${actions(visit, opened)}
         </section>
       </div>
@@ -112,9 +112,16 @@ function entryText(visit: Visit, opened: OpenedOrder, entry: TimelineEntry): Mar
   switch (entry.kind) {
     case 'sent': {
       const { lines, carrier, trackingCode } = entry.shipment;
+      const address = webAddress(trackingUrl(entry.shipment, opened.settings));
       return html`<strong>${words.events.sent}</strong> ${partList(visit, opened, lines)}
         ${carrier !== null && html`<p>${words.carrier}: ${carrier}</p>`}
-        ${trackingCode !== null && html`<p>${words.trackingCode}: ${trackingCode}</p>`}`;
+        ${
+          trackingCode !== null &&
+          html`<p>
+            ${words.trackingCode}:
+            ${address === undefined ? trackingCode : html`<a href="${address}" rel="noreferrer">${trackingCode}</a>`}
+          </p>`
+        }`;
     }
     case 'document': {
       const { documentId, kind, number } = entry.document;

@@ -1,7 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
-import { formatMoney } from '../../kernel/money.ts';
+import { moneyText } from '../price-text.ts';
 import { findDemoPayment, moveDemoPayment, type DemoPayment } from '../../orders/payments/demo-provider.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -18,7 +18,7 @@ export function demoPayment(pages: Pages): void {
     const payment = await findPayment(visit, params['id']!);
     const { currency, amount, orderNumber, returnUrl, state } = payment;
     const words = messages(visit.locale).storefront.payment.demo;
-    const price = formatMoney(amount, currency, visit.locale);
+    const price = moneyText(amount, currency, visit.locale);
     return {
       title: words.title,
       path: `/demo-payment/${params['id']}`,

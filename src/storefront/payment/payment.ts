@@ -22,7 +22,7 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
       const { orderId } = await findOrderOf(visit, tokens, params);
       return redirectToPayment(visit, tokens, orderId);
     },
-    { perHour: MOST_PAYMENTS_PER_HOUR },
+    { perHour: MOST_PAYMENTS_PER_HOUR, hasSecretPath: true },
   );
 
   /*
@@ -33,13 +33,14 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
     const { orderId } = await findOrderOf(visit, tokens, params);
     const attempt = await findLastAttempt(visit, orderId);
     const target = attempt?.state === 'open' ? webAddress(attempt.redirectTo) : undefined;
-    if (target === undefined) return new Redirect(to(visit, orderPath(visit, orderId, params['token']!)));
+    if (target === undefined) return new Redirect(orderPath(visit, tokens, orderId));
     const words = messages(visit.locale).storefront.payment;
     const provider = isProviderName(attempt!.provider) ? PROVIDER_LABELS[attempt!.provider] : '';
     return {
       title: words.title,
       path: `/order/${params['token']}/pay`,
       isPrivate: true,
+      hasSecretAddress: true,
       head: html`<meta http-equiv="refresh" content="0; url=${target}" />`,
       main: html`<h1>${words.title}</h1>
         <p>${words.leaving({ provider })}</p>
@@ -55,13 +56,15 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
     if (!isHead && attempt && (await takeAttempt(db, shopId, attempt.attemptId))) {
       await checkAttempt(payments, shopId, attempt.attemptId);
     }
-    return new Redirect(to(visit, orderPath(visit, orderId, params['token']!)));
+    return new Redirect(orderPath(visit, tokens, orderId));
   });
 }
 
-/** The browser that has placed the order is thanked; others, such as that of a banking app, see the page of the order. */
-const orderPath = ({ session }: Visit, orderId: string, token: string) =>
-  session.order === orderId ? '/confirmation' : `/order/${token}`;
+/** The page after the purchase in the session that has placed the order, else the page of the order. */
+function orderPath(visit: Visit, tokens: OrderTokens, orderId: string): string {
+  const isOwn = visit.session.order === orderId;
+  return to(visit, isOwn ? '/confirmation' : `/order/${tokens.token(visit.shopId, orderId)}`);
+}
 
 /** The order that a link opens; the order of somebody who was erased is nobody's. */
 async function findOrderOf(
@@ -89,11 +92,11 @@ export async function redirectToPayment(
   orderId: string,
 ): Promise<Redirect> {
   const { payments, shopId, settings, origin, pageOrigin } = visit;
-  const token = tokens.token(shopId, orderId);
-  const orderPage = to(visit, orderPath(visit, orderId, token));
+  const orderPage = orderPath(visit, tokens, orderId);
   if (!settings.paymentMethods.some(({ providerName }) => isProviderName(providerName))) {
     return new Redirect(orderPage);
   }
+  const token = tokens.token(shopId, orderId);
   try {
     const target = await startPayment(payments, shopId, orderId, {
       returnUrl: pageOrigin + to(visit, `/order/${token}/paid`),

@@ -43,7 +43,7 @@ export function pictureView({ locale }: Visit, pictures: readonly Picture[], nam
   const [first] = pictures;
   if (!first) return html`<div class="pictures"><span class="no-picture" aria-hidden="true"></span></div>`;
   const { medium } = first;
-  return html`<div class="pictures" data-slideshow data-close="${messages(locale).storefront.choosing.close}">
+  return html`<div class="pictures" data-slideshow>
     <a href="${first.large}"
       ><img
         src="${medium.url}"

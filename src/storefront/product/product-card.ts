@@ -19,7 +19,7 @@ export interface CardOptions {
   heading: 'h2' | 'h3';
   /** The cards are far down on any screen. */
   isBelow?: boolean;
-  /** Adds something to a card, such as buttons. */
+  /** Buttons instead of the usual ones. */
   actions?: (product: Product) => Markup;
 }
 
@@ -36,8 +36,37 @@ function productCard(visit: Visit, product: Product, index: number, options: Car
   return html`<li class="card" data-product="${product.productId}" data-index="${index}">
     ${cardPicture(product, options.isBelow === true || index >= FIRST_ROW)}
     ${options.heading === 'h2' ? html`<h2>${link}</h2>` : html`<h3>${link}</h3>`} ${badges(product, words)}
-    ${priceBlock(visit, product)} ${availability(product)} ${options.actions?.(product)}
+    ${priceBlock(visit, product)} ${availability(product)}
+    ${options.actions?.(product) ?? quickForm(visit, product)}
   </li>`;
+}
+
+export function isAvailable({ settings }: Visit, { forSale, availability }: Product): boolean {
+  return forSale && (availability !== 'OutStock' || settings.sellBeyondStock);
+}
+
+/** Adds the smallest quantity to the cart, or the product to the wish list. What must be chosen first leads to the page. */
+function quickForm(visit: Visit, product: Product): Markup {
+  const words = messages(visit.locale).storefront;
+  const { productId, productNumber, name, minOrder } = product;
+  const hasChoice = product.productVariationType === 'master' || product.isCustomizable;
+  return html`<form class="quick" method="post" action="${to(visit, '/cart/add')}" data-cart-add>
+    <input type="hidden" name="productId" value="${productId}" />
+    <input type="hidden" name="quantity" value="${minOrder}" />
+    ${
+      hasChoice
+        ? html`<a class="button quiet" href="${to(visit, productPath(productNumber))}"
+            >${words.wishList.choose}<span class="visually-hidden">: ${name}</span></a
+          >`
+        : isAvailable(visit, product) &&
+          html`<button class="quiet">
+            ${words.product.addToCart}<span class="visually-hidden">: ${name}</span>
+          </button>`
+    }
+    <button class="heart" formaction="${to(visit, '/wishlist/add')}">
+      <span class="visually-hidden">${words.product.addToWishList}: ${name}</span>
+    </button>
+  </form>`;
 }
 
 /** The picture has no text of its own, because the name stands next to it. */

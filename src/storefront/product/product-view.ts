@@ -9,7 +9,15 @@ import { unitSign } from '../../catalogue/products/units.ts';
 import { breadcrumbData, breadcrumbNavigation, type Breadcrumb } from '../listing/listing-view.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import { PageEvent, type Page } from '../page.ts';
-import { availability, badges, percentText, priceBlock, productCards, shippingLink } from './product-card.ts';
+import {
+  availability,
+  badges,
+  isAvailable,
+  percentText,
+  priceBlock,
+  productCards,
+  shippingLink,
+} from './product-card.ts';
 import { amountText, number } from '../amount-text.ts';
 import { priceText } from '../price-text.ts';
 import { customTextField } from './customisation.ts';
@@ -80,7 +88,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           <div class="prices">
             ${priceBlock(visit, offer)} ${taxNote(visit, offer, facts.isVatInfoVisible ?? true)}
           </div>
-          ${labelLinks(visit, offer)} ${withdrawalNote(visit, facts)}
+          ${labelLinks(visit, offer)} ${withdrawalNote(visit, offer)}
           ${chosen && variationChoices(visit, { row, variations, chosen })} ${availability(offer)}
           ${
             offer.availability === 'WarnStock' &&
@@ -164,10 +172,6 @@ function taxNote(
   const shipping = isShippingLinkVisible && shippingLink(visit);
   if (!tax && !shipping) return false;
   return html`<p><small>${tax}${tax && shipping && ', '}${shipping}</small></p>`;
-}
-
-function isAvailable({ settings }: Visit, { forSale, availability }: Product): boolean {
-  return forSale && (availability !== 'OutStock' || settings.sellBeyondStock);
 }
 
 const BUY_FORM = 'buy';

@@ -37,6 +37,12 @@ export function wishlist(pages: Pages): void {
     };
   });
 
+  pages.file('/wishlist/products', async ({ db, shopId, session }) => {
+    const { visitor } = session;
+    const refs = visitor === undefined ? [] : await findWishlistItems(db, shopId, secretHash(visitor));
+    return { type: 'application/json', content: JSON.stringify(refs.map(({ productId }) => productId)) };
+  });
+
   pages.post('/wishlist/add', async (visit, { field, referrerPath }) => {
     const { db, shopId, session } = visit;
     const words = messages(visit.locale).storefront.wishList;
@@ -110,7 +116,7 @@ function chooseLink(visit: Visit, { productNumber, name }: Product): Markup {
 /** Adds the smallest quantity that can be ordered. */
 function addForm(visit: Visit, { productId, name, minOrder }: Product): Markup {
   const { add } = messages(visit.locale).storefront.wishList;
-  return html`<form method="post" action="${to(visit, '/cart/add')}">
+  return html`<form method="post" action="${to(visit, '/cart/add')}" data-cart-add>
     <input type="hidden" name="productId" value="${productId}" />
     <input type="hidden" name="quantity" value="${minOrder}" />
     <button class="button" aria-label="${add}: ${name}">${add}</button>

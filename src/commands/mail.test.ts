@@ -1,0 +1,91 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { done, givenFullCart, givenProduct, givenSmallShop, type Shop } from '../../test/carts.ts';
+import { startService, type Service } from '../../test/service.ts';
+import { EMAIL_KINDS } from '../email-kinds.ts';
+import { mailCommands } from './mail.ts';
+
+let service: Service;
+let shop: Shop;
+
+beforeAll(async () => {
+  service = await startService();
+  shop = await givenSmallShop(service);
+});
+afterAll(() => service.close());
+
+const fileOf = (name: string) => path.join(service.config.KONTOR_DATA, name);
+
+/** Runs `mail preview`, and gives what it printed. */
+async function preview(words: string[], options: Record<string, string> = {}): Promise<string[]> {
+  const { host = 'localhost', port = 5432, user = '' } = inject('connection');
+  const query = new URLSearchParams({ host, port: String(port), user }).toString();
+  const config = { ...service.config, DATABASE_URL: `postgres:///${service.database}?${query}` };
+  const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  try {
+    await mailCommands[0]!.run({ config, arguments: words, options });
+    return printed.mock.calls.map(([text]) => String(text).trimEnd());
+  } finally {
+    printed.mockRestore();
+  }
+}
+
+test('without a kind it lists them', async () => {
+  const lines = await preview([shop.shopId]);
+  expect(lines[0]).toMatch(/^KIND +WHEN IT IS SENT$/);
+  expect(lines.slice(1).map((line) => line.split(' ')[0])).toEqual(EMAIL_KINDS.map(({ name }) => name));
+});
+
+test('in a shop without orders everything is made up', async () => {
+  const file = fileOf('made-up.html');
+  expect(await preview([shop.shopId, 'cancelled'], { out: file })).toEqual([
+    'Your order ORD261115/1001 was cancelled',
+    file,
+    fileOf('made-up.txt'),
+    fileOf('made-up.eml'),
+  ]);
+  expect(await readFile(fileOf('made-up.txt'), 'utf8')).toContain(
+    'We are sorry: we had to cancel your order.',
+  );
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test.each([
+  [['birthday'], {}, 'There is no kind of email "birthday". See: npx kontor mail preview'],
+  [['order'], { locale: 'it_IT' }, 'The shop has no locale it_IT, it has '],
+])('%j with %j is refused, and writes nothing', async (words, options, text) => {
+  const before = await readdir(service.config.KONTOR_DATA);
+  await expect(preview([shop.shopId, ...words], { out: fileOf('never.html'), ...options })).rejects.toThrow(
+    text,
+  );
+  await expect(preview(['Nobody', ...words], { out: fileOf('never.html') })).rejects.toThrow(
+    'There is no shop',
+  );
+  expect(await readdir(service.config.KONTOR_DATA)).toEqual(before);
+});
+
+test('it is about the last order, with the attachments that customers get', async () => {
+  const tea = await givenProduct(shop, { number: 'TEA', price: 1000, stock: 5 });
+  const terms = {
+    name: 'Our terms',
+    description: '<p>Goods are ours until they are paid.</p><p>Really.</p>',
+  };
+  const put = { token: shop.token, body: terms };
+  await service.call('PUT', `/${shop.shopId}/legal/terms-and-conditions?locale=en_GB`, put);
+  const order = await done(await givenFullCart(shop, { [tea]: 2 }), 'POST', '/order');
+
+  const [subject] = await preview([shop.shopId, 'order'], { out: fileOf('order.html') });
+  expect(subject).toBe(`Your order ${order.orderNumber}`);
+  const text = await readFile(fileOf('order.txt'), 'utf8');
+  expect(text).toContain('\n2\u00a0× TEA: 20.00 €\n');
+  expect(text).toContain('\nATTACHED TO THIS EMAIL\nOur terms\n');
+  const message = await readFile(fileOf('order.eml'), 'utf8');
+  expect(message).toContain('filename=terms-and-conditions.txt');
+  expect(message).toContain('Content-Type: text/plain; charset=utf-8; name=terms-and-conditions.txt');
+  const file = Buffer.from('Our terms\n\nGoods are ours until they are paid.\n\nReally.\n');
+  expect(message).toContain(file.toString('base64'));
+
+  await preview([shop.shopId, 'refund'], { out: fileOf('refund.html') });
+  expect(await readFile(fileOf('refund.txt'), 'utf8')).toContain(`for your order ${order.orderNumber}.`);
+});

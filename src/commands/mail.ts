@@ -1,0 +1,125 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import { sql } from '../db/sql.ts';
+import { EMAIL_KINDS } from '../email-kinds.ts';
+import { fileDelivery } from '../platform/email/delivery.ts';
+import type { EmailKind } from '../platform/email/kind.ts';
+import type { QueuedEmail } from '../platform/email/queue.ts';
+import { loadContent } from '../platform/email/worker.ts';
+import { createEmailShopLoader } from '../shops/email/shop.ts';
+import { shopSettings } from '../shops/settings/settings.ts';
+import { CommandProblem, print, printTable, withShop, type Command } from './command.ts';
+
+export const mailCommands: Command[] = [
+  {
+    name: 'mail preview',
+    arguments: ['SHOP', '[KIND]'],
+    summary: 'Write an email of a shop as files, to look at it. Without KIND: list the kinds.',
+    details:
+      'Nothing is sent. The email is about the last order of the shop; what an order does not have, such as a tracking\n' +
+      'code, is made up, and so is everything in a shop without orders. Beside the page (.html) there are the plain text\n' +
+      '(.txt) and the whole message with its attachments (.eml), which email programs open. The links are real: whoever\n' +
+      'has the files can open the page of the order.',
+    options: {
+      locale: {
+        type: 'string',
+        value: 'LOCALE',
+        summary: "Such as de_DE (default: the order's, else the shop's).",
+      },
+      out: {
+        type: 'string',
+        value: 'FILE.html',
+        summary: 'Where to write it (default: KIND.html in this folder).',
+      },
+    },
+    run: ({ config, arguments: [shopId, name], options }) =>
+      withShop(config, shopId!, async (db) => {
+        if (name === undefined) {
+          printTable(
+            ['KIND', 'WHEN IT IS SENT'],
+            EMAIL_KINDS.map((kind) => [kind.name, kind.occasion]),
+          );
+          return;
+        }
+        const kind = EMAIL_KINDS.find((one) => one.name === name);
+        if (!kind) {
+          throw new CommandProblem(
+            `There is no kind of email ${JSON.stringify(name)}. See: npx kontor mail preview ${shopId}`,
+          );
+        }
+        const file = path.resolve(typeof options['out'] === 'string' ? options['out'] : `${name}.html`);
+        await preview(db, config, {
+          shopId: shopId!,
+          kind,
+          locale: options['locale'] as string | undefined,
+          file,
+        });
+      }),
+  },
+];
+
+async function preview(
+  db: Database,
+  config: Config,
+  {
+    shopId,
+    kind,
+    locale,
+    file,
+  }: { shopId: string; kind: EmailKind; locale: string | undefined; file: string },
+): Promise<void> {
+  const settings = await shopSettings(db, shopId);
+  if (locale !== undefined && !settings.locales.includes(locale)) {
+    throw new CommandProblem(`The shop has no locale ${locale}, it has ${settings.locales.join(', ')}`);
+  }
+  const order = await findLastOrder(db, shopId);
+  const queued: QueuedEmail = {
+    shopId,
+    template: kind.name,
+    to: settings.email,
+    locale: locale ?? order?.locale ?? settings.defaultLocale,
+    facts: kind.sample ?? {},
+  };
+  const content = await previewContent(db, kind, queued, order);
+  const origin = config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${config.PORT}`;
+  const load = (logo: 'attached' | 'in the page') =>
+    createEmailShopLoader({ db, config, origin, logo })(shopId);
+  const { dir, name } = path.parse(file);
+  const beside = (extension: string) => path.join(dir, `${name}${extension}`);
+
+  const page = (await load('in the page'))!.render(kind, content.email);
+  await writeFile(file, page.html, { mode: 0o600 });
+  await writeFile(beside('.txt'), page.text, { mode: 0o600 });
+  const message = (await load('attached'))!.render(kind, content.email);
+  await fileDelivery(dir).deliver({ ...message, id: name, to: queued.to, attachments: content.attachments });
+
+  print(`${page.subject}\n`);
+  for (const written of [file, beside('.txt'), beside('.eml')]) print(written);
+}
+
+/** About the last order where there is one and the email is about an order; else all of it is made up. */
+async function previewContent(
+  db: Database,
+  kind: EmailKind,
+  queued: QueuedEmail,
+  order: LastOrder | undefined,
+) {
+  const isAboutOrder = order !== undefined && 'orderId' in queued.facts;
+  const named = { ...queued, facts: { ...queued.facts, ...(isAboutOrder && order) } };
+  const real = isAboutOrder && kind.load ? await loadContent(db, kind, named) : undefined;
+  return real ?? { email: named, attachments: [] };
+}
+
+interface LastOrder {
+  orderId: string;
+  orderNumber: string;
+  locale: string;
+}
+
+function findLastOrder(db: Database, shopId: string): Promise<LastOrder | undefined> {
+  return db.one<LastOrder>(sql`
+    select upper(order_id::text) as "orderId", order_number as "orderNumber", locale from customer_order
+    where shop_id = ${shopId} and erased_at is null order by created_at desc limit 1`);
+}

@@ -1,0 +1,57 @@
+import type { Transaction } from '../db/database.ts';
+import type { Messages } from '../kernel/messages.ts';
+import { formatMoney } from '../kernel/money.ts';
+import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
+import { queueEmails } from '../platform/email/queue.ts';
+import { emailAddressOf, ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
+import type { ManagedOrder } from './queries.ts';
+
+/** Why an order was cancelled; the words are `email.cancelled.causes` of the message catalogue. */
+export type CancelCause = keyof Messages['email']['cancelled']['causes'];
+
+/** An order was cancelled. What the merchant wrote about it is for the shop, so it is not among the facts. */
+export interface OrderCancelled {
+  orderId: string;
+  orderNumber: string;
+  cause: CancelCause;
+  /** What was paid and not paid back yet; null: nothing. */
+  paid: string | null;
+}
+
+export const cancelEmail: EmailKind<OrderCancelled, EmailWords & Messages['email']['cancelled']> = {
+  ...ORDER_EMAIL,
+  name: 'cancelled',
+  occasion: 'To the customer, when the order was cancelled.',
+  example: { en_GB: { subject: 'Order {orderNumber} is cancelled' } },
+  // Whoever orders with somebody else's address can let the orders lapse.
+  isLimited: true,
+  isAlwaysSent: ({ cause }) => cause === 'merchant',
+  sample: { ...SAMPLE_ORDER, cause: 'merchant', paid: '30,00 €' },
+  placeholders: {
+    ...ORDER_EMAIL.placeholders,
+    cause: {
+      meaning: 'Why it was cancelled, as a sentence.',
+      value: ({ cause }, _, { causes }) => causes[cause],
+    },
+    paid: {
+      meaning: 'What was paid and will be refunded; nothing if nothing was paid.',
+      value: ({ paid }) => paid && unbroken(paid),
+    },
+  },
+  words: (email) => ({ ...email.aboutOrder, ...email.cancelled }),
+};
+
+/** Tells the customer that the order, which is cancelled now, was cancelled. */
+export async function queueOrderCancelled(
+  tx: Transaction,
+  shopId: string,
+  order: ManagedOrder,
+  cause: CancelCause,
+): Promise<void> {
+  const to = emailAddressOf(order);
+  if (to === undefined) return;
+  const { orderId, orderNumber, currency, locale, paidAmount, refundedAmount } = order;
+  const left = paidAmount - refundedAmount;
+  const paid = left > 0 ? formatMoney(left, currency, locale) : null;
+  await queueEmails(tx, shopId, cancelEmail, [{ to, locale, facts: { orderId, orderNumber, cause, paid } }]);
+}

@@ -1,0 +1,257 @@
+import type { Stripe } from 'stripe';
+import { fromProviderAmount, toProviderAmount } from './provider-amounts.ts';
+import { changePayment, paymentError } from './provider-errors.ts';
+import {
+  CALL_TIMEOUT,
+  PaymentRefused,
+  type Account,
+  type NewPayment,
+  type Outcome,
+  type OutcomeState,
+  type PaymentProvider,
+  type RefundOutcome,
+} from './provider.ts';
+
+/** The version of the API that this file was written for; the client is of the same version. */
+const API_VERSION = '2026-10-28.endive';
+
+/** Where Stripe is; only tests name another place. It is no setting of a shop, which could point it at our own network. */
+export type StripeAddress = Pick<Stripe.StripeConfig, 'host' | 'port' | 'protocol' | 'timeout'>;
+
+type Session = Stripe.Checkout.Session;
+
+/**
+ * Stripe's own payment page (Checkout). A payment is a Checkout Session here; the PaymentIntent, which holds the money,
+ * comes to be when the shopper pays. What can be paid with is chosen in the merchant's Stripe account.
+ */
+export function createStripeProvider(address: StripeAddress = {}): PaymentProvider {
+  let loading: Promise<Stripe> | undefined;
+
+  /** Makes a request with the merchant's key. Creating requests name their own idempotency key; others get one from the client. */
+  const call = async <Result>(
+    account: Account,
+    request: (stripe: Stripe, options: { apiKey: string }) => Promise<Result>,
+  ): Promise<Result> => {
+    const stripe = await (loading ??= loadClient(address));
+    try {
+      return await request(stripe, { apiKey: account.fields.secretKey! });
+    } catch (error) {
+      throw paymentError('Stripe', error, account);
+    }
+  };
+
+  const findSession = (reference: string, account: Account) =>
+    call(account, (stripe, options) =>
+      stripe.checkout.sessions.retrieve(reference, { expand: ['payment_intent'] }, options),
+    );
+
+  const confirm = async (reference: string, account: Account) =>
+    outcomeOf(await findSession(reference, account));
+
+  return {
+    fields: {
+      secretKey: {
+        description:
+          'Secret key, or a restricted key (Stripe: Developers, API keys). It begins with sk_ or rk_.',
+        isSecret: true,
+      },
+      webhookSecret: {
+        description:
+          'Signing secret of the webhook (Stripe: Developers, Webhooks). It begins with whsec_. Without it, payments ' +
+          'are found by asking Stripe, some minutes later.',
+        isSecret: true,
+        isOptional: true,
+      },
+    },
+
+    async start(attempt, account) {
+      const params = sessionParams(attempt, account);
+      const { id, url } = await call(account, (stripe, options) =>
+        stripe.checkout.sessions.create(params, { ...options, idempotencyKey: attempt.id }),
+      );
+      if (!url) throw new Error('Stripe named no payment page');
+      return { reference: id, redirectTo: url };
+    },
+
+    confirm,
+
+    async capture(reference, account) {
+      const session = await findSession(reference, account);
+      const before = outcomeOf(session);
+      if (before.state !== 'authorized') return before;
+      const { id } = intentOf(session)!;
+      return changePayment(
+        before,
+        () => call(account, (stripe, options) => stripe.paymentIntents.capture(id, {}, options)),
+        () => confirm(reference, account),
+      );
+    },
+
+    async cancel(reference, account) {
+      const session = await findSession(reference, account);
+      const before = outcomeOf(session);
+      if (before.state !== 'open' && before.state !== 'authorized') return before;
+      return changePayment(
+        before,
+        () =>
+          call<unknown>(account, (stripe, options) =>
+            before.state === 'open'
+              ? stripe.checkout.sessions.expire(reference, {}, options)
+              : stripe.paymentIntents.cancel(intentOf(session)!.id, {}, options),
+          ),
+        () => confirm(reference, account),
+      );
+    },
+
+    async refund(reference, { id, amount, currency, reference: refundReference }, account) {
+      if (refundReference !== null) {
+        return refundOutcome(
+          await call(account, (stripe, options) => stripe.refunds.retrieve(refundReference, {}, options)),
+        );
+      }
+      const intent = intentOf(await findSession(reference, account));
+      if (!intent) throw new PaymentRefused('Stripe: nothing was paid');
+      // Stripe forgets idempotency keys after a day, so a refund that was made before is found by what it is marked with.
+      const { data } = await call(account, (stripe, options) =>
+        stripe.refunds.list({ payment_intent: intent.id, limit: 100 }, options),
+      );
+      const made = data.find(({ metadata }) => metadata?.refundId === id);
+      if (made) return refundOutcome(made);
+      const params = {
+        payment_intent: intent.id,
+        amount: toStripeAmount(amount, currency),
+        metadata: { refundId: id },
+      };
+      return refundOutcome(
+        await call(account, (stripe, options) =>
+          stripe.refunds.create(params, { ...options, idempotencyKey: id }),
+        ),
+      );
+    },
+
+    async webhook({ headers, body }, { fields }) {
+      const signature = headers['stripe-signature'];
+      if (!fields.webhookSecret || typeof signature !== 'string') return undefined;
+      const { webhooks } = await (loading ??= loadClient(address));
+      let event: Stripe.Event;
+      try {
+        event = webhooks.constructEvent(body, signature, fields.webhookSecret);
+      } catch {
+        return undefined;
+      }
+      return event.type.startsWith('checkout.session.') ? [(event.data.object as Session).id] : [];
+    },
+  };
+}
+
+/** Loaded with the first payment: it takes memory that a shop without Stripe does not need. */
+async function loadClient(address: StripeAddress): Promise<Stripe> {
+  const { Stripe } = await import('stripe');
+  return new Stripe('the key of the merchant is given with every request', {
+    apiVersion: API_VERSION,
+    timeout: CALL_TIMEOUT,
+    maxNetworkRetries: 1,
+    telemetry: false,
+    ...address,
+  });
+}
+
+/** Says the same when it is called again, because Stripe compares the request with the first one of the same key. */
+function sessionParams(
+  { id, amount, currency, orderId, orderNumber, shopName, email, locale, returnUrl }: NewPayment,
+  { capture }: Account,
+): Stripe.Checkout.SessionCreateParams {
+  const metadata = { attemptId: id, orderId };
+  return {
+    mode: 'payment',
+    line_items: [
+      {
+        quantity: 1,
+        price_data: {
+          currency: currency.toLowerCase(),
+          unit_amount: toStripeAmount(amount, currency),
+          product_data: { name: `${shopName}: ${orderNumber}` },
+        },
+      },
+    ],
+    // The shopper pays the sum of the order, not one that Stripe has converted to another currency.
+    adaptive_pricing: { enabled: false },
+    payment_intent_data: {
+      description: orderNumber,
+      metadata,
+      ...(capture === 'manual' && { capture_method: 'manual' }),
+    },
+    client_reference_id: orderId,
+    metadata,
+    locale: stripeLocale(locale),
+    success_url: returnUrl,
+    cancel_url: returnUrl,
+    ...(email !== undefined && { customer_email: email }),
+  };
+}
+
+const intentOf = ({ payment_intent: intent }: Session) => (typeof intent === 'object' ? intent : null);
+
+function outcomeOf(session: Session): Outcome {
+  const intent = intentOf(session);
+  const currency = (intent ?? session).currency!.toUpperCase();
+  const state = stateOf(session);
+  const captured = state === 'paid' ? fromStripeAmount(intent!.amount_received, currency) : 0;
+  return { state, captured, currency };
+}
+
+const INTENT_STATES: Readonly<Record<string, OutcomeState>> = {
+  succeeded: 'paid',
+  requires_capture: 'authorized',
+  processing: 'processing',
+  canceled: 'cancelled',
+};
+
+/** The money decides; where there is none yet, the page does. */
+function stateOf(session: Session): OutcomeState {
+  const intent = intentOf(session);
+  const ofMoney = intent && INTENT_STATES[intent.status];
+  if (ofMoney) return ofMoney;
+  if (session.status === 'expired') return 'cancelled';
+  if (session.status !== 'complete') return 'open';
+  // The page is done, so that nobody can pay there any more. Either a bank has refused since (SEPA), or the shopper has
+  // still to transfer the money or to pay it at a counter.
+  return intent?.status === 'requires_payment_method' ? 'failed' : 'processing';
+}
+
+function refundOutcome({ id, status }: Stripe.Refund): RefundOutcome {
+  if (status === 'succeeded') return { state: 'done', reference: id };
+  if (status === 'failed' || status === 'canceled') return { state: 'failed', reference: id };
+  return { state: 'processing', reference: id };
+}
+
+/** https://docs.stripe.com/currencies: those without decimals, and those with three. All others have two at Stripe. */
+const WITHOUT_DECIMALS = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' ');
+const WITH_THREE_DECIMALS = 'BHD JOD KWD OMR TND'.split(' ');
+
+function digitsOf(currency: string): number {
+  // Stripe's documentation names it both with two decimals and with none: one of them is a hundredfold price.
+  if (currency === 'UGX') throw new PaymentRefused('Payments in UGX are not possible with Stripe');
+  if (WITHOUT_DECIMALS.includes(currency)) return 0;
+  return WITH_THREE_DECIMALS.includes(currency) ? 3 : 2;
+}
+
+function toStripeAmount(amount: number, currency: string): number {
+  const digits = digitsOf(currency);
+  // The last of three decimals must be 0.
+  return toProviderAmount(amount, currency, digits, digits === 3 ? 10 : 1);
+}
+
+const fromStripeAmount = (amount: number, currency: string) =>
+  fromProviderAmount(amount, currency, digitsOf(currency));
+
+const LOCALES =
+  'bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt lv ms mt nb nl pl pt pt-BR ro ru sk sl sv ' +
+  'th tr vi zh zh-HK zh-TW';
+
+/** The language of the payment page; Stripe chooses that of the browser where it does not know the order's. */
+function stripeLocale(locale: string): NonNullable<Stripe.Checkout.SessionCreateParams['locale']> {
+  const [language, country] = locale.split('_');
+  const known = LOCALES.split(' ');
+  return [`${language}-${country}`, language!].find((name) => known.includes(name)) ?? 'auto';
+}

@@ -1,0 +1,47 @@
+import type { VisitorCart } from '../../carts/shopping.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import type { Page } from '../page.ts';
+import { priceText } from '../price-text.ts';
+import { cartEvents } from '../scripts/events.ts';
+import { to, type Visit } from '../visit.ts';
+import { checkoutLink } from './cart-page.ts';
+import { shortLines } from './cart-summary.ts';
+import { checkoutObstacle } from './visitor-cart.ts';
+
+export const DRAWER_PATH = '/cart/drawer';
+
+/** The cart in short, which the script shows beside the page on which something was added to it. */
+export async function drawerPage(visit: Visit, visitorCart: VisitorCart | undefined): Promise<Page> {
+  const words = messages(visit.locale).storefront.cart;
+  return {
+    title: words.title,
+    path: DRAWER_PATH,
+    isPrivate: true,
+    events: visitorCart ? await cartEvents(visit, visitorCart.view) : [],
+    main: html`<h1>${words.title}</h1>
+      ${
+        visitorCart && visitorCart.priced.content.lines.length > 0
+          ? drawerContent(visit, visitorCart)
+          : html`<p>${words.empty}</p>`
+      }`,
+  };
+}
+
+function drawerContent(visit: Visit, visitorCart: VisitorCart): Markup {
+  const { locale } = visit;
+  const words = messages(locale).storefront;
+  const { productLineItems, lineItemsSubTotal } = visitorCart.view.lineItemContainer;
+  return html`${shortLines(visit, productLineItems)}
+    <div class="drawer-foot">
+      <dl class="summary">
+        <dt>${words.cart.subTotal}</dt>
+        <dd>${priceText(lineItemsSubTotal, locale)}</dd>
+      </dl>
+      ${checkoutLink(visit, visitorCart, checkoutObstacle(visitorCart))}
+      <p class="actions">
+        <a href="${to(visit, '/cart')}">${words.choosing.viewCart}</a>
+        <a href="${to(visit, '')}" data-close>${words.cart.continueShopping}</a>
+      </p>
+    </div>`;
+}
