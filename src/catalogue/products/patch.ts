@@ -119,6 +119,12 @@ const GroupRequest = Type.Array(
   { maxItems: 100 },
 );
 
+const SafetyPartyRequest = Type.Object({
+  name: Text('Name, or registered name.', 'Beacon Appliances Ltd', 255),
+  address: Text('Postal address.', 'Kaistrasse 4, 20457 Hamburg, Germany', 500),
+  contact: Text('Electronic address: of email, or of a website.', 'safety@beacon.example', 255),
+});
+
 const QUANTITY = { least: 0.000001, most: 1e9 };
 
 function quantityOf(value: number | string, field: string): string {
@@ -356,6 +362,26 @@ const paths: Record<string, ProductPath> = {
       examples: ['madeToMeasure'],
     }),
     (product, value) => setFact(product, 'withdrawalExcluded', value),
+  ),
+  '/safetyInfo': path(
+    ADD_REMOVE,
+    Type.Object({
+      manufacturer: Given(SafetyPartyRequest),
+      responsiblePerson: Given(SafetyPartyRequest),
+      text: Given(Text('Warnings, in the locale.', 'Keep away from children.', LONGEST.features)),
+    }),
+    (product, value, { locale }) => {
+      if (!value) return setFact(product, 'safety', undefined);
+      const { manufacturer, responsiblePerson, text } = value;
+      // The texts of other locales stay, as with every text of a product.
+      const { [locale]: _old, ...others } = product.facts.safety?.text ?? {};
+      const texts: Localised = text ? { ...others, [locale]: text } : others;
+      setFact(product, 'safety', {
+        ...(manufacturer && { manufacturer }),
+        ...(responsiblePerson && { responsiblePerson }),
+        ...(Object.keys(texts).length > 0 && { text: texts }),
+      });
+    },
   ),
   '/orderUnitInfo': path(
     ['add'],

@@ -7,6 +7,7 @@ import { imagesOf } from '../../platform/media/images.ts';
 import { formatMoney } from '../../kernel/money.ts';
 import type { ProductType, Settings } from '../../shops/settings/settings.ts';
 import { availabilityOf, availabilityText } from './availability-text.ts';
+import { safetyOf } from './safety.ts';
 import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
 import { priceIn, pricedTiers, priceRange, referencePrice, type PricedTier } from './prices.ts';
 import type { ProductRow, StoredProduct } from './queries.ts';
@@ -119,6 +120,7 @@ export function renderProduct(
     intervalOrder: orderUnit.interval,
     ...(maxOrder === null ? {} : { maxOrder }),
     ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
+    ...(options.variant === 'full' && safetyInfo(facts, settings, text)),
     productCode: facts.productCode ?? null,
     manufacturer: facts.manufacturer ?? null,
     upc: facts.upc ?? null,
@@ -135,6 +137,18 @@ export function renderProduct(
   };
   const ahead = moments.filter((moment) => moment > now).toSorted((a, b) => a.getTime() - b.getTime());
   return { product, until: ahead[0] ?? null };
+}
+
+function safetyInfo(
+  facts: ProductFacts,
+  settings: Settings,
+  text: (texts: Localised | undefined) => string | null,
+): Pick<Product, 'safetyInfo'> {
+  const safety = safetyOf(facts, settings);
+  if (!safety) return {};
+  const { text: texts, ...parties } = safety;
+  const shown = text(texts);
+  return { safetyInfo: { ...parties, ...(shown !== null && { text: shown }) } };
 }
 
 /** The fields that every order of the product changes. */

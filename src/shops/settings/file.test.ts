@@ -111,6 +111,8 @@ describe('a new shop', () => {
       invoicing: {},
       mails: {},
       theme: {},
+      manufacturers: [],
+      deliveryTimes: { cutOffHour: 14, timeZone: 'Europe/Berlin', methods: {} },
       orderPage: { cancellation: true, returnDays: 30 },
       withdrawal: { days: 14, transitDays: 5 },
       accessibility: null,

@@ -22,6 +22,7 @@ import { amountText, number } from '../amount-text.ts';
 import { priceText } from '../price-text.ts';
 import { customTextField } from './customisation.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
+import { safetyView } from './safety.ts';
 import { withdrawalNote } from './withdrawal-note.ts';
 import { picturePreload, pictureView, type Picture } from './pictures.ts';
 import { PLENTY, type PageVariation } from './queries.ts';
@@ -114,7 +115,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
               </ul>
             </section>`
           }
-          ${detailsView(visit, row, product)} ${videoLinks(visit, product)}
+          ${detailsView(visit, row, product)} ${safetyView(visit, offer)} ${videoLinks(visit, product)}
         </div>
         ${buyBar(visit, offer)}
       </article>
