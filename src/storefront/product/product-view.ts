@@ -39,6 +39,8 @@ export interface ProductPageModel {
   offer: Product;
   /** The visitor has it on the wish list. */
   isWished: boolean;
+  /** When the offer arrives, if it is ordered now; undefined: nobody can say. */
+  delivery: string | undefined;
   pictures: readonly Picture[];
   variations: readonly PageVariation[];
   /** The variation that is the offer. */
@@ -91,6 +93,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           </div>
           ${labelLinks(visit, offer)} ${withdrawalNote(visit, offer)}
           ${chosen && variationChoices(visit, { row, variations, chosen })} ${availability(offer)}
+          ${offer.forSale && model.delivery !== undefined && html`<p class="arrival">${model.delivery}</p>`}
           ${
             offer.availability === 'WarnStock' &&
             html`<p><strong>${words.fewLeft({ amount: number(offer.stocklevel!, locale) })}</strong></p>`
