@@ -19,7 +19,5 @@ export default defineConfig({
     // A larger young generation than Node's: the sweeps make much garbage, and took 8 % more processor time without it.
     execArgv: ['--max-semi-space-size=32'],
     unstubEnvs: true,
-    // What was compiled once is read from a file the next time: a run of one file spent most of its time on it.
-    experimental: { fsModuleCache: true },
   },
 });

@@ -389,6 +389,28 @@ document.addEventListener('click', ({ target }) => {
   if (target.closest('.options a')) sessionStorage.setItem(POSITION, scrollY);
 });
 
+// Recently viewed products are remembered by the browser alone, and only if the visitor allows it.
+
+const { viewed } = document.body.dataset;
+const VIEWED = `kontor.viewed ${viewed?.split('?')[0]}`;
+const viewedIds = viewed ? JSON.parse(localStorage.getItem(VIEWED) ?? '[]') : [];
+const { viewedProduct } = document.querySelector('[data-viewed-product]')?.dataset ?? {};
+if (viewed && viewedProduct) {
+  const ids = [viewedProduct, ...viewedIds.filter((id) => id !== viewedProduct)].slice(0, 8);
+  localStorage.setItem(VIEWED, JSON.stringify(ids));
+}
+
+async function showViewed(place) {
+  const address = new URL(viewed, location.href);
+  for (const id of viewedIds) address.searchParams.append('id', id);
+  const answer = await fetch(address);
+  const page = new DOMParser().parseFromString(answer.ok ? await answer.text() : '', 'text/html');
+  place.replaceWith(...page.querySelectorAll('main > section'));
+}
+
+const viewedPlace = document.querySelector('[data-viewed-here]');
+if (viewedPlace && viewedIds.length > 0) void showViewed(viewedPlace).catch(() => {});
+
 // The filters of long lists take the server a while, so they are loaded after the list.
 
 async function fetchFilters(link) {

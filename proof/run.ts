@@ -12,11 +12,12 @@ import { events } from './events.ts';
 import { oneOrder } from './one-order.ts';
 import { opposite } from './opposite.ts';
 import { oversell } from './oversell.ts';
+import { payments } from './payments.ts';
 import { race } from './race.ts';
 import { startProofService, type ProofService } from './service.ts';
 import { Refuted, type Check } from './stage.ts';
 
-const CHECKS: Check<ProofService>[] = [oversell, opposite, coupon, oneOrder, race, crash, events];
+const CHECKS: Check<ProofService>[] = [oversell, opposite, coupon, oneOrder, race, crash, events, payments];
 const ENDS_WITHIN = 20 * 60_000;
 
 const HELP = `Usage: npm run proof [-- OPTIONS]

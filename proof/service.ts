@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openConnections, type Connections } from '../bench/client.ts';
@@ -10,6 +10,7 @@ import { startProgress } from '../src/commands/progress.ts';
 import { readConfig } from '../src/config.ts';
 import { distribute } from '../src/db/distribute.ts';
 import { attachEmbedded } from '../src/db/embedded.ts';
+import { installationKey } from '../src/shops/apps/sealing.ts';
 import { CITUS_URL, createClusterDatabase, findNodes, onServers } from '../test/cluster.ts';
 import { killPostgres, postmasterOf, waitFor } from '../test/process.ts';
 import type { Stage } from './stage.ts';
@@ -23,6 +24,10 @@ export type Victim = (typeof VICTIMS)[number];
  * cluster belongs to somebody else.
  */
 export interface ProofService extends Stage {
+  /** From the next start on, the payment provider `demo` is the one at this address. */
+  useProvider(url: string): Promise<void>;
+  /** The key of the installation. */
+  key(): Promise<Buffer>;
   /** kill -9, and returns when the service is ready again. */
   strike(victim: Victim): Promise<void>;
   /** Names of the mails that were written, without `.eml`. */
@@ -55,10 +60,11 @@ export async function startProofService(scale: number): Promise<ProofService> {
   const logFile = path.join(folder, 'service.log');
   let server: Server;
   let connections: Connections;
+  let words = ['bin/kontor.js', 'serve'];
   const start = async () => {
     server = await startServer({
       name: 'kontor',
-      words: ['bin/kontor.js', 'serve'],
+      words,
       folder: installation,
       environment: {
         KONTOR_DATA: data,
@@ -86,6 +92,11 @@ export async function startProofService(scale: number): Promise<ProofService> {
     },
     progress: (what, total) => startProgress(what, total),
     size: (full) => Math.max(1, Math.round(full * scale)),
+    async useProvider(url) {
+      await writeFile(path.join(installation, 'with-provider.mjs'), entryWithProvider(url));
+      words = ['with-provider.mjs'];
+    },
+    key: () => installationKey(config),
     async strike(chosen) {
       const victim = CITUS_URL === undefined ? chosen : 'the service';
       if (victim !== 'PostgreSQL') await server.kill();
@@ -104,6 +115,15 @@ export async function startProofService(scale: number): Promise<ProofService> {
     lastWords: async () => (await readFile(logFile, 'utf8')).slice(-2_000),
   };
 }
+
+/** Starts the installed service as `serve` does, with another provider in the place of the demo payment. */
+const entryWithProvider = (url: string) => `
+import { demo } from './dist/commands/demo/demo.js';
+import { readConfig } from './dist/config.js';
+import { serve } from './dist/main.js';
+import { httpProvider } from './proof/http-provider.js';
+await serve(readConfig(process.env), demo, { providers: { demo: httpProvider(${JSON.stringify(url)}) } });
+`;
 
 /** A database of the cluster for this proof alone; its address. */
 async function newClusterDatabase(url: string): Promise<string> {

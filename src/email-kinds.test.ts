@@ -451,6 +451,14 @@ describe("a shop's own words", () => {
       shopUrl: 'https://shop.example/shop/Harbour',
       orderNumber: 'ORD261115/1001',
     },
+    returnNotice: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      wish: 'A customer would like to return items. Please approve or decline the return.',
+      reason: 'Too small',
+      lines: 'the table',
+    },
     withdrawalAcknowledgement: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',

@@ -7,7 +7,11 @@ import { newOrderEmail } from './orders/new-order-email.ts';
 import { documentEmail } from './orders/documents/document-email.ts';
 import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from './orders/payment-emails.ts';
 import { refundEmail } from './orders/refund-email.ts';
-import { returnApprovedEmail, returnRejectedEmail } from './orders/return-emails.ts';
+import {
+  returnApprovedEmail,
+  returnNoticeEmail,
+  returnRejectedEmail,
+} from './orders/return-request-emails.ts';
 import { shipmentEmail } from './orders/shipment-email.ts';
 import { signInEmail } from './people/accounts/sign-in-email.ts';
 import { withdrawalAcknowledgement, withdrawalLink } from './orders/withdrawal-emails.ts';
@@ -29,6 +33,7 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   returnRejectedEmail,
   withdrawalLink,
   withdrawalAcknowledgement,
+  returnNoticeEmail,
   availabilityEmail,
   newsletterConfirmation,
   newOrderEmail,

@@ -5,12 +5,15 @@ import { isBrowserRequired, openBrowser } from './chromium.ts';
 import { startDemo } from './demo.ts';
 import { findOwnBrowser, NO_BROWSER } from './find-browser.ts';
 import type { Service } from './service.ts';
+import { loadAppScripts } from './storefront.ts';
 
 export interface Visitor {
   screen?: 'wide' | 'phone';
   /** False: the browser runs no JavaScript. */
   runsScripts?: boolean;
   locale?: string;
+  /** Has allowed everything, scripts of apps too. */
+  consents?: boolean;
 }
 
 export interface Browsing {
@@ -28,7 +31,7 @@ export interface Browsing {
 export interface BrowsingOptions {
   /** Making the pictures takes some seconds. */
   hasImages?: boolean;
-  /** The demo shop's own host, where the scripts of apps are loaded; else the one of the service. */
+  /** The demo shop's own host, where it loads the scripts of its apps; else the one of the service. */
   onOwnHost?: boolean;
 }
 
@@ -49,6 +52,7 @@ export function browsing({ hasImages = false, onOwnHost = false }: BrowsingOptio
     if (isSkipped) return;
     browser = await openBrowser();
     service = await startDemo({ RATE_LIMIT_ANONYMOUS: '0' }, undefined, { hasImages });
+    if (onOwnHost) await loadAppScripts(service);
     serviceOrigin = await service.app.listen({ host: '127.0.0.1', port: 0 });
     origin = onOwnHost ? serviceOrigin.replace('127.0.0.1', 'demoshop.localhost') : serviceOrigin;
   });
@@ -71,7 +75,7 @@ export function browsing({ hasImages = false, onOwnHost = false }: BrowsingOptio
       return serviceOrigin;
     },
     problems,
-    open: async ({ screen = 'wide', runsScripts = true, locale = 'en-GB' } = {}) => {
+    open: async ({ screen = 'wide', runsScripts = true, locale = 'en-GB', consents = false } = {}) => {
       const context = await browser!.newContext({
         baseURL: origin,
         locale,
@@ -82,7 +86,9 @@ export function browsing({ hasImages = false, onOwnHost = false }: BrowsingOptio
       });
       contexts.push(context);
       await watch(context, origin, problems);
-      return context.newPage();
+      const page = await context.newPage();
+      if (consents) await allowAll(page, onOwnHost ? '' : '/shop/DemoShop');
+      return page;
     },
   };
 }
@@ -108,6 +114,13 @@ async function watch(context: BrowserContext, origin: string, problems: string[]
     const isPage = response.request().isNavigationRequest();
     if (response.status() >= (isPage ? 500 : 400)) problems.push(`${response.status()} ${response.url()}`);
   });
+}
+
+/** Answers the question about cookies of a shop: everything is allowed. `base` is where its pages are. */
+export async function allowAll(page: Page, base = ''): Promise<void> {
+  await page.goto(`${base}/consent`);
+  await page.locator('main button[value=all]').click();
+  await page.locator('.notice').waitFor();
 }
 
 /** Answers with a script: `page.route('https://cdn.example/chat.js', script('...'))`. */

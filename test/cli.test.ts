@@ -48,6 +48,7 @@ describe('without a database', () => {
     'app list ID',
     'app delete ID APP',
     'webhook listen ID',
+    'mail preview SHOP [KIND]',
     'products import SHOP FILE.csv',
     'customer export SHOP ID',
     'customer erase SHOP ID',

@@ -287,6 +287,18 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         timeZone: fc.constantFrom('UTC', 'Europe/Paris', 'America/New_York'),
         methods: fc.constant({}),
       }),
+      home: fc.record({
+        picture: optional(fc.constantFrom('/media/Quay/files/hero.png', 'https://quay.example/hero.jpg')),
+        title: optional(texts),
+        text: optional(texts),
+        link: optional(fc.constantFrom('/', '/Categories/coffee', 'https://quay.example/')),
+        linkText: optional(texts),
+        promises: fc.array(texts, { maxLength: 4 }),
+      }),
+      appScripts: fc.record({
+        load: fc.boolean(),
+        necessary: fc.array(fc.constantFrom('https://quay.example/consent.js', 'https://quay.example/b.js')),
+      }),
       orderPage: fc.record({ cancellation: fc.boolean(), returnDays: fc.integer({ min: 0, max: 3650 }) }),
       withdrawal: fc.record({
         days: fc.integer({ min: 0, max: 365 }),

@@ -1303,8 +1303,9 @@ const management = shape(
       'reference: string|null\nnote: string|null\nreturnId: string|null\nstate?: string',
     ),
   ),
-  array(
-    'paymentAttempts',
+  'paymentAttempts?~: array',
+  under(
+    'paymentAttempts[]',
     shape(
       'attemptId: string\nstartedOn: string\nprovider: string\nstate: string',
       priced('amount'),

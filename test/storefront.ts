@@ -1,4 +1,5 @@
 import { plainText } from '../src/http/html.ts';
+import { applySettings } from '../src/shops/settings/file.ts';
 import type { Answer, Service } from './service.ts';
 
 export interface ReadPage {
@@ -22,14 +23,23 @@ export function readPage(
   return readAt(service, `/shop${path}`, headers);
 }
 
-/** The same on the shop's own host, where the scripts of apps are loaded: `readOwnPage(service, 'DemoShop', '/cart')`. */
-export function readOwnPage(
+/**
+ * The same on the shop's own host, for a visitor who has allowed everything: `readOwnPage(service, 'DemoShop', '/cart')`.
+ * There the scripts of apps are loaded, if the shop loads any.
+ */
+export async function readOwnPage(
   service: Service,
   shopId: string,
   path: string,
   headers: Record<string, string> = {},
 ): Promise<ReadPage> {
-  return readAt(service, path, { host: `${shopId.toLowerCase()}.localhost:80`, ...headers });
+  const cookie = await cookieOfConsent(service, shopId);
+  return readAt(service, path, { host: `${shopId.toLowerCase()}.localhost:80`, cookie, ...headers });
+}
+
+/** Lets a demo shop load the scripts of its apps, whose host does not exist. */
+export async function loadAppScripts({ db }: Service, shopId = 'DemoShop'): Promise<void> {
+  await db.transaction((tx) => applySettings(tx, shopId, { appScripts: { load: true } }));
 }
 
 async function readAt({ app }: Service, url: string, headers: Record<string, string>): Promise<ReadPage> {
@@ -49,12 +59,25 @@ async function readAt({ app }: Service, url: string, headers: Record<string, str
 }
 
 /** The cookie of a visitor who chose this currency. */
-export async function cookieOfCurrency({ app }: Service, shopId: string, currency: string): Promise<string> {
+export function cookieOfCurrency(service: Service, shopId: string, currency: string): Promise<string> {
+  return cookieAfter(service, `/shop/${shopId}/currency`, `currency=${currency}`);
+}
+
+/** The cookie of a visitor who has allowed everything, or only what is necessary. */
+export function cookieOfConsent(
+  service: Service,
+  shopId: string,
+  consent: 'all' | 'necessary' = 'all',
+): Promise<string> {
+  return cookieAfter(service, `/shop/${shopId}/consent`, `consent=${consent}`);
+}
+
+async function cookieAfter({ app }: Service, url: string, payload: string): Promise<string> {
   const response = await app.inject({
     method: 'POST',
-    url: `/shop/${shopId}/currency`,
+    url,
     headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
-    payload: `currency=${currency}`,
+    payload,
   });
   return String(response.headers['set-cookie']).split(';')[0]!;
 }

@@ -159,6 +159,14 @@ export async function callInVariations(shop: Shop, seed: number, rounds: number)
     }
   }
 
+  // A category that shows the products of its subcategories is read by statements of its own.
+  for (const shown of [alias, await someParent(shop)]) {
+    for (const sort of PAGE_ORDERS) {
+      for (const filter of [{}, { f: 'm:Beacon' }])
+        await page(`Categories/${encodeURIComponent(shown)}`, { sort, ...filter });
+    }
+  }
+
   const customerId = await someId(shop, 'customer');
   const productId = await someId(shop, 'product');
   const given = {
@@ -186,6 +194,17 @@ async function someId({ service, shopId }: Shop, table: 'customer' | 'product'):
     [shopId],
   );
   return rows[0]!.id;
+}
+
+async function someParent({ service, shopId }: Shop): Promise<string> {
+  const { rows } = await service.db.pool.query<{ alias: string }>(
+    `select alias from category parent
+    where shop_id = $1 and parent_id is not null and visible and exists (
+      select from category where shop_id = $1 and parent_id = parent.category_id and visible)
+    order by number limit 1`,
+    [shopId],
+  );
+  return rows[0]!.alias;
 }
 
 async function someCategory({ service, shopId }: Shop): Promise<{ categoryId: string; alias: string }> {

@@ -1,8 +1,17 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { done, givenFullCart, givenProduct, givenSmallShop, type Shop } from '../../test/carts.ts';
+import {
+  changeSettings,
+  done,
+  givenFullCart,
+  givenProduct,
+  givenSmallShop,
+  type Shop,
+} from '../../test/carts.ts';
 import { startService, type Service } from '../../test/service.ts';
+import { openMediaStorage } from '../platform/media/open-storage.ts';
+import { loadSharp } from '../platform/media/store-image.ts';
 import { EMAIL_KINDS } from '../email-kinds.ts';
 import { mailCommands } from './mail.ts';
 
@@ -64,6 +73,36 @@ test.each([
   );
   expect(await readdir(service.config.KONTOR_DATA)).toEqual(before);
 });
+
+test('the logo comes with the email; one of another server does not', async () => {
+  const bytes = await drawnLogo();
+  await openMediaStorage(service.config).write(shop.shopId, 'files', [{ file: 'logo.png', bytes }]);
+  await changeSettings(shop, { logoUrl: `/media/${shop.shopId}/files/logo.png`, theme: { accent: '#c40' } });
+  await preview([shop.shopId, 'refund'], { out: fileOf('logo.html') });
+  const page = await readFile(fileOf('logo.html'), 'utf8');
+  // At most 200 x 48, in half of the pixels.
+  expect(page).toMatch(/<img\s+src="data:image\/png;base64,[^"]+"\s+width="96"\s+height="48"\s+alt="Small1"/);
+  expect(page).toContain('background: #cc4400; color: #ffffff');
+  const message = await readFile(fileOf('logo.eml'), 'utf8');
+  expect(message).toContain('multipart/related');
+  expect(message).toMatch(/^Content-ID: <logo@localhost>$/im);
+  // A soft line break may be anywhere.
+  expect(message.replaceAll('=\r\n', '')).toContain('src=3D"cid:logo@localhost"');
+
+  await changeSettings(shop, { logoUrl: 'https://elsewhere.example/logo.png' });
+  await preview([shop.shopId, 'refund'], { out: fileOf('logo.html') });
+  const named = await readFile(fileOf('logo.html'), 'utf8');
+  expect(named).not.toContain('<img');
+  expect(named).toMatch(/>\s*Small1\s*<\/td>/);
+});
+
+/** 400 x 200. */
+async function drawnLogo(): Promise<Buffer> {
+  const sharp = await loadSharp();
+  const svg =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="200"><rect width="400" height="99"/></svg>';
+  return sharp(Buffer.from(svg)).png().toBuffer();
+}
 
 test('it is about the last order, with the attachments that customers get', async () => {
   const tea = await givenProduct(shop, { number: 'TEA', price: 1000, stock: 5 });

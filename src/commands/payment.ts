@@ -22,7 +22,7 @@ export const paymentCommands: Command[] = [
   {
     name: 'payment set',
     arguments: ['SHOP', 'METHOD'],
-    summary: 'Set the keys with which a payment method calls its provider.',
+    summary: 'Set the keys of a payment provider.',
     details:
       'METHOD is the key of a payment method whose provider in the settings is one of\n' +
       `${Object.keys(PROVIDER_LABELS).join(', ')}. Each value is asked for and not shown; Enter keeps what is set.\n` +

@@ -1,6 +1,6 @@
+import { moneyText } from '../http/price-text.ts';
 import type { Transaction } from '../db/database.ts';
 import type { Messages } from '../kernel/messages.ts';
-import { formatMoney } from '../kernel/money.ts';
 import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { emailAddressOf, ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
@@ -52,6 +52,6 @@ export async function queueOrderCancelled(
   if (to === undefined) return;
   const { orderId, orderNumber, currency, locale, paidAmount, refundedAmount } = order;
   const left = paidAmount - refundedAmount;
-  const paid = left > 0 ? formatMoney(left, currency, locale) : null;
+  const paid = left > 0 ? moneyText(left, currency, locale) : null;
   await queueEmails(tx, shopId, cancelEmail, [{ to, locale, facts: { orderId, orderNumber, cause, paid } }]);
 }

@@ -1,8 +1,8 @@
+import { moneyText } from '../http/price-text.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import type { Queries } from '../db/database.ts';
 import { languageTag } from '../http/locale.ts';
 import type { Messages } from '../kernel/messages.ts';
-import { formatMoney } from '../kernel/money.ts';
 import type { EmailKind, EmailRequest, EmailWords } from '../platform/email/kind.ts';
 import type { Row, Section } from '../platform/email/letter.ts';
 import { findLegalTexts, type LegalText } from '../shops/legal/queries.ts';
@@ -236,7 +236,7 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
   const { content, billingAddress, shippingAddress } = order;
   const { shipping, payment, coupon } = content;
   const language = languageTag(locale);
-  const money = (minor: number) => formatMoney(minor, content.currency, locale);
+  const money = (minor: number) => moneyText(minor, content.currency, locale);
   const unlessZero = (minor: number) => (minor === 0 ? null : money(minor));
   const text = (texts: Parameters<typeof anyText>[0]) => anyText(texts, locale, settings.defaultLocale) ?? '';
   const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 });

@@ -21,6 +21,7 @@ import {
 import { findDealings, insertReturn, type Dealings, type PartLine } from './manage-queries.ts';
 import { lineOf, partsOf, partText } from './manage-shipments.ts';
 import { lockOrder } from './queries.ts';
+import { returnNoticeEmail, type ReturnAnnounced } from './return-request-emails.ts';
 import { isAnnounced, orderedLines, sentLines, sentQuantities } from './returns.ts';
 import { revised } from './revision.ts';
 import { withdrawalAcknowledgement } from './withdrawal-emails.ts';
@@ -92,6 +93,20 @@ export async function requestReturn(
   await changeOrder(tx, shopId, open.order, {}, { also: ['returns'] });
   recordEvents(tx, shopId, [{ type: 'RETURN_REQUESTED', resourceId: orderId, data: { returnId } }]);
   await record({ tx, shopId }, open, 'return requested', { returnId, lines: numbered(lines) });
+  await tellMerchant(tx, shopId, open, { parts: lines, wish: 'return', reason });
+}
+
+/** The merchant reads it in the language of the shop. */
+async function tellMerchant(
+  tx: Transaction,
+  shopId: string,
+  { order, settings }: OpenCustomerOrder,
+  { parts, ...wish }: Pick<ReturnAnnounced, 'wish' | 'reason'> & { parts: readonly PartLine[] },
+): Promise<void> {
+  const { email: to, defaultLocale: locale } = settings;
+  const goods = parts.map((part) => partText(part, { order: { ...order, locale }, settings }));
+  const facts = { orderNumber: order.orderNumber, goods, ...wish };
+  await queueEmails(tx, shopId, returnNoticeEmail, [{ to, locale, facts }]);
 }
 
 /** What the customer may withdraw from: all that was ordered, but for what was sold without the right. */
@@ -164,6 +179,7 @@ export async function withdraw(
     contact,
     date: dateTimeText(tx.now, order.locale),
   };
+  await tellMerchant(tx, shopId, open, { parts: withdrawn, wish: 'withdrawal', reason: null });
   await queueEmails(tx, shopId, withdrawalAcknowledgement, [{ to: contact, locale: order.locale, facts }]);
 }
 

@@ -116,6 +116,11 @@ export function outstandingOf({ content, cancelledAt, paidAmount, refundedAmount
   return cancelledAt ? 0 : Math.max(0, content.grandTotal - paidAmount + refundedAmount);
 }
 
+/** What the customer is still to pay: what was refunded is not asked for again. */
+export function payableOf({ content, cancelledAt, paidAmount }: ManagedOrder): number {
+  return cancelledAt ? 0 : Math.max(0, content.grandTotal - paidAmount);
+}
+
 function managementOf(order: ManagedOrder, dealings: Dealings, { locale }: RenderContext) {
   const price = (minor: number) => priceOf(minor, order.currency, 'GROSS', locale);
   return {
@@ -277,6 +282,6 @@ export function moneyChange(from: number, to: number, { currency }: Pick<Managed
 }
 
 /** `12.5 EUR` */
-export function moneyText(minor: number, { currency }: Pick<ManagedOrder, 'currency'>): string {
+export function decimalMoney(minor: number, { currency }: Pick<ManagedOrder, 'currency'>): string {
   return `${toDecimal(minor, currency)} ${currency}`;
 }

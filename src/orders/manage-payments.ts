@@ -5,7 +5,7 @@ import {
   exactAmount,
   manageOperation,
   managedOrder,
-  moneyText,
+  decimalMoney,
   openOrder,
   outstandingOf,
   refuseCancelled,
@@ -37,7 +37,7 @@ export function managedPayments(api: Operations): void {
       const amount = exactAmount(body.amount, order, 'amount', { least: 1 });
       const outstanding = outstandingOf(order);
       if (amount > outstanding) {
-        throw badRequest(`No more than ${moneyText(outstanding, order)} are outstanding`);
+        throw badRequest(`No more than ${decimalMoney(outstanding, order)} are outstanding`);
       }
       // Whoever has paid by hand must not pay again on the page of a provider.
       if (amount === outstanding) await wishForAttempt(tx, shopId, order.orderId, 'cancel');

@@ -26,7 +26,7 @@ import { emailAddressOf } from './order-email.ts';
 import type { ManagedOrder } from './queries.ts';
 import { refunded } from './refund.ts';
 import { queueOrderReturned } from './return-email.ts';
-import { returnApprovedEmail, returnRejectedEmail } from './return-emails.ts';
+import { returnApprovedEmail, returnRejectedEmail } from './return-request-emails.ts';
 import { isBack, mayBecome, orderedLines, sentLines } from './returns.ts';
 
 const { parameters, pageOf } = paging();

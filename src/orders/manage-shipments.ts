@@ -12,11 +12,11 @@ import {
   exactAmount,
   manageOperation,
   managedOrder,
-  moneyText,
+  decimalMoney,
   moveStock,
   numbered,
   openOrder,
-  outstandingOf,
+  payableOf,
   quantitiesOf,
   quantityText,
   record,
@@ -166,10 +166,10 @@ export function managedShipments(api: Operations): void {
 
 /** What is paid through a provider is paid before it is sent, or not at all. */
 function refuseUnpaid({ order, settings }: OpenOrder): void {
-  const outstanding = outstandingOf(order);
-  if (outstanding > 0 && providerMethodOf(order.content, settings)) {
+  const payable = payableOf(order);
+  if (payable > 0 && providerMethodOf(order.content, settings)) {
     throw conflict(
-      `${moneyText(outstanding, order)} of the order are not paid yet; if they came in another way, record them with POST payments first`,
+      `${decimalMoney(payable, order)} of the order are not paid yet; if they came in another way, record them with POST payments first`,
     );
   }
 }

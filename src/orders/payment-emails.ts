@@ -1,6 +1,6 @@
+import { moneyText } from '../http/price-text.ts';
 import type { Transaction } from '../db/database.ts';
 import type { Messages } from '../kernel/messages.ts';
-import { formatMoney } from '../kernel/money.ts';
 import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import type { Settings } from '../shops/settings/settings.ts';
@@ -108,8 +108,8 @@ export async function queuePaymentReceived(
   const facts = {
     orderId,
     orderNumber,
-    amount: formatMoney(amount, currency, locale),
-    outstanding: outstanding === 0 ? null : formatMoney(outstanding, currency, locale),
+    amount: moneyText(amount, currency, locale),
+    outstanding: outstanding === 0 ? null : moneyText(outstanding, currency, locale),
   };
   await queueEmails(tx, shopId, paymentReceivedEmail, [{ to, locale, facts }]);
 }
@@ -123,7 +123,7 @@ export async function queuePaymentFailed(
   const to = emailAddressOf(order);
   if (to === undefined) return;
   const { orderId, orderNumber, currency, locale } = order;
-  const facts = { orderId, orderNumber, amount: formatMoney(outstandingOf(order), currency, locale) };
+  const facts = { orderId, orderNumber, amount: moneyText(outstandingOf(order), currency, locale) };
   await queueEmails(tx, shopId, paymentFailedEmail, [{ to, locale, facts }]);
 }
 
@@ -135,6 +135,6 @@ export async function queuePaymentProblem(
   { orderId, orderNumber, currency }: ManagedOrder,
   { problem, amount }: { problem: PaymentProblem; amount: number },
 ): Promise<void> {
-  const facts = { orderId, orderNumber, problem, amount: formatMoney(amount, currency, locale) };
+  const facts = { orderId, orderNumber, problem, amount: moneyText(amount, currency, locale) };
   await queueEmails(tx, shopId, paymentProblemEmail, [{ to, locale, facts }]);
 }

@@ -1,12 +1,13 @@
+import { moneyText } from '../http/price-text.ts';
 import type { Transaction } from '../db/database.ts';
 import { conflict } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
-import { formatMoney, toDecimal } from '../kernel/money.ts';
+import { toDecimal } from '../kernel/money.ts';
 import { queueEmails } from '../platform/email/queue.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { changeOrder, type OrderChanges } from './change.ts';
 import { recordHistory } from './history.ts';
-import { moneyText } from './manage-change.ts';
+import { decimalMoney } from './manage-change.ts';
 import { insertPayment, type Payment } from './manage-queries.ts';
 import { emailAddressOf } from './order-email.ts';
 import { findRefundable } from './payments/queries.ts';
@@ -36,7 +37,7 @@ export async function refunded(
   { changes = {}, also = [], reason, isPartOfReturn = false }: RefundOptions = {},
 ): Promise<ManagedOrder> {
   const left = order.paidAmount - order.refundedAmount;
-  if (amount > left) throw conflict(`No more than ${moneyText(left, order)} can be refunded`);
+  if (amount > left) throw conflict(`No more than ${decimalMoney(left, order)} can be refunded`);
   const parts = refundParts(amount, await findRefundable(tx, shopId, order.orderId));
   const refundedAmount = order.refundedAmount + amount;
   const after = await changeOrder(
@@ -85,7 +86,7 @@ export async function tellOfRefund(
   ]);
   const to = emailAddressOf(order);
   if (to === undefined) return;
-  const facts = { orderId, orderNumber, amount: formatMoney(amount, currency, locale) };
+  const facts = { orderId, orderNumber, amount: moneyText(amount, currency, locale) };
   await queueEmails(tx, shopId, refundEmail, [{ to, locale, facts }]);
 }
 

@@ -249,7 +249,7 @@ export function sendPage(reply: FastifyReply, visit: Visit, page: Page): Fastify
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
     .headers({
-      'content-security-policy': contentSecurityPolicy(shown),
+      'content-security-policy': contentSecurityPolicy(shown, page),
       'cache-control': isSecret ? 'no-store' : 'private, no-cache',
       // The pages of the service have another value, so that neither can reach the other's window.
       'cross-origin-opener-policy': 'same-origin-allow-popups',

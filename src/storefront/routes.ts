@@ -13,6 +13,7 @@ import { accountData } from './account/data.ts';
 import { accountDevices } from './account/devices.ts';
 import { accountNewsletters } from './account/newsletters.ts';
 import { accountOrders } from './account/orders.ts';
+import { passkeys } from './account/passkeys.ts';
 import { signIn } from './account/sign-in.ts';
 import { assetRoutes } from './layout/assets.ts';
 import { category } from './listing/category.ts';
@@ -96,6 +97,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     accountAddresses(pages);
     accountNewsletters(pages);
     accountDevices(pages);
+    passkeys(pages);
     accountData(pages, deps.personalData);
     sitemap(pages);
     consent(pages);

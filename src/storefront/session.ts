@@ -21,6 +21,8 @@ export interface Session {
   isSignedIn?: true;
   /** An email that signs in was asked for in this browser, so that its digits can be typed here and nowhere else. */
   signIn?: { requestId: string; email: string; target?: SignInTarget };
+  /** What a passkey has to sign, and when a page asked for it, in milliseconds since 1970. */
+  passkey?: { challenge: string; at: number };
   /** What the visitor allowed; absent: not answered yet. */
   consent?: 'all' | 'necessary';
   /** A message that the next page shows once. */

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { browsing, script } from '../browser.ts';
+import { allowAll, browsing, script } from '../browser.ts';
 import { givenOtherShop } from '../demo.ts';
+import { loadAppScripts } from '../storefront.ts';
 import { ADA, checkoutUrlOf, typeAddress } from './checkout.ts';
 
 /**
@@ -17,6 +18,7 @@ const PATIENCE = { timeout: 120_000 };
 
 beforeAll(async () => {
   const { token } = await givenOtherShop(shop.service);
+  await loadAppScripts(shop.service, 'OtherShop');
   otherOrigin = shop.origin.replace('demoshop', 'othershop');
   await shop.service.call('POST', '/OtherShop/script-tags', {
     token,
@@ -33,6 +35,8 @@ async function allowShops(page: Page, body: string): Promise<void> {
   ]) {
     await page.context().route(`${origin}/**`, (route) => route.continue());
   }
+  await page.context().route(SPY, script(''));
+  await allowAll(page, otherOrigin);
   await page.context().route(SPY, script(body));
 }
 

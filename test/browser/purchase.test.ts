@@ -248,7 +248,7 @@ test('a purchase in German on a phone without JavaScript', PATIENCE, async () =>
 });
 
 test('a search is told with what was found', async () => {
-  const page = await shop.open();
+  const page = await shop.open({ consents: true });
   const heard = await listenTo(page);
   await page.goto('/search?q=beacon');
   const [, [name, detail]] = (await heard()) as [unknown, [string, { products: object[]; query: object }]];
@@ -257,7 +257,7 @@ test('a search is told with what was found', async () => {
   expect(detail.products).toHaveLength(3);
 });
 
-test('without consent the confirmation tells the scripts nothing of the order', async () => {
+test('without consent the confirmation is not told to any script', async () => {
   const page = await shop.open();
   const heard = await listenTo(page);
   await page.goto(await checkoutUrlOf(shop, { 'BK-100': 1 }));
@@ -267,11 +267,9 @@ test('without consent the confirmation tells the scripts nothing of the order', 
   await page.waitForURL('**/checkout/delivery');
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.waitForURL('**/checkout/review');
-  const before = JSON.stringify(await heard());
-  expect(before).not.toContain('Lindqvist');
   await page.getByRole('button', { name: 'Order and pay' }).click();
   await page.waitForURL('**/confirmation');
   expect((await sums(page))['Total']).toBe('€9.99');
-  expect(names(await heard())).toEqual(['page:view']);
-  expect(await page.locator('[id="page.events"]').textContent()).not.toContain('Lindqvist');
+  expect(await heard()).toEqual([]);
+  expect(await page.locator('[id="page.events"]').count()).toBe(0);
 });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { browsing, script, seriousProblems } from '../browser.ts';
+import { allowAll, browsing, script, seriousProblems } from '../browser.ts';
 
 const shop = browsing({ onOwnHost: true });
 
@@ -8,7 +8,7 @@ const CHAT = 'https://cdn.example/chat.js';
 const WORKER = 'https://cdn.example/worker.js';
 
 test('a script of the same host that is not listed is refused', async () => {
-  const page = await shop.open();
+  const page = await shop.open({ consents: true });
   await page.route(
     CHAT,
     script(`
@@ -24,7 +24,7 @@ test('a script of the same host that is not listed is refused', async () => {
 });
 
 test('an inline script, an eval and an inline style are refused', async () => {
-  const page = await shop.open();
+  const page = await shop.open({ consents: true });
   await page.route(
     CHAT,
     script(`
@@ -47,7 +47,7 @@ test('the service worker of an app runs, and is gone when its tag is', async () 
   const page = await shop.open();
   const context = page.context();
   await context.route(WORKER, script(`onmessage = ({ ports: [port] }) => port.postMessage('at work');`));
-  await page.goto('/consent');
+  await allowAll(page);
   expect(await answerOfWorker(page)).toEqual(['at work', `${shop.origin}/`]);
 
   const { items } = (await shop.service.call('GET', '/DemoShop/script-tags', { token: 'demo-widgets' })).body;
@@ -72,7 +72,7 @@ test('a service worker that fails does not take those of other apps with it', as
   await page
     .context()
     .route('**/working-worker.js', script(`onmessage = ({ ports: [port] }) => port.postMessage('at work');`));
-  await page.goto('/consent');
+  await allowAll(page);
   expect(await answerOfWorker(page)).toEqual(['at work', `${shop.origin}/`]);
   shop.problems.length = 0;
   for (const id of ids) await shop.service.call('DELETE', `/DemoShop/script-tags/${id}`, { token });
@@ -85,6 +85,28 @@ const answerOfWorker = (page: Page) =>
     port1.onmessage = ({ data }) => resolve([data, scope]);
     active.postMessage('', [port2]);
   }))`);
+
+test('no script and no worker of an app is loaded before it is allowed, and none after that is withdrawn', async () => {
+  const page = await shop.open();
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().startsWith('https://cdn.example/')) asked.push(request.url());
+  });
+  const workers = 'navigator.serviceWorker.getRegistrations().then((found) => found.length)';
+  await page.goto('/Products/AP-110');
+  await page.getByRole('button', { name: 'Allow only what is necessary' }).click();
+  await page.goto('/');
+  expect(asked).toEqual([]);
+  expect(await page.evaluate(workers)).toBe(0);
+  await allowAll(page);
+  await page.waitForFunction(`${workers}.then((count) => count === 1)`);
+  expect(asked).toContain(CHAT);
+  await page.locator('main button[value=necessary]').click();
+  await page.waitForFunction(`${workers}.then((count) => count === 0)`);
+  asked.length = 0;
+  await page.goto('/Products/AP-110');
+  expect(asked).toEqual([]);
+});
 
 test('consent is asked for until it is given or refused, and can be changed', async () => {
   for (const runsScripts of [true, false]) {

@@ -7,6 +7,7 @@ import { givenShop, givenToken } from '../builders.ts';
 import { changesNothing } from '../carts.ts';
 import { startDemo } from '../demo.ts';
 import { startService, type Service } from '../service.ts';
+import { cookieOfConsent, loadAppScripts } from '../storefront.ts';
 
 /**
  * A cookie's path is no boundary, a host is. Once a script tag of one shop read the confirmation page of another,
@@ -16,6 +17,7 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startDemo();
+  await loadAppScripts(service);
   await setDomains(service, 'EmptyShop', ['empty.example', 'www.empty.example:8443']);
 });
 afterAll(() => service.close());
@@ -48,7 +50,7 @@ describe("a shop's own host", () => {
   test('has its pages without /shop/ID, with paths and addresses of its own', async () => {
     const { status, headers, body } = await get(DEMO, '/');
     expect(status).toBe(200);
-    expect(body).toContain('<h1>Harbour &amp; Hearth</h1>');
+    expect(body).toContain('<h1>Small things from the seaside</h1>');
     expect(body).toContain('<a class="brand" href="/">');
     expect(body).toContain('href="/Categories/coffee"');
     expect(body).toContain('action="/currency"');
@@ -112,7 +114,7 @@ describe("a shop's own host", () => {
 
   test('is the older one of two shops whose ids differ in case only', async () => {
     await givenShop(service, 'DEMOSHOP', { name: 'The younger' });
-    expect((await get(DEMO, '/')).body).toContain('<h1>Harbour &amp; Hearth</h1>');
+    expect((await get(DEMO, '/')).body).toContain('<h1>Small things from the seaside</h1>');
     expect((await get('localhost', '/shop/DEMOSHOP')).body).toContain('<h1>The younger</h1>');
     await service.db.transaction((tx) => deleteShop(tx, 'DEMOSHOP'));
   });
@@ -131,13 +133,14 @@ describe('any other host', () => {
   });
 
   test('has the pages of a shop below /shop/ID, without the scripts of apps', async () => {
-    const shared = await get('localhost', '/shop/DemoShop/Products/AP-100');
+    const cookie = await cookieOfConsent(service, 'DemoShop');
+    const shared = await get('localhost', '/shop/DemoShop/Products/AP-100', { cookie });
     expect(shared.body).toContain('<a class="brand" href="/shop/DemoShop">');
     expect(shared.body).not.toContain('cdn.example');
     expect(shared.body).not.toContain('page.events');
     expect(shared.body).not.toContain('name="worker"');
     expect(shared.headers['content-security-policy']).not.toContain('cdn.example');
-    const own = await get(DEMO, '/Products/AP-100');
+    const own = await get(DEMO, '/Products/AP-100', { cookie });
     expect(own.body).toContain('<script src="https://cdn.example/chat.js" defer>');
     expect(own.body).toContain('<meta name="worker" content="/worker.js" />');
   });
@@ -160,12 +163,15 @@ describe('any other host', () => {
         insert into script_tag (shop_id, script_tag_id, app_id, script_url, created_at, updated_at)
         values ('Alone', '0199d3ad-b240-705a-bd5a-a939e0930098', '0199d3ad-b240-705a-bd5a-a939e0930097',
           'https://cdn.example/chat.js', ${alone.db.now}, ${alone.db.now})`);
-      expect((await get('localhost', '/shop/Alone', {}, alone)).body).toContain(
+      const cookie = await cookieOfConsent(alone, 'Alone');
+      expect((await get('localhost', '/shop/Alone', { cookie }, alone)).body).toContain(
         'https://cdn.example/chat.js',
       );
       await givenShop(alone, 'Second');
-      expect((await get('localhost', '/shop/Alone', {}, alone)).body).not.toContain('cdn.example');
-      expect((await get('alone.localhost', '/', {}, alone)).body).toContain('https://cdn.example/chat.js');
+      expect((await get('localhost', '/shop/Alone', { cookie }, alone)).body).not.toContain('cdn.example');
+      expect((await get('alone.localhost', '/', { cookie }, alone)).body).toContain(
+        'https://cdn.example/chat.js',
+      );
     } finally {
       await alone.close();
     }

@@ -23,6 +23,9 @@ export async function addDemoFiles(db: Database, config: Config, shopId: string)
     await tx.run(sql`
       update shop set settings_version = settings_version + 1,
         settings = settings || jsonb_build_object('logoUrl', coalesce(settings ->> 'logoUrl', ${files.logo}::text))
+          || case when settings ? 'home' then jsonb_build_object('home', (settings -> 'home')
+            || jsonb_build_object('picture', coalesce(settings -> 'home' ->> 'picture', ${files.hero}::text)))
+            else '{}' end
       where shop_id = ${shopId}`);
   });
 }

@@ -23,6 +23,8 @@ export interface DemoFiles {
   energyLabels: ReadonlyMap<string, string>;
   dataSheets: ReadonlyMap<string, string>;
   logo: string;
+  /** The picture of the front page. */
+  hero: string;
 }
 
 /**
@@ -61,6 +63,7 @@ export async function drawFiles(
     ),
     dataSheets: addresses(({ hasDataSheet }) => hasDataSheet, dataSheetFile),
     logo: address('logo.png'),
+    hero: address('hero.png'),
   };
 }
 
@@ -107,12 +110,13 @@ async function otherFiles(products: readonly DemoProduct[]): Promise<{ file: str
     'logo',
     ...products.filter(({ energy }) => energy).map(({ number }) => energyLabel(number)),
   ];
-  const drawn = await Promise.all(
-    pictures.map(async (picture) => ({
+  const drawn = await Promise.all([
+    ...pictures.map(async (picture) => ({
       file: `${picture}.png`,
       bytes: await png(await readPicture(picture), size),
     })),
-  );
+    (async () => ({ file: 'hero.png', bytes: await png(await readPicture('hero'), CANVAS) }))(),
+  ]);
   const sheets = products
     .filter(({ hasDataSheet }) => hasDataSheet)
     .map(({ number, details }) => ({ file: dataSheetFile(number), bytes: dataSheet(number, details!) }));

@@ -1,3 +1,4 @@
+import { moneyText } from '../../http/price-text.ts';
 import type { Content } from '../../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { Transaction } from '../../db/database.ts';
@@ -7,7 +8,7 @@ import { textIn } from '../../http/locale.ts';
 import { newId } from '../../kernel/ids.ts';
 import { queueEmails, type Email } from '../../platform/email/queue.ts';
 import { recordEvents } from '../../platform/events/log.ts';
-import { currencyDigits, formatMoney } from '../../kernel/money.ts';
+import { currencyDigits } from '../../kernel/money.ts';
 import { changeOrder, type OrderChanges } from '../change.ts';
 import { recordHistory } from '../history.ts';
 import { lockOrder, type ManagedOrder } from '../queries.ts';
@@ -120,7 +121,7 @@ function emailsOf({
     documentId,
     documentType: kind,
     documentNumber: String(number),
-    grandTotal: formatMoney(content.grandTotal, content.currency, terms.locale),
+    grandTotal: moneyText(content.grandTotal, content.currency, terms.locale),
   };
   return [{ to, locale: terms.locale, facts }];
 }

@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { textIn } from '../../http/locale.ts';
 import { newId } from '../../kernel/ids.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
-import { outstandingOf } from '../manage-change.ts';
+import { payableOf } from '../manage-change.ts';
 import { emailAddressOf } from '../order-email.ts';
 import { findManagedOrder, lockOrder } from '../queries.ts';
 import { loadAccount } from './accounts.ts';
@@ -88,7 +88,7 @@ function openAttempt(
   return db.transaction(async (tx) => {
     const order = await lockOrder(tx, shopId, orderId);
     const method = order && providerMethodOf(order.content, settings);
-    const amount = order ? outstandingOf(order) : 0;
+    const amount = order ? payableOf(order) : 0;
     if (!method || amount === 0) return undefined;
     const { paymentMethodId, providerName: provider } = method;
     const live = await lockLiveAttempt(tx, shopId, orderId);

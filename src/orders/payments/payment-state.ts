@@ -1,6 +1,6 @@
 import type { Queries } from '../../db/database.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
-import { outstandingOf } from '../manage-change.ts';
+import { payableOf } from '../manage-change.ts';
 import type { ManagedOrder } from '../queries.ts';
 import { findAttempts, type Attempt } from './queries.ts';
 import { providerMethodOf } from './providers.ts';
@@ -14,7 +14,7 @@ export interface PaymentState {
   state: 'open' | 'processing' | 'paid' | 'failed' | 'refunded';
   /** The customer can pay now, through a provider: POST to `/order/{token}/pay`. */
   canPay: boolean;
-  /** What is missing, in minor units. */
+  /** What is to be paid, in minor units. */
   outstanding: number;
 }
 
@@ -31,7 +31,7 @@ export function paymentStateOf(
   lastAttempt: Pick<Attempt, 'state'> | undefined,
   settings: Pick<Settings, 'paymentMethods'>,
 ): PaymentState {
-  const outstanding = outstandingOf(order);
+  const outstanding = payableOf(order);
   const isOnItsWay = lastAttempt?.state === 'processing' || lastAttempt?.state === 'authorized';
   const hasEnded = lastAttempt?.state === 'failed' || lastAttempt?.state === 'cancelled';
   const hasProvider = providerMethodOf(order.content, settings) !== undefined;

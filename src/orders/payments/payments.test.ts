@@ -354,6 +354,15 @@ describe('refunds', () => {
     expect((await eventsOf(orderId)).filter(({ type }) => type === 'ORDER_REFUNDED')).toHaveLength(4);
   });
 
+  test('are not asked for again, and do not keep an order from being sent', async () => {
+    const { visitor, payPath, orderId } = await paid();
+    await manage(orderId, 'POST', '/refunds', { amount: 2 });
+    await workOff(deps);
+    expect((await visitor.post(payPath, {})).headers.location).toBe(`/shop/${shop.shopId}/confirmation`);
+    expect(await attemptsOf(shop, orderId)).toHaveLength(1);
+    expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(201);
+  });
+
   test('that the provider refuses for good give the amount back', async () => {
     const { orderId } = await paid();
     await manage(orderId, 'POST', '/refunds', { amount: 10 });

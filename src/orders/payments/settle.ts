@@ -4,7 +4,7 @@ import { toDecimal } from '../../kernel/money.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { changeOrder } from '../change.ts';
 import { recordHistory } from '../history.ts';
-import { outstandingOf } from '../manage-change.ts';
+import { payableOf } from '../manage-change.ts';
 import { findDealings } from '../manage-queries.ts';
 import { queuePaymentFailed, queuePaymentProblem, queuePaymentReceived } from '../payment-emails.ts';
 import { lockOrder, type ManagedOrder } from '../queries.ts';
@@ -75,18 +75,18 @@ async function receive(
 ): Promise<void> {
   const { attemptId, captured, reference } = attempt;
   if (captured <= 0) throw new Error('The provider says that nothing was paid of a payment that is paid');
-  const outstanding = outstandingOf(order);
+  const payable = payableOf(order);
   const dealings = await findDealings(tx, shopId, order.orderId);
   const payment = { paymentId: attemptId, amount: captured, reference, note: null };
   const paid = await recordPayment(tx, shopId, { order, dealings, appId: null }, payment);
-  const excess = captured - outstanding;
+  const excess = captured - payable;
   if (excess < captured) await queuePaymentReceived(tx, shopId, paid, captured - Math.max(0, excess));
   if (excess <= 0) return;
   const settings = await shopSettings(tx, shopId);
   await queuePaymentProblem(tx, shopId, settings, paid, { problem: 'notNeeded', amount: excess });
   const refund = { paymentId: newId(tx.now), reference: null, note: null, returnId: null };
   await refunded({ tx, shopId }, { order: paid, appId: null }, excess, refund, {
-    reason: order.cancelledAt ? 'paid after the order was cancelled' : 'paid more than was outstanding',
+    reason: order.cancelledAt ? 'paid after the order was cancelled' : 'paid more than the order needs',
   });
 }
 
@@ -106,7 +106,7 @@ async function recordEnd(
   });
   // A page that was closed because the order has another amount now is followed by another one.
   const isDue = attempt.releaseAt !== null && attempt.releaseAt <= tx.now;
-  const canBePaid = outstandingOf(order) === amount && !isDue;
+  const canBePaid = payableOf(order) === amount && !isDue;
   if (!canBePaid) return;
   await queuePaymentFailed(tx, shopId, order);
   const settings = await shopSettings(tx, shopId);

@@ -5,13 +5,14 @@ export interface ScriptTagRow {
   scriptTagId: string;
   appId: string;
   scriptUrl: string;
+  necessary: boolean;
   createdAt: Date;
   updatedAt: Date;
 }
 
 const columns = sql`
-  script_tag_id as "scriptTagId", app_id as "appId", script_url as "scriptUrl", created_at as "createdAt",
-  updated_at as "updatedAt"`;
+  script_tag_id as "scriptTagId", app_id as "appId", script_url as "scriptUrl", necessary,
+  created_at as "createdAt", updated_at as "updatedAt"`;
 
 /** Oldest first; all apps' tags when no app is named. */
 export function findScriptTags(db: Queries, shopId: string, appId: string | undefined) {
@@ -29,11 +30,11 @@ export function lockScriptTag(tx: Transaction, shopId: string, scriptTagId: stri
 export async function insertScriptTag(
   tx: Transaction,
   shopId: string,
-  tag: { scriptTagId: string; appId: string; scriptUrl: string },
+  tag: { scriptTagId: string; appId: string; scriptUrl: string; necessary: boolean },
 ): Promise<ScriptTagRow> {
   const row = await tx.one<ScriptTagRow>(sql`
-    insert into script_tag (shop_id, script_tag_id, app_id, script_url, created_at, updated_at)
-    values (${shopId}, ${tag.scriptTagId}, ${tag.appId}, ${tag.scriptUrl}, ${tx.now}, ${tx.now})
+    insert into script_tag (shop_id, script_tag_id, app_id, script_url, necessary, created_at, updated_at)
+    values (${shopId}, ${tag.scriptTagId}, ${tag.appId}, ${tag.scriptUrl}, ${tag.necessary}, ${tx.now}, ${tx.now})
     returning ${columns}`);
   return row!;
 }

@@ -19,6 +19,14 @@ const address = {
   examples: ['https://widgets.example/social.js?id=123ab'],
 };
 
+const necessary = Type.Optional(
+  Type.Boolean({
+    description:
+      'The shop does not work without the script, so it is loaded for visitors who allow only what is necessary too, if the merchant agrees in the setting appScripts. Absent: false.',
+    examples: [true],
+  }),
+);
+
 const ScriptTag = Type.Object(
   {
     scriptTagId: Id,
@@ -28,6 +36,7 @@ const ScriptTag = Type.Object(
       enum: [...SCRIPT_TYPES],
       examples: ['NORMAL'],
     }),
+    necessary,
     createdOn: Timestamp,
     updatedOn: Timestamp,
     links: Links,
@@ -39,6 +48,7 @@ const NewScriptTag = Type.Object(
   {
     // Blanks, quotes and angle brackets are no part of an address, and this one is written into pages.
     scriptUrl: Type.String({ ...address, pattern: '^https://[^\\s/?#"<>\\\\][^\\s"<>]*$', maxLength: 2000 }),
+    necessary,
   },
   { title: 'scriptTag (create request)' },
 );
@@ -80,7 +90,8 @@ export function scriptTags(api: Operations): void {
       path: '/script-tags',
       name: 'createScriptTag',
       summary: 'Create script tag',
-      description: 'The script is loaded on all pages of the storefront. Uninstalling the app removes it.',
+      description:
+        'The script is loaded on all pages of the storefront, for visitors who allow it. Uninstalling the app removes it.',
       access: 'scripttags_write',
       body: NewScriptTag,
       status: 201,
@@ -97,6 +108,7 @@ export function scriptTags(api: Operations): void {
         scriptTagId,
         appId: caller.app!.appId,
         scriptUrl: body.scriptUrl,
+        necessary: body.necessary ?? false,
       });
       created({ scriptTagId });
       return toScriptTag(row, link);
@@ -131,6 +143,7 @@ function toScriptTag(row: ScriptTagRow, link: (path: string) => string): Static<
     scriptTagId,
     scriptUrl: row.scriptUrl,
     scriptType: scriptType(row.scriptUrl),
+    ...(row.necessary && { necessary: true }),
     createdOn: toSeconds(row.createdAt),
     updatedOn: toSeconds(row.updatedAt),
     links: [{ rel: 'self', href: link(`/script-tags/${scriptTagId}`) }],

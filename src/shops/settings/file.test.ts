@@ -113,6 +113,8 @@ describe('a new shop', () => {
       theme: {},
       manufacturers: [],
       deliveryTimes: { cutOffHour: 14, timeZone: 'Europe/Berlin', methods: {} },
+      home: { promises: [] },
+      appScripts: { load: true, necessary: [] },
       orderPage: { cancellation: true, returnDays: 30 },
       withdrawal: { days: 14, transitDays: 5 },
       accessibility: null,

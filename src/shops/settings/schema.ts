@@ -548,6 +548,61 @@ const DeliveryTimes = Section(
   },
 );
 
+const AppScripts = Section(
+  {
+    load: Flag('Pages load the scripts of apps, for visitors who allow it.', true),
+    necessary: OrElse(
+      [],
+      List(
+        Pattern(
+          '^https://\\S+$',
+          'Address of a script, as its script tag has it.',
+          'https://widgets.example/consent.js',
+          2000,
+        ),
+        'Scripts that are loaded for visitors who allow only what is necessary, and before they were asked. The app must call the script necessary too.',
+        ['https://widgets.example/consent.js'],
+        { maxItems: 20 },
+      ),
+    ),
+  },
+  { description: 'The scripts that apps bring into the pages of the shop.' },
+);
+
+const Home = Section(
+  {
+    picture: OrNull(
+      Pattern(
+        '^(?:https:/)?/[^\\s/]\\S*$',
+        'Address of a wide picture, https, or a path on this server.',
+        'https://shop.example/harbour.jpg',
+        2000,
+      ),
+    ),
+    title: OrElse({}, Text('Large words. Absent: the name of the shop.', 'Small things from the seaside')),
+    text: OrElse({}, Text('A sentence below them. Absent: the slogan.', 'Roasted a street away.', 500)),
+    link: OrNull(
+      Pattern(
+        '^(?:https://[^\\s/]|/[^\\s/\\\\]|/$)\\S*$',
+        'Where the button leads: a path of the shop, or an https address. Absent: there is no button.',
+        '/Categories/coffee',
+        2000,
+      ),
+    ),
+    linkText: OrElse({}, Text('Words on the button. Absent: built-in ones.', 'See our coffee', 60)),
+    promises: OrElse(
+      [],
+      List(
+        Text('A few words.', 'Free returns for 30 days', 80),
+        'What visitors can rely on, in one line below the picture.',
+        ['Free returns for 30 days', 'Sent within two days'],
+        { maxItems: 4 },
+      ),
+    ),
+  },
+  { description: 'The top of the front page.' },
+);
+
 const OrderPage = Section(
   {
     cancellation: Flag('Customers may cancel an order themselves until it is invoiced or packed.', true),
@@ -854,6 +909,8 @@ export const SettingsSchema = Section(
       [],
     ),
     deliveryTimes: Setting(DeliveryTimes, {}),
+    home: Setting(Home, {}),
+    appScripts: Setting(AppScripts, {}),
     orderPage: Setting(OrderPage, {}),
     withdrawal: Setting(Withdrawal, {}),
     accessibility: Setting(

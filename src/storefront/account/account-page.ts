@@ -39,7 +39,7 @@ export function whenFormSignedIn(
 export function accountPage(
   visit: Visit,
   { email }: SignedInAccount,
-  { title, path, main, status }: Pick<Page, 'title' | 'path' | 'main' | 'status'>,
+  { title, path, main, status, script }: Pick<Page, 'title' | 'path' | 'main' | 'status' | 'script'>,
 ): Page {
   const words = messages(visit.locale).storefront.account;
   const sections: [string, string][] = [
@@ -56,22 +56,21 @@ export function accountPage(
     path,
     isPrivate: true,
     ...(status !== undefined && { status }),
+    ...(script !== undefined && { script }),
     main: html`<div class="account">
-      <aside>
-        <nav aria-label="${words.sections}">
-          <ul>
-            ${sections.map(([page, name]) => html`<li>${navigationLink(visit, page, name, path)}</li>`)}
-          </ul>
-        </nav>
-        <form method="post" action="${to(visit, '/account/sign-out')}">
-          <p><small>${words.signedInAs({ email })}</small></p>
-          <button class="quiet">${words.signOut}</button>
-        </form>
-      </aside>
-      <div>
+      <nav aria-label="${words.sections}">
+        <ul>
+          ${sections.map(([page, name]) => html`<li>${navigationLink(visit, page, name, path)}</li>`)}
+        </ul>
+      </nav>
+      <div class="own-part">
         <h1>${title}</h1>
         ${main}
       </div>
+      <form method="post" action="${to(visit, '/account/sign-out')}">
+        <p><small>${words.signedInAs({ email })}</small></p>
+        <button class="quiet">${words.signOut}</button>
+      </form>
     </div>`,
   };
 }

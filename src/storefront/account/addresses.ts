@@ -34,7 +34,10 @@ export function accountAddresses(pages: Pages): void {
         title: words.title,
         path: PATH,
         main: html`<p>${addresses.length > 0 ? words.intro : words.empty}</p>
-          <div class="boxes">${addresses.map((row) => addressBox(visit, row))}</div>
+          ${
+            addresses.length > 0 &&
+            html`<div class="boxes">${addresses.map((row) => addressBox(visit, row))}</div>`
+          }
           ${
             addresses.length < MAX_ADDRESSES &&
             html`<p><a class="button" href="${to(visit, `${PATH}/new`)}">${words.add}</a></p>`

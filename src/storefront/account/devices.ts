@@ -1,7 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { messages } from '../../kernel/messages.ts';
-import type { BrowserName } from '../../people/accounts/browser-name.ts';
 import {
   deleteOtherSessions,
   deleteSession,
@@ -11,6 +10,8 @@ import {
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
+import { browserText } from './browser-text.ts';
+import { passkeyList, passkeyScript } from './passkeys.ts';
 import { accountPage, buttonForm, dayText, whenFormSignedIn, whenSignedIn } from './account-page.ts';
 
 const PATH = '/account/devices';
@@ -29,7 +30,9 @@ export function accountDevices(pages: Pages): void {
           <ul class="lines">
             ${sessions.map((session) => sessionLine(visit, session, session.sessionId === account.sessionId))}
           </ul>
-          ${sessions.length > 1 && buttonForm(visit, `${PATH}/end-others`, words.endOthers)}`,
+          ${sessions.length > 1 && buttonForm(visit, `${PATH}/end-others`, words.endOthers)}
+          ${await passkeyList(visit, account)}`,
+        ...passkeyScript,
       });
     }),
   );
@@ -50,13 +53,6 @@ export function accountDevices(pages: Pages): void {
       return new Redirect(to(visit, PATH), messages(visit.locale).storefront.account.security.ended);
     }),
   );
-}
-
-/** Such as "Firefox on Windows". */
-export function browserText({ locale }: Visit, { browser, system }: BrowserName): string {
-  const words = messages(locale).storefront.account.security;
-  if (browser !== null && system !== null) return words.browserOn({ browser, system });
-  return browser ?? system ?? words.unknown;
 }
 
 function sessionLine(visit: Visit, session: SessionRow, isCurrent: boolean): Markup {

@@ -1,20 +1,14 @@
-import type { Transaction } from '../../db/database.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
-import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
-import { browserName } from '../../people/accounts/browser-name.ts';
-import { findOrCreateCustomerOf } from '../../people/accounts/customer.ts';
+import { newId } from '../../kernel/ids.ts';
 import {
   countAttempt,
   deleteSession,
-  findOrCreateAccount,
   findRequest,
   insertRequest,
-  insertSession,
   MAX_ATTEMPTS,
   mayReceiveEmail,
   takeRequest,
-  updateAccountCart,
 } from '../../people/accounts/queries.ts';
 import type { SignInCodes } from '../../people/accounts/sign-in-codes.ts';
 import { signInEmail } from '../../people/accounts/sign-in-email.ts';
@@ -24,7 +18,8 @@ import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import type { SignInTarget } from '../session.ts';
 import { legalNames, to, type Visit } from '../visit.ts';
-import { joinCart, joinWishlist } from './join.ts';
+import { continueSignedIn, openSession } from './open-session.ts';
+import { passkeyScript, passkeySignInForm } from './passkeys.ts';
 
 /** Per client address. */
 const EMAILS_PER_HOUR = 20;
@@ -39,7 +34,9 @@ const TARGETS: readonly string[] = ['/checkout'] satisfies SignInTarget[];
  */
 export function signIn(pages: Pages, codes: SignInCodes): void {
   pages.get('/account/sign-in', async (visit, { query }) =>
-    visit.account ? new Redirect(to(visit, '/account')) : addressPage(visit, { target: query('target') }),
+    visit.account
+      ? new Redirect(to(visit, '/account'))
+      : addressPage(visit, { target: query('target') }, await passkeySignInForm(visit)),
   );
 
   pages.post(
@@ -133,55 +130,14 @@ async function requestEmail({ db, shopId, locale }: Visit, email: string): Promi
   );
 }
 
-interface OpenedSession {
-  token: string;
-  accountId: string;
-  cartId: string | null;
-}
-
-/** Opens a session of the account with this address, which is confirmed by now. Its token has never been used before. */
-export async function openSession(
-  tx: Transaction,
-  visit: Visit,
-  email: string,
-  userAgent: string,
-): Promise<OpenedSession> {
-  const { shopId, account: former } = visit;
-  const account = await findOrCreateAccount(tx, shopId, email);
-  const token = newSecret(32);
-  await insertSession(tx, shopId, account.accountId, {
-    tokenHash: secretHash(token),
-    ...browserName(userAgent),
-  });
-  if (former) await deleteSession(tx, shopId, former.accountId, former.sessionId);
-  await joinWishlist(tx, visit, account.accountId);
-  await findOrCreateCustomerOf(tx, shopId, email);
-  return { token, ...account };
-}
-
-export async function continueSignedIn(
-  visit: Visit,
-  { token, accountId, cartId }: OpenedSession,
-  target: SignInTarget | undefined,
-): Promise<Redirect> {
-  const { db, shopId, locale, settings } = visit;
-  const words = messages(locale).storefront.account.signIn;
-  const joined = await joinCart(visit, cartId);
-  if (joined && joined.cartId !== cartId) await updateAccountCart(db, shopId, accountId, joined.cartId);
-  visit.setAccountToken(token);
-  if (joined && settings.currencies.includes(joined.currency)) {
-    visit.updateSession({ currency: joined.currency });
-  }
-  return new Redirect(to(visit, target ?? '/account'), joined?.isPartial ? words.donePartly : words.done);
-}
-
 interface AddressForm {
   email?: string;
   target?: string | undefined;
   isRefused?: boolean;
 }
 
-function addressPage(visit: Visit, form: AddressForm = {}): Page {
+/** `passkey`: another way to sign in. */
+function addressPage(visit: Visit, form: AddressForm = {}, passkey?: Markup): Page {
   const words = messages(visit.locale).storefront.account.signIn;
   return {
     title: words.title,
@@ -190,7 +146,8 @@ function addressPage(visit: Visit, form: AddressForm = {}): Page {
     ...(form.isRefused && { status: 400 }),
     main: html`<h1>${words.title}</h1>
       <p class="narrow">${words.intro}</p>
-      ${addressForm(visit, form)}`,
+      ${addressForm(visit, form)} ${passkey}`,
+    ...(passkey && passkeyScript),
   };
 }
 
@@ -255,7 +212,7 @@ function digitsPage(visit: Visit, email: string, triesLeft?: number): Page {
               <button class="button">${words.enter}</button>
             </form>`
       }
-      <p class="narrow"><small>${words.help}</small></p>
+      <p class="narrow note"><small>${words.help}</small></p>
       <p><a href="${to(visit, '/account/sign-in')}">${words.otherAddress}</a></p>`,
   };
 }
@@ -274,7 +231,7 @@ function linkPage(visit: Visit, token: string, email: string): Page {
         <input type="hidden" name="token" value="${token}" />
         <button class="button">${words.enter}</button>
       </form>
-      <p><small>${words.linkWarning}</small></p>`,
+      <p class="note"><small>${words.linkWarning}</small></p>`,
   };
 }
 

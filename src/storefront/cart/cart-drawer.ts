@@ -2,7 +2,7 @@ import type { VisitorCart } from '../../carts/shopping.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import type { Page } from '../page.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 import { cartEvents } from '../scripts/events.ts';
 import { to, type Visit } from '../visit.ts';
 import { checkoutLink } from './cart-page.ts';

@@ -9,7 +9,7 @@ import {
   type Obstacle,
 } from './visitor-cart.ts';
 import { amountText } from '../amount-text.ts';
-import { moneyText, priceText } from '../price-text.ts';
+import { moneyText, priceText } from '../../http/price-text.ts';
 import { linePicture, lineText, summary, type Line } from './cart-summary.ts';
 import { messages } from '../../kernel/messages.ts';
 import { cartEvents, cartForApps } from '../scripts/events.ts';

@@ -8,7 +8,7 @@ import { productPath, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
 import { amountText } from '../amount-text.ts';
-import { moneyText, priceText } from '../price-text.ts';
+import { moneyText, priceText } from '../../http/price-text.ts';
 
 /** The fields that carts and orders have in common. */
 export type Sums = Pick<Cart, 'lineItemContainer' | 'shippingData' | 'paymentData'>;

@@ -10,6 +10,7 @@ import {
 } from '../../../test/carts.ts';
 import { givenOtherShop } from '../../../test/demo.ts';
 import { startService, type Service } from '../../../test/service.ts';
+import { loadAppScripts } from '../../../test/storefront.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../../test/visitor.ts';
 import type { Shop } from '../../../test/carts.ts';
 import { sql } from '../../db/sql.ts';
@@ -21,6 +22,7 @@ beforeAll(async () => {
   service = await startService();
   service.setClock(NOW);
   shop = await givenDemoShop(service);
+  await loadAppScripts(service);
 });
 afterAll(() => service.close());
 
@@ -196,6 +198,7 @@ describe('changing the cart', () => {
 
   test('the events of what happened are told once', async () => {
     const visitor = givenVisitor(service, 'DemoShop');
+    await visitor.post('/consent', { consent: 'all' });
     const eventsOf = (text: string) =>
       (
         JSON.parse(/id="page.events">([\s\S]*?)<\/script>/.exec(text)![1]!) as {

@@ -15,7 +15,7 @@ import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
 import { cartDelivery } from '../product/delivery-span.ts';
 import type { FormRequest } from '../pages.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 import { to, type Visit } from '../visit.ts';
 
 /** The id of a payment that an app has set with a price of its own. */

@@ -28,9 +28,10 @@ function withoutLayout(source: string): string {
 
 export const STYLESHEET = asset('storefront', 'css');
 export const SCRIPT = asset('storefront', 'js');
+export const PASSKEY_SCRIPT = asset('passkeys', 'js');
 
 export function assetRoutes(app: FastifyInstance): void {
-  for (const { path, type, content } of [STYLESHEET, SCRIPT]) {
+  for (const { path, type, content } of [STYLESHEET, SCRIPT, PASSKEY_SCRIPT]) {
     app.get(path, { schema: { hide: true } }, async (_request, reply) =>
       reply.type(type).header('cache-control', 'public, max-age=31536000, immutable').send(content),
     );

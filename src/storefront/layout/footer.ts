@@ -47,7 +47,11 @@ export function footer(context: LayoutContext, currentPath: string | undefined):
         <h2>${words.information}</h2>
         <ul>
           ${footerLinks(context).map(
-            ({ path, text }) => html`<li>${navigationLink(context, path, text, currentPath)}</li>`,
+            // The law wants the way to withdraw to stand out.
+            ({ path, text }) =>
+              html`<li>
+                ${navigationLink(context, path, path === '/withdraw' ? html`<strong>${text}</strong>` : text, currentPath)}
+              </li>`,
           )}
         </ul>
       </nav>

@@ -358,7 +358,9 @@ test('what another process has set shows at once, on pages that ask for it in pa
 });
 
 test('events are on the page only where an app listens', async () => {
-  expect(await shown()).toContain('id="page.events"');
+  await apply({ appScripts: { load: true } });
+  expect(await shown({}, {}, { consent: 'all' })).toContain('id="page.events"');
+  expect(await shown()).not.toContain('page.events');
   await givenShop(service, 'Quiet');
   const { text } = await get('/shop/Quiet');
   expect(text).toContain('<h1>');

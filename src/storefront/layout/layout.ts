@@ -9,7 +9,7 @@ import { messages } from '../../kernel/messages.ts';
 import { eventsScript, type Page } from '../page.ts';
 import { hasListeners, scriptTags } from '../scripts/scripts.ts';
 import { letterIcon } from './theme.ts';
-import { absoluteUrl, shopName, type LayoutContext, type Visit } from '../visit.ts';
+import { absoluteUrl, shopName, to, type LayoutContext, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
 /** The whole document: what a page says, and the layout around it. */
@@ -20,9 +20,10 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
   return encodeHtml`<!doctype html>
     <html lang="${languageTag(visit.locale)}">
       <head>
-        ${parts.head} ${description(visit, page)} ${addresses(visit, page)} ${page.head} ${scriptTags(visit)}
+        ${parts.head} ${description(visit, page)} ${addresses(visit, page)} ${page.head}
+        ${page.script !== undefined && html`<script src="${page.script}" defer></script>`} ${scriptTags(visit)}
       </head>
-      <body data-close="${messages(visit.locale).storefront.choosing.close}">
+      <body data-close="${messages(visit.locale).storefront.choosing.close}" ${viewedData(visit)}>
         <a class="skip" href="#page.main">${messages(visit.locale).storefront.layout.skip}</a>
         ${page.header ? plainHeader(parts.header, page.header) : header(visit, page, parts.header)}
         <main id="page.main" tabindex="-1">
@@ -35,6 +36,11 @@ export function documentBytes(visit: Visit, page: Page): Buffer {
       </body>
     </html>
   `;
+}
+
+/** Where the script asks for products that the browser remembers, which it does only for visitors who allow it. */
+function viewedData(visit: Visit): Markup | false {
+  return visit.session.consent === 'all' && html`data-viewed="${to(visit, '/viewed')}"`;
 }
 
 /** The parts of the layout that all visitors share who read in one language and see one currency. */

@@ -14,6 +14,8 @@ export interface ShopLayout {
   /** The legal pages that have a name in a locale: `legalNames.de_DE['privacy-policy']`. */
   legalNames: Readonly<Record<string, Partial<Record<PageName, string>>>>;
   scripts: AppScripts;
+  /** Those that are loaded before the visitor has allowed any, because app and merchant call them necessary. */
+  necessaryScripts: AppScripts;
   style: Style;
 }
 
@@ -31,17 +33,24 @@ export async function loadShopLayout(db: Queries, settings: Settings): Promise<S
   if (cached?.settingsVersion === settings.version) return cached;
   // A shop that shows nothing to callers without a token shows nothing around its pages either.
   const row = settings.publicCatalogue ? (await findLayout(db, settings.shopId))! : CLOSED;
+  const { load, necessary: agreed } = settings.appScripts;
+  const loaded = load ? row.scripts : [];
   const layout = {
     ...row,
     settingsVersion: settings.version,
-    scripts: toAppScripts(row.scripts),
+    scripts: toAppScripts(loaded.map(({ url }) => url)),
+    necessaryScripts: toAppScripts(
+      loaded.flatMap(({ url, necessary }) => (necessary && agreed.includes(url) ? [url] : [])),
+    ),
     style: toStyle(settings.theme),
   };
   cache.set(settings.shopId, layout, 2 * JSON.stringify(row).length);
   return layout;
 }
 
-type LayoutRow = Pick<ShopLayout, 'categories' | 'legalNames'> & { scripts: string[] };
+type LayoutRow = Pick<ShopLayout, 'categories' | 'legalNames'> & {
+  scripts: { url: string; necessary: boolean }[];
+};
 
 const CLOSED: LayoutRow = { categories: [], legalNames: {}, scripts: [] };
 
@@ -82,7 +91,8 @@ function findLayout(db: Queries, shopId: string) {
         where name is not null group by locale
       ) as by_locale
     ) as "legalNames", (
-      select coalesce(json_agg(script_url order by created_at, script_tag_id), '[]')
+      select coalesce(json_agg(json_build_object('url', script_url, 'necessary', necessary)
+        order by created_at, script_tag_id), '[]')
       from script_tag where shop_id = ${shopId}
     ) as scripts`);
 }

@@ -21,6 +21,23 @@ export function categoryCards(visit: Visit, cards: readonly CategoryCard[]): Mar
   </ul>`;
 }
 
+/** Tiles grow, so that the last row is as wide as the others. */
+export function categoryTiles(visit: Visit, cards: readonly CategoryCard[]): Markup {
+  const { locale, settings } = visit;
+  return html`<ul class="tiles">
+    ${cards.map(
+      (card) =>
+        html`<li>
+          <a href="${to(visit, categoryPath(card.alias))}"
+            >${picture(visit, card)}<span
+              >${textIn(card.name, locale, settings.defaultLocale) ?? card.alias}</span
+            ></a
+          >
+        </li>`,
+    )}
+  </ul>`;
+}
+
 function picture({ shopId }: Visit, { image }: CategoryCard): Markup {
   const found =
     image &&

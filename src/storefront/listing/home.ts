@@ -1,23 +1,31 @@
 import { findCategoryCards } from '../../catalogue/categories/queries.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { html, plainText, type Markup } from '../../http/html.ts';
+import { isPrivate } from '../../config.ts';
+import { html, plainText, webAddress, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { parseVersions } from '../../catalogue/products/listing-page.ts';
-import { findProducts } from '../../catalogue/products/queries.ts';
+import { productValues } from '../../catalogue/products/product-cache.ts';
+import { findProducts, findVersions } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
-import { categoryCards } from './category-cards.ts';
+import { categoryTiles } from './category-cards.ts';
 import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../page-cache.ts';
+import { isId } from '../../kernel/ids.ts';
 import { messages } from '../../kernel/messages.ts';
 import { merchantHtml } from '../merchant-html/merchant-html.ts';
 import { pageLength, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { priceNote, productCards } from '../product/product-card.ts';
-import { shopName, type Visit } from '../visit.ts';
+import { shopName, to, type Visit } from '../visit.ts';
 
 /** How many offers are shown, and how many new products. */
 const MAX_PRODUCTS = 8;
+
+/** As many cards as a row has on a wide screen. */
+const ROW = 4;
+
+const MAX_VIEWED = 8;
 
 /** A shop with more products shows offers among those that were created or changed last. */
 const MAX_CANDIDATES = 500;
@@ -32,23 +40,41 @@ export function home(pages: Pages): void {
     );
     return page!;
   });
+
+  // The browser remembers what was viewed, and the script puts this below the rows of the front page.
+  pages.get('/viewed', async (visit, { queryList }) => {
+    const { title } = messages(visit.locale).storefront.front.viewed;
+    const ids = queryList('id').filter(isId).slice(0, MAX_VIEWED);
+    const refs = ids.length > 0 ? await findVersions(visit.db, visit.shopId, ids) : [];
+    const products = await productValues(
+      visit.db,
+      visit.settings,
+      refs.filter(({ visible }) => visible),
+      visitorOptions(visit, 'list'),
+    );
+    return { title, path: '/viewed', isPrivate: true, main: html`${row(visit, title, products)}` };
+  });
 }
 
 interface Featured {
   /** `<id>:<version>,...` */
   offers: string | null;
+  /** Those that are marked as new, then the newest others. */
   fresh: string | null;
+  /** How many are marked as new. */
+  marked: number;
 }
 
 async function findHome({ shopId, locale }: Visit, db: Queries) {
   const cards = await findCategoryCards(db, shopId, locale, undefined);
-  const { offers, fresh } = (await findFeatured(db, shopId))!;
+  const { offers, fresh, marked } = (await findFeatured(db, shopId))!;
   const pictures = cards.map(({ image }) => image?.imageKey ?? '').join();
   return {
     cards,
     offers: parseVersions(offers ?? ''),
     fresh: parseVersions(fresh ?? ''),
-    versionStamp: `${offers} ${fresh} ${pictures}`,
+    marked,
+    versionStamp: `${offers} ${fresh} ${marked} ${pictures}`,
   };
 }
 
@@ -75,16 +101,16 @@ export function findFeatured(db: Queries, shopId: string) {
         select * from featured where is_offer order by product_id desc limit ${MAX_PRODUCTS}
       ) as entry
     ) as offers, (
-      select string_agg(product_id || ':' || version, ',' order by product_id desc) from (
-        select * from featured where is_new order by product_id desc limit ${MAX_PRODUCTS}
+      select string_agg(product_id || ':' || version, ',' order by is_new desc nulls last, product_id desc) from (
+        select * from featured order by is_new desc nulls last, product_id desc limit ${MAX_PRODUCTS}
       ) as entry
-    ) as fresh`);
+    ) as fresh, (select count(*) from featured where is_new) as marked`);
 }
 
 async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>> {
   const { shopId, settings, locale } = visit;
   const words = messages(locale).storefront.listing;
-  const { cards, offers, fresh, versionStamp } = await findHome(visit, db);
+  const { cards, offers, fresh, marked, versionStamp } = await findHome(visit, db);
   const rows = await findProducts(
     db,
     shopId,
@@ -95,33 +121,97 @@ async function renderHome(visit: Visit, db: Queries): Promise<RenderedPage<Page>
     refs.flatMap(({ productId }) =>
       rendered.flatMap(({ product }) => (product.productId === productId ? [product] : [])),
     );
-  const slogan = textIn(settings.slogan, locale, settings.defaultLocale);
+  // One whole row at least: what was added last and can be bought fills it.
+  const newest = productsOf(fresh)
+    .filter(
+      ({ isNew, forSale, productVariationType }) => isNew || forSale || productVariationType === 'master',
+    )
+    .slice(0, Math.max(marked, ROW));
+  const text = introduction(visit);
+  const isEmpty = cards.length === 0 && rendered.length === 0;
   const content: Page = {
     title: shopName(visit),
-    ...(slogan && { description: plainText(slogan, 300) }),
+    ...(text && { description: plainText(text.text, 300) }),
     path: '',
-    main: html`<div class="hero">
-        <h1>${shopName(visit)}</h1>
-        ${slogan && html`<div class="prose">${merchantHtml(visit, slogan)}</div>`}
-      </div>
+    main: html`${hero(visit, text)} ${promises(visit)}
       ${
         cards.length > 0 &&
         html`<section>
           <h2>${words.range}</h2>
-          ${categoryCards(visit, cards)}
+          ${categoryTiles(visit, cards)}
         </section>`
       }
-      ${row(visit, words.offers, productsOf(offers))} ${row(visit, words.newProducts, productsOf(fresh))}
-      ${rendered.length > 0 && priceNote(visit)}`,
+      ${row(visit, words.offers, productsOf(offers))} ${row(visit, words.newProducts, newest)}
+      <div data-viewed-here></div>
+      ${rendered.length > 0 && priceNote(visit)} ${isEmpty && emptyShop(visit)}`,
   };
   const expires = rendered.map(({ until }) => until);
   return { content, versionStamp, expires, length: pageLength(content) };
+}
+
+/** The slogan may have markup; the text of the setting is plain. */
+function introduction(visit: Visit): Markup | null {
+  const { settings, locale } = visit;
+  const { defaultLocale, home } = settings;
+  const text = textIn(home.text, locale, defaultLocale);
+  if (text !== null) return html`<p>${text}</p>`;
+  const slogan = textIn(settings.slogan, locale, defaultLocale);
+  return slogan === null ? null : merchantHtml(visit, slogan);
+}
+
+function hero(visit: Visit, text: Markup | null): Markup {
+  const { settings, locale } = visit;
+  const { picture, title, link, linkText } = settings.home;
+  const words = messages(locale).storefront.front;
+  const href = link?.startsWith('/') ? to(visit, link === '/' ? '' : link) : webAddress(link);
+  return html`<section class="hero ${picture && 'pictured'}">
+    ${picture && html`<img src="${picture}" alt="" width="800" height="600" fetchpriority="high" />`}
+    <div>
+      <h1>${textIn(title, locale, settings.defaultLocale) ?? shopName(visit)}</h1>
+      ${text && html`<div class="prose">${text}</div>`}
+      ${
+        href !== undefined &&
+        html`<p>
+          <a class="button" href="${href}"
+            >${textIn(linkText, locale, settings.defaultLocale) ?? words.discover}</a
+          >
+        </p>`
+      }
+    </div>
+  </section>`;
+}
+
+function promises({ settings, locale }: Visit): Markup | false {
+  const texts = settings.home.promises.flatMap(
+    (promise) => textIn(promise, locale, settings.defaultLocale) ?? [],
+  );
+  return (
+    texts.length > 0 &&
+    html`<ul class="promises">
+      ${texts.map((text) => html`<li>${text}</li>`)}
+    </ul>`
+  );
+}
+
+/** Only who sits at the machine itself is told how to fill the shop. */
+function emptyShop({ locale, config, origin }: Visit): Markup {
+  const words = messages(locale).storefront.front;
+  return html`<section class="empty">
+    <span class="no-picture" aria-hidden="true"></span>
+    <h2>${words.emptyTitle}</h2>
+    <p>${words.empty}</p>
+    ${
+      isPrivate(config) &&
+      html`<p>${words.owner}</p>
+        <p><a class="button" href="${origin}/docs">${words.addProduct}</a></p>`
+    }
+  </section>`;
 }
 
 function row(visit: Visit, title: string, products: readonly Product[]): Markup | false {
   if (products.length === 0) return false;
   return html`<section>
     <h2>${title}</h2>
-    ${productCards(visit, products, { heading: 'h3', isBelow: true })}
+    ${productCards(visit, products, { heading: 'h3', isBelow: true, row: products.length < ROW ? 'few' : 'full' })}
   </section>`;
 }

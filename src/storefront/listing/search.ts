@@ -30,7 +30,7 @@ import { priceNote, productCards } from '../product/product-card.ts';
 import { messages } from '../../kernel/messages.ts';
 import { PageEvent, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 import { productPath, to, type Visit } from '../visit.ts';
 
 const SEARCH_SORTS: readonly Sort[] = ['relevance', 'name', 'price', 'price-desc', 'new'];

@@ -19,7 +19,7 @@ import { linesAndTotals, orderParties } from '../checkout/review-step.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
-import { moneyText } from '../price-text.ts';
+import { moneyText } from '../../http/price-text.ts';
 import { to, type Visit } from '../visit.ts';
 import { openOrder, orderPageWith, partList, type OpenedOrder } from './customer-order.ts';
 

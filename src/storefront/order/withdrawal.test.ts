@@ -86,6 +86,13 @@ describe('withdrawing from a contract', () => {
         date: expect.stringMatching(/^15 November 2026 at \d\d:\d\d UTC$/),
       },
     });
+    expect(await queuedEmails(service)).toContainEqual({
+      shopId: shop.shopId,
+      to: 'shop@mail.example',
+      locale: 'en_GB',
+      template: 'returnNotice',
+      facts: { orderNumber, goods: ['2\u00a0× TEA', '3\u00a0× BOOK'], wish: 'withdrawal', reason: null },
+    });
     expect(await stockOf(shop, tea)).toBe(10);
     const [withdrawn] = await returns();
     expect(withdrawn).toMatchObject({

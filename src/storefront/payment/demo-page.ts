@@ -1,7 +1,7 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
-import { moneyText } from '../price-text.ts';
+import { moneyText } from '../../http/price-text.ts';
 import { findDemoPayment, moveDemoPayment, type DemoPayment } from '../../orders/payments/demo-provider.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';

@@ -3,7 +3,7 @@ import { messages } from '../../kernel/messages.ts';
 import type { PaymentState } from '../../orders/payments/payment-state.ts';
 import { providerMethodOf } from '../../orders/payments/providers.ts';
 import type { ManagedOrder } from '../../orders/queries.ts';
-import { moneyText } from '../price-text.ts';
+import { moneyText } from '../../http/price-text.ts';
 import { to, type Visit } from '../visit.ts';
 
 /**

@@ -3,7 +3,7 @@ import { longestText, type CustomTextProblem } from '../../catalogue/products/cu
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import { number } from '../amount-text.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 import type { Visit } from '../visit.ts';
 
 /** The field of the purchase form for the text that goes onto the product; nothing where none is asked for. */

@@ -4,7 +4,7 @@ import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { typeOf } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { amountText, number } from '../amount-text.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 import { basePriceText } from './product-card.ts';
 import { messages, type Messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';

@@ -7,7 +7,7 @@ import { legalNames, productPath, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 import type { Price } from '../../http/price.ts';
 import { amountText, unitText } from '../amount-text.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 
 /** The cards of the first row on wide screens. Pictures further down are loaded when they come into sight. */
 const FIRST_ROW = 4;
@@ -19,13 +19,15 @@ export interface CardOptions {
   heading: 'h2' | 'h3';
   /** The cards are far down on any screen. */
   isBelow?: boolean;
+  /** One row that fills the page: of few wide cards, or of cards of which only whole rows are shown. */
+  row?: 'few' | 'full';
   /** Buttons instead of the usual ones. */
   actions?: (product: Product) => Markup;
 }
 
 /** From `data-product` and `data-index` the script knows which card was clicked. */
 export function productCards(visit: Visit, products: readonly Product[], options: CardOptions): Markup {
-  return html`<ul class="grid">
+  return html`<ul class="${options.row === 'few' ? 'few' : options.row === 'full' ? 'grid full' : 'grid'}">
     ${products.map((product, index) => productCard(visit, product, index, options))}
   </ul>`;
 }

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenToken } from '../../../test/builders.ts';
 import { givenSmallShop } from '../../../test/carts.ts';
 import { startDemo } from '../../../test/demo.ts';
-import { cookieOfCurrency, readOwnPage, readPage } from '../../../test/storefront.ts';
+import {
+  cookieOfConsent,
+  cookieOfCurrency,
+  loadAppScripts,
+  readOwnPage,
+  readPage,
+} from '../../../test/storefront.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 
@@ -14,6 +20,7 @@ const token = 'demo-all';
 
 beforeAll(async () => {
   service = await startDemo({}, NOW, { hasImages: true });
+  await loadAppScripts(service);
 });
 afterAll(() => service.close());
 
@@ -236,7 +243,8 @@ describe('a product', () => {
     };
     const detailFor = async (cookie: string) =>
       (await readOwnPage(service, 'DemoShop', '/Products/KN-120', { cookie })).json('page.events')[0].detail;
-    const wishing = await send('/wishlist/add', `productId=${productId}`);
+    const consent = await cookieOfConsent(service, 'DemoShop');
+    const wishing = await send('/wishlist/add', `productId=${productId}`, consent);
     expect(await detailFor(wishing)).toMatchObject({
       product: { productId, isInWishlist: true },
       cart: null,
@@ -248,7 +256,10 @@ describe('a product', () => {
         lineItemContainer: { productLineItems: [{ productId, quantity: { amount: 2 }, isInWishlist: true }] },
       },
     });
-    expect(await detailFor('')).toMatchObject({ product: { productId, isInWishlist: false }, cart: null });
+    expect(await detailFor(consent)).toMatchObject({
+      product: { productId, isInWishlist: false },
+      cart: null,
+    });
   });
 
   test('attributes of all kinds, a video, a data sheet', async () => {

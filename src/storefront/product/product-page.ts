@@ -19,7 +19,7 @@ import { productDelivery } from './delivery-span.ts';
 import { toPictures } from './pictures.ts';
 import { productEvent, renderProductPage } from './product-view.ts';
 import { findPageProduct, findPageVariations, findPictures, productVersionStamp } from './queries.ts';
-import { hasListeners } from '../scripts/scripts.ts';
+import { hasListeners, mayHaveListeners } from '../scripts/scripts.ts';
 import { preferredVariation, selectedVariation } from './variations.ts';
 import { categoryPath, productPath, to, type Visit } from '../visit.ts';
 import { findWishedIds } from '../wishlist/queries.ts';
@@ -52,7 +52,7 @@ export function product(pages: Pages): void {
 }
 
 /** The event for the scripts of apps contains the exact stock. */
-const stampOptions = (visit: Visit) => ({ isExact: hasListeners(visit) });
+const stampOptions = (visit: Visit) => ({ isExact: mayHaveListeners(visit) });
 
 /** What all visitors share. */
 interface Content {

@@ -19,7 +19,7 @@ import {
   shippingLink,
 } from './product-card.ts';
 import { amountText, number } from '../amount-text.ts';
-import { priceText } from '../price-text.ts';
+import { priceText } from '../../http/price-text.ts';
 import { customTextField } from './customisation.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
 import { safetyView } from './safety.ts';
@@ -82,7 +82,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
       summaryText,
     )}`,
     main: html`${breadcrumbNavigation(visit, breadcrumbs)}
-      <article class="product">
+      <article class="product" data-viewed-product="${product.productId}">
         ${pictureView(visit, pictures, name)}
         <div class="offer">
           <h1>${name}</h1>

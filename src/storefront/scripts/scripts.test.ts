@@ -1,21 +1,34 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDemo } from '../../../test/demo.ts';
+import { cookieOfConsent, loadAppScripts } from '../../../test/storefront.ts';
 import type { Service } from '../../../test/service.ts';
+import { applySettings } from '../../shops/settings/file.ts';
 import { SCRIPT } from '../layout/assets.ts';
 
 let service: Service;
+/** Of a visitor who has allowed everything. */
+let consent: string;
 
 beforeAll(async () => {
   service = await startDemo();
+  consent = await cookieOfConsent(service, 'DemoShop');
+});
+
+test('the demo shop loads nothing from the host of its apps, which does not exist', async () => {
+  const { scripts, policy } = await open('');
+  expect(scripts).toEqual([SCRIPT.path]);
+  expect(policy['connect-src']).toEqual(["'self'"]);
+  await loadAppScripts(service);
 });
 
 afterAll(() => service.close());
 
 /** On the shop's own host: on the one that shops share, no scripts are loaded. */
-const visit = (url: string, host = 'demoshop.localhost') => service.app.inject({ url, headers: { host } });
+const visit = (url: string, host = 'demoshop.localhost', cookie = consent) =>
+  service.app.inject({ url, headers: { host, cookie } });
 
-const open = async (path: string) => {
-  const { statusCode, headers, body } = await visit(path || '/');
+const open = async (path: string, cookie = consent) => {
+  const { statusCode, headers, body } = await visit(path || '/', 'demoshop.localhost', cookie);
   const policy = String(headers['content-security-policy']);
   const directives = policy.split('; ').map((directive) => directive.split(' '));
   const scripts = [...body.matchAll(/<script src="([^"]*)" defer><\/script>/g)].map(([, url]) => url!);
@@ -29,11 +42,19 @@ const open = async (path: string) => {
 };
 
 /** A tag for the time of a test. */
-async function withTags(urls: readonly string[], work: () => Promise<void>): Promise<void> {
+async function withTags(
+  urls: readonly string[],
+  work: () => Promise<void>,
+  fields: { necessary?: boolean } = {},
+): Promise<void> {
   const token = 'demo-all';
   const made: string[] = [];
   for (const scriptUrl of urls) {
-    const { body } = await service.call('POST', '/DemoShop/script-tags', { token, body: { scriptUrl } });
+    const { body } = await service.call('POST', '/DemoShop/script-tags', {
+      token,
+      body: { scriptUrl, ...fields },
+    });
+    expect(body.necessary).toBe(fields.necessary);
     made.push(body.scriptTagId);
   }
   try {
@@ -69,6 +90,48 @@ test('every page loads our script and then those of the apps, and allows exactly
     });
     expect(page.body).toContain('<meta name="worker" content="/worker.js" />');
   }
+});
+
+test('a visitor who has not allowed them is spared the scripts and workers of apps', async () => {
+  for (const cookie of ['', await cookieOfConsent(service, 'DemoShop', 'necessary')]) {
+    const { scripts, policy, body } = await open('/Products/AP-100', cookie);
+    expect(scripts).toEqual([SCRIPT.path]);
+    expect(body).not.toContain('cdn.example');
+    expect(body).not.toContain('page.events');
+    expect(body).not.toContain('name="worker"');
+    expect(policy).toMatchObject({
+      'script-src': [`http://demoshop.localhost${SCRIPT.path}`],
+      'connect-src': ["'self'"],
+      'frame-src': ["'none'"],
+      'worker-src': ["'none'"],
+    });
+    // One that was registered before is ended.
+    const worker = await visit('/worker.js', 'demoshop.localhost', cookie);
+    expect(worker.statusCode).toBe(200);
+    expect(worker.body).toContain('self.registration.unregister()');
+    expect(worker.body).not.toContain('importScripts');
+  }
+});
+
+test('but for those that app and merchant call necessary', async () => {
+  const tool = 'https://apps.example/consent.js';
+  const agree = (necessary: string[]) =>
+    service.db.transaction((tx) => applySettings(tx, 'DemoShop', { appScripts: { load: true, necessary } }));
+  const scriptsFor = async (cookie: string) => (await open('', cookie)).scripts.slice(1);
+  await withTags(
+    [tool],
+    async () => {
+      expect(await scriptsFor('')).toEqual([]);
+      await agree([tool]);
+      expect(await scriptsFor('')).toEqual([tool]);
+      expect((await open('', '')).policy['script-src']).toContain(tool);
+      expect((await scriptsFor(consent)).toSorted()).toEqual([tool, ...TAGS]);
+    },
+    { necessary: true },
+  );
+  // The merchant alone does not make a script necessary.
+  await withTags([tool], async () => expect(await scriptsFor('')).toEqual([]));
+  await agree([]);
 });
 
 test('a new script is there at once, and one that was deleted is gone at once', async () => {

@@ -1,14 +1,24 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { SCRIPT } from '../layout/assets.ts';
+import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { fontSource } from '../layout/theme.ts';
 import type { Visit } from '../visit.ts';
-import { NO_SCRIPTS } from './app-scripts.ts';
+import { NO_SCRIPTS, type AppScripts } from './app-scripts.ts';
 
-const scriptsOf = ({ layout, loadsScripts }: Visit) => (loadsScripts ? layout.scripts : NO_SCRIPTS);
+/** The scripts that this visitor's pages load: those of all apps only after consent. */
+function scriptsOf({ layout, loadsScripts, session }: Visit): AppScripts {
+  if (!loadsScripts) return NO_SCRIPTS;
+  return session.consent === 'all' ? layout.scripts : layout.necessaryScripts;
+}
 
-/** Whether a script on the page can listen to its events. */
+/** Whether a script can listen on the page of some visitor: what visitors share must not depend on one of them. */
+export function mayHaveListeners({ layout, loadsScripts }: Visit): boolean {
+  return loadsScripts && layout.scripts.tags.length > 0;
+}
+
+/** Whether a script on the page of this visitor can listen to its events. */
 export function hasListeners(visit: Visit): boolean {
   return scriptsOf(visit).tags.length > 0;
 }
@@ -22,12 +32,17 @@ export function scriptTags(visit: Visit): Markup {
 }
 
 /** Allows exactly our own script and those of the apps, and nothing inline but the theme. */
-export function contentSecurityPolicy(visit: Visit): string {
+export function contentSecurityPolicy(visit: Visit, { script }: Pick<Page, 'script'>): string {
   const { settings, layout, pageOrigin } = visit;
   const { sources, serviceWorkers, origins } = scriptsOf(visit);
   return [
     "default-src 'none'",
-    ['script-src', pageOrigin + SCRIPT.path, ...sources].join(' '),
+    [
+      'script-src',
+      pageOrigin + SCRIPT.path,
+      ...(script === undefined ? [] : [pageOrigin + script]),
+      ...sources,
+    ].join(' '),
     `style-src 'self' ${layout.style.hash}`,
     "img-src 'self' data: https:",
     `font-src ${fontSource(settings.theme, pageOrigin)}`,
@@ -53,9 +68,11 @@ export function serviceWorker(pages: Pages): void {
     '/worker.js',
     async (visit) => {
       const { serviceWorkers, serviceWorkerSources } = scriptsOf(visit);
-      // It was registered when this host had one shop only, and could read the pages of the others now. Browsers ask
-      // for a newer version past the worker itself, so it can't keep this from happening.
-      if (!visit.loadsScripts) return { type: SCRIPT.type, content: UNREGISTER };
+      // It was registered when this host had one shop only, and could read the pages of the others now, or when the
+      // visitor allowed it. Browsers ask for a newer version past the worker itself, so it can't keep this from
+      // happening.
+      const isRefused = serviceWorkers.length === 0 && visit.layout.scripts.serviceWorkers.length > 0;
+      if (!visit.loadsScripts || isRefused) return { type: SCRIPT.type, content: UNREGISTER };
       if (serviceWorkers.length === 0) throw notFound();
       return {
         type: SCRIPT.type,

@@ -1,5 +1,5 @@
-import { languageTag } from '../http/locale.ts';
-import type { Price } from '../http/price.ts';
+import { languageTag } from './locale.ts';
+import type { Price } from './price.ts';
 import { currencyDigits, toDecimal } from '../kernel/money.ts';
 
 /** By locale and currency: making one takes much longer than using it. */

@@ -1,4 +1,5 @@
-import type { EmailKind } from '../platform/email/kind.ts';
+import type { Messages } from '../kernel/messages.ts';
+import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER } from './order-email.ts';
 
 /** What becomes of a return that a customer has asked for. */
@@ -42,4 +43,43 @@ export const returnRejectedEmail: EmailKind<ReturnAnswered> = {
   occasion: 'To the customer, when a return that the customer has asked for was rejected.',
   example: { en_GB: { text: 'We cannot take these items back:\n\n{lines}\n\n{note}' } },
   words: (email) => ({ ...email.aboutOrder, ...email.returnRejected }),
+};
+
+/** What a customer wants, for the merchant. */
+export interface ReturnAnnounced {
+  orderNumber: string;
+  goods: string[];
+  /** The words are `email.returnNotice.wishes` of the message catalogue. */
+  wish: keyof Messages['email']['returnNotice']['wishes'];
+  /** Of the customer; null: a withdrawal needs none. */
+  reason: string | null;
+}
+
+export const returnNoticeEmail: EmailKind<ReturnAnnounced, EmailWords & Messages['email']['returnNotice']> = {
+  name: 'returnNotice',
+  occasion: 'To the shop, when a customer asks for a return or has withdrawn from the contract.',
+  example: { en_GB: { subject: 'Return for {orderNumber}' } },
+  // Only who has the link to an order can cause it, and an order has few returns.
+  isLimited: false,
+  placeholders: {
+    ...ORDER_EMAIL.placeholders,
+    wish: {
+      meaning: 'What the customer wants, as a sentence.',
+      value: ({ wish }, _, { wishes }) => wishes[wish],
+    },
+    reason: {
+      meaning: 'What the customer says about it; nothing if nothing.',
+      value: ({ reason }) => reason,
+    },
+  },
+  lines: { meaning: 'The goods.', rows: ({ goods }) => goods.map((text) => ({ text })) },
+  // The page of the order is the customer's.
+  link: (_, { storefront }) => storefront,
+  sample: {
+    orderNumber: SAMPLE_ORDER.orderNumber,
+    goods: ['1\u00a0× Kettle'],
+    wish: 'return',
+    reason: 'Too small',
+  },
+  words: (email) => ({ ...email.aboutShop, ...email.returnNotice }),
 };

@@ -1,0 +1,57 @@
+import type { Transaction } from '../../db/database.ts';
+import { newSecret, secretHash } from '../../kernel/ids.ts';
+import { messages } from '../../kernel/messages.ts';
+import { browserName } from '../../people/accounts/browser-name.ts';
+import { findOrCreateCustomerOf } from '../../people/accounts/customer.ts';
+import {
+  deleteSession,
+  findOrCreateAccount,
+  insertSession,
+  updateAccountCart,
+} from '../../people/accounts/queries.ts';
+import { Redirect } from '../page.ts';
+import type { SignInTarget } from '../session.ts';
+import { to, type Visit } from '../visit.ts';
+import { joinCart, joinWishlist } from './join.ts';
+
+export interface OpenedSession {
+  token: string;
+  accountId: string;
+  cartId: string | null;
+}
+
+/** Opens a session of the account with this address, which is confirmed by now. Its token has never been used before. */
+export async function openSession(
+  tx: Transaction,
+  visit: Visit,
+  email: string,
+  userAgent: string,
+): Promise<OpenedSession> {
+  const { shopId, account: former } = visit;
+  const account = await findOrCreateAccount(tx, shopId, email);
+  const token = newSecret(32);
+  await insertSession(tx, shopId, account.accountId, {
+    tokenHash: secretHash(token),
+    ...browserName(userAgent),
+  });
+  if (former) await deleteSession(tx, shopId, former.accountId, former.sessionId);
+  await joinWishlist(tx, visit, account.accountId);
+  await findOrCreateCustomerOf(tx, shopId, email);
+  return { token, ...account };
+}
+
+export async function continueSignedIn(
+  visit: Visit,
+  { token, accountId, cartId }: OpenedSession,
+  target: SignInTarget | undefined,
+): Promise<Redirect> {
+  const { db, shopId, locale, settings } = visit;
+  const words = messages(locale).storefront.account.signIn;
+  const joined = await joinCart(visit, cartId);
+  if (joined && joined.cartId !== cartId) await updateAccountCart(db, shopId, accountId, joined.cartId);
+  visit.setAccountToken(token);
+  if (joined && settings.currencies.includes(joined.currency)) {
+    visit.updateSession({ currency: joined.currency });
+  }
+  return new Redirect(to(visit, target ?? '/account'), joined?.isPartial ? words.donePartly : words.done);
+}

@@ -1,0 +1,183 @@
+import { html, type Markup } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import { browserName } from '../../people/accounts/browser-name.ts';
+import {
+  deletePasskey,
+  findPasskeys,
+  insertPasskey,
+  lockPasskey,
+  MAX_PASSKEYS,
+  namedCredential,
+  passkeyCreation,
+  passkeyRequest,
+  updatePasskey,
+  verifiedCounter,
+  verifiedPasskey,
+  type PasskeyRow,
+  type PasskeySite,
+} from '../../people/accounts/passkeys.ts';
+import { PASSKEY_SCRIPT } from '../layout/assets.ts';
+import { Redirect } from '../page.ts';
+import type { Pages } from '../pages.ts';
+import type { Session } from '../session.ts';
+import { shopName, to, type Visit } from '../visit.ts';
+import { dayText, whenFormSignedIn } from './account-page.ts';
+import { browserText } from './browser-text.ts';
+import { continueSignedIn, openSession } from './open-session.ts';
+import type { SignedInAccount } from './signed-in-account.ts';
+
+const DEVICES = '/account/devices';
+const TRIES_PER_HOUR = 60;
+
+/** Milliseconds for which a page that asks for a passkey is valid. */
+const CHALLENGE_LIFETIME = 10 * 60_000;
+
+const siteOf = (visit: Visit): PasskeySite => ({ origin: visit.pageOrigin, name: shopName(visit) });
+
+/** A passkey signs in without an email. Everything works without one. */
+export function passkeys(pages: Pages): void {
+  pages.post(
+    '/account/passkey',
+    async (visit, { field, userAgent }) => {
+      const { db, shopId, locale } = visit;
+      const text = field('credential');
+      const asked = takeChallenge(visit);
+      const credentialId = namedCredential(text);
+      const opened =
+        asked && credentialId !== undefined
+          ? await db.transaction(async (tx) => {
+              const passkey = await lockPasskey(tx, shopId, credentialId);
+              // What was asked for before the last use may have been answered by it.
+              if (!passkey || (passkey.usedAt && passkey.usedAt.getTime() >= asked.at)) return undefined;
+              const counter = await verifiedCounter(siteOf(visit), asked.challenge, text, passkey);
+              if (counter === undefined) return undefined;
+              await updatePasskey(tx, shopId, credentialId, counter);
+              return openSession(tx, visit, passkey.email, userAgent);
+            })
+          : undefined;
+      if (opened) return continueSignedIn(visit, opened, undefined);
+      return new Redirect(
+        to(visit, '/account/sign-in'),
+        messages(locale).storefront.account.passkeys.unknown,
+      );
+    },
+    { perHour: TRIES_PER_HOUR },
+  );
+
+  pages.post(
+    '/account/passkeys',
+    whenFormSignedIn(async (visit, { accountId }, { field, userAgent }) => {
+      const { db, shopId } = visit;
+      const words = messages(visit.locale).storefront.account.passkeys;
+      const asked = takeChallenge(visit);
+      const passkey = asked && (await verifiedPasskey(siteOf(visit), asked.challenge, field('credential')));
+      const isSaved =
+        passkey &&
+        (await db.transaction((tx) =>
+          insertPasskey(tx, shopId, accountId, { ...passkey, ...browserName(userAgent) }),
+        ));
+      return new Redirect(to(visit, DEVICES), isSaved ? words.added : words.failed);
+    }),
+    { perHour: TRIES_PER_HOUR },
+  );
+
+  pages.post(
+    '/account/passkeys/delete',
+    whenFormSignedIn(async (visit, { accountId }, { field }) => {
+      await deletePasskey(visit.db, visit.shopId, accountId, field('credential'));
+      return new Redirect(to(visit, DEVICES), messages(visit.locale).storefront.account.passkeys.removed);
+    }),
+  );
+}
+
+/** The challenge is in the signed cookie of the browser that has the page. undefined: there is none, or it is too old. */
+function takeChallenge(visit: Visit): Session['passkey'] {
+  const { passkey } = visit.session;
+  visit.updateSession({ passkey: undefined });
+  return passkey && visit.db.now.getTime() - passkey.at < CHALLENGE_LIFETIME ? passkey : undefined;
+}
+
+function setChallenge(visit: Visit, challenge: string): void {
+  visit.updateSession({ passkey: { challenge, at: visit.db.now.getTime() } });
+}
+
+/** The script of pages with one of these forms. */
+export const passkeyScript = { script: PASSKEY_SCRIPT.path };
+
+/** Signs in with a passkey. It is hidden until the script has seen that the browser has passkeys. */
+export async function passkeySignInForm(visit: Visit): Promise<Markup> {
+  const words = messages(visit.locale).storefront.account.passkeys;
+  const options = await passkeyRequest(siteOf(visit));
+  setChallenge(visit, options.challenge);
+  return passkeyForm(visit, '/account/passkey', 'get', options, words.signIn);
+}
+
+function passkeyForm(
+  visit: Visit,
+  path: string,
+  kind: 'create' | 'get',
+  options: object,
+  label: string,
+): Markup {
+  const words = messages(visit.locale).storefront.account.passkeys;
+  return html`<form
+    class="note"
+    method="post"
+    action="${to(visit, path)}"
+    data-passkey="${kind}"
+    data-options="${JSON.stringify(options)}"
+    hidden
+  >
+    <input type="hidden" name="credential" />
+    <p class="error" role="alert" hidden>${words.failed}</p>
+    <button class="quiet">${label}</button>
+  </form>`;
+}
+
+/** The passkeys of an account, below its devices. */
+export async function passkeyList(visit: Visit, account: SignedInAccount): Promise<Markup> {
+  const words = messages(visit.locale).storefront.account.passkeys;
+  const rows = await findPasskeys(visit.db, visit.shopId, account.accountId);
+  return html`<h2>${words.title}</h2>
+    <p>${words.intro}</p>
+    ${
+      rows.length > 0 &&
+      html`<ul class="lines">
+        ${rows.map((row) => passkeyLine(visit, row))}
+      </ul>`
+    }
+    ${
+      rows.length < MAX_PASSKEYS
+        ? await creationForm(visit, account, rows)
+        : html`<p>${words.full({ most: MAX_PASSKEYS })}</p>`
+    }`;
+}
+
+async function creationForm(
+  visit: Visit,
+  account: SignedInAccount,
+  known: readonly PasskeyRow[],
+): Promise<Markup> {
+  const words = messages(visit.locale).storefront.account.passkeys;
+  const options = await passkeyCreation(siteOf(visit), account, known);
+  setChallenge(visit, options.challenge);
+  return passkeyForm(visit, '/account/passkeys', 'create', options, words.add);
+}
+
+function passkeyLine(visit: Visit, { credentialId, createdAt, usedAt, ...browser }: PasskeyRow): Markup {
+  const { passkeys: words, remove } = messages(visit.locale).storefront.account;
+  const name = browserText(visit, browser);
+  const since = words.since({ date: dayText(visit, createdAt) });
+  return html`<li>
+    <div class="what">
+      <p><strong>${name}</strong></p>
+      <p>
+        <small>${since}${usedAt && `, ${words.used({ date: dayText(visit, usedAt) })}`}</small>
+      </p>
+    </div>
+    <form method="post" action="${to(visit, '/account/passkeys/delete')}">
+      <input type="hidden" name="credential" value="${credentialId}" />
+      <button class="quiet" aria-label="${words.removeOf({ name })}">${remove}</button>
+    </form>
+  </li>`;
+}
