@@ -158,6 +158,7 @@ const product: fc.Arbitrary<PricedProduct> = fc.record(
     ),
     depositPrices: prices,
     ecoParticipationPrices: prices,
+    customisation: fc.record({ textLength: fc.constant(40), headline: fc.constant(''), prices }),
     orderUnit: fc.record({
       priceQuantity: fc.constantFrom(1, 3, 100, 1000, 0.5),
       unit: fc.constant('metre' as const),
@@ -210,6 +211,7 @@ const line: fc.Arbitrary<LineInput> = fc.record(
     product: pool(product, 2000),
     quantity: pool(quantities, 500),
     price: fc.oneof({ weight: 8, arbitrary: fc.constant(null) }, money),
+    hasCustomText: fc.boolean(),
   },
   plain,
 );

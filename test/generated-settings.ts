@@ -265,6 +265,28 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         fontUrl: optional(fc.constantFrom('/media/Quay/files/own.woff2', 'https://quay.example/own.woff2')),
         showName: optional(fc.boolean()),
       }),
+      manufacturers: fc.uniqueArray(
+        fc.record({
+          name: fc.constantFrom('Beacon', 'Quay & Sons', 'Tide'),
+          company: optional(fc.constant('Beacon Appliances Ltd')),
+          address: fc.constant('Kai 7\n20457 Hamburg'),
+          contact: fc.constantFrom('safety@quay.example', 'https://quay.example'),
+          responsiblePerson: optional(
+            fc.record({
+              name: fc.constant('Quay Imports'),
+              address: fc.constant('Kai 8, Hamburg'),
+              contact: fc.constant('eu@quay.example'),
+            }),
+          ),
+          safetyText: optional(texts),
+        }),
+        { maxLength: 3, selector: ({ name }) => name },
+      ),
+      deliveryTimes: fc.record({
+        cutOffHour: fc.integer({ min: 0, max: 24 }),
+        timeZone: fc.constantFrom('UTC', 'Europe/Paris', 'America/New_York'),
+        methods: fc.constant({}),
+      }),
       home: fc.record({
         picture: optional(fc.constantFrom('/media/Quay/files/hero.png', 'https://quay.example/hero.jpg')),
         title: optional(texts),

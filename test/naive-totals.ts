@@ -98,13 +98,16 @@ export function naiveTotals(cart: CartInput, shop: ShopRules): CartTotals {
 
   // The goods, and what they are in the terms of the shop, which decides by those.
   const ofShop: { amount: number; fees: number }[] = [];
-  const lines = cart.lines.map(({ quantity, price, product }) => {
+  const lines = cart.lines.map(({ quantity, price, hasCustomText, product }) => {
     const taxClass =
       shop.taxClasses.find(
         ({ taxClassId }) => product.taxClassId && isSame(taxClassId, product.taxClassId),
       ) ?? defaultClass;
     const amountPricesAreFor = exact(product.orderUnit?.priceQuantity ?? 1);
-    const shopPrice = naiveAskedPrice({ quantity, price, product }, cart, shop);
+    const textPrice = (hasCustomText && inCurrency(product.customisation?.prices ?? {})) || 0;
+    const shopPrice =
+      naiveAskedPrice({ quantity, price, product }, cart, shop) +
+      rounded(times(exact(textPrice), amountPricesAreFor));
     const asked = asShown(shopPrice, taxClass);
     const fee = (prices: Prices | undefined) =>
       rounded(times(exact((prices && inCurrency(prices)) ?? 0), exact(quantity)));

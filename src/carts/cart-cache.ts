@@ -2,6 +2,7 @@ import { cachedCartProducts } from '../catalogue/products/cart-product-cache.ts'
 import type { CacheKind } from '../db/cache.ts';
 import type { Queries } from '../db/database.ts';
 import type { Address } from '../shops/countries/address.ts';
+import { textLengthOf } from './lines.ts';
 import type { CartRow, Prefetch } from './cart.ts';
 
 /**
@@ -12,8 +13,8 @@ const cartCache: CacheKind<CartRow> = { name: 'carts', limit: { entries: 5_000 }
 
 /** Larger carts are not cached, so that one client cannot fill the cache. */
 const MOST_LINES_CACHED = 50;
-/** Characters of both addresses. */
-const LONGEST_ADDRESSES_CACHED = 6_000;
+/** Characters of both addresses and of what was typed for products. */
+const LONGEST_TEXTS_CACHED = 6_000;
 
 const keyOf = (shopId: string, cartId: string) => `${shopId} ${cartId}`;
 
@@ -39,7 +40,7 @@ function isCacheable({
     couponCodeKey === null &&
     customerId === null &&
     lines.length <= MOST_LINES_CACHED &&
-    lengthOf(billingAddress) + lengthOf(shippingAddress) <= LONGEST_ADDRESSES_CACHED
+    lengthOf(billingAddress) + lengthOf(shippingAddress) + textLengthOf(lines) <= LONGEST_TEXTS_CACHED
   );
 }
 

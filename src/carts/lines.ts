@@ -7,16 +7,18 @@ import {
   missingScope,
   notFound,
   unauthorised,
+  ValidationError,
 } from '../http/errors.ts';
 import { check, compileBody } from '../http/validation.ts';
 import { isId, newId } from '../kernel/ids.ts';
+import { customTextProblem, givenText, type CustomTextProblem } from '../catalogue/products/custom-text.ts';
 import { priceIn } from '../catalogue/products/prices.ts';
-import { isForSale, maxOrderOf } from '../catalogue/products/render.ts';
+import { isForSale, maxOrderOf, ORDER_UNIT } from '../catalogue/products/render.ts';
 import { productLabel, type CartProduct } from '../catalogue/products/cart-product.ts';
 import type { StoredLine } from '../pricing/input.ts';
 import { amountOf, decimalOf } from '../catalogue/products/request-fields.ts';
 import type { CartContext, CartPatch, CartRow } from './cart.ts';
-import { allowedQuantity } from '../pricing/quantity.ts';
+import { allowedQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import { MOST_LINES } from '../orders/line-item-schema.ts';
 import { NewLine } from './schema.ts';
 
@@ -24,6 +26,16 @@ import { NewLine } from './schema.ts';
 export class SoldOut extends HttpError {
   constructor(label: string) {
     super(400, `${label} is out of stock`);
+  }
+}
+
+/** Other lines of the cart hold all that one order may hold of the product. */
+export class LimitReached extends HttpError {
+  readonly limit: number;
+
+  constructor(label: string, limit: number) {
+    super(400, `No more than ${limit} of ${label} can be ordered at once`);
+    this.limit = limit;
   }
 }
 
@@ -39,31 +51,65 @@ export function namedProducts(entries: readonly unknown[]): string[] {
 
 const QUANTITY = { least: 0.000_001, most: 1_000_000 };
 
+/** The text does not suit the product: the customer is to type another one. */
+export class WrongCustomText extends ValidationError {
+  readonly code: CustomTextProblem;
+  readonly productNumber: string;
+
+  constructor(code: CustomTextProblem, field: string, productNumber: string) {
+    super([{ code, field }]);
+    this.code = code;
+    this.productNumber = productNumber;
+  }
+}
+
+/** Characters of all texts that customers type for the products of one cart. */
+const MOST_CUSTOM_TEXT = 20_000;
+
+interface LineRequest {
+  productId: string;
+  quantity: number | string;
+  customText?: string | null | undefined;
+}
+
 /**
- * Adds a product to a cart. More of a product that is already there goes into its line. The quantity is raised to the
- * smallest order and the next step, and lowered to what is in stock: clients compare the answer with what they sent.
+ * Adds a product to a cart. More of a product that is already there goes into its line, unless it comes with another
+ * text. The quantity is raised to the smallest order and the next step, and lowered to what is in stock: clients compare
+ * the answer with what they sent. `at` begins the names of the fields in a refusal.
  */
 export function addLine(
   cart: CartRow,
-  { productId, quantity }: { productId: string; quantity: number | string },
+  { productId, quantity, customText: typed }: LineRequest,
   context: CartContext,
-  field = 'quantity',
+  at = '',
 ): CartPatch & { lines: StoredLine[] } {
   requireCatalogue(cart, context);
+  const field = `${at}quantity`;
   const more = decimalOf(quantity, field, QUANTITY);
+  const customText = givenText(typed);
   const product = cart.products.find((one) => one.productId === productId.toUpperCase());
   if (!product || !(product.visible || seesHidden(context))) throw notFound();
   requireForSale(product, cart, context);
   const { lines } = cart;
-  const line = lines.find((one) => one.productId === product.productId);
+  const problem = customTextProblem(product.customisation, customText);
+  if (problem) throw new WrongCustomText(problem, `${at}customText`, product.productNumber);
+  const line = lines.find((one) => one.productId === product.productId && one.customText === customText);
   if (!line) {
     if (lines.length >= MOST_LINES) throw badRequest(`A cart has at most ${MOST_LINES} lines`);
-    const allowed = quantityOf(product, more, context, field);
-    const lineItemId = newId(context.now);
-    return { lines: [...lines, { lineItemId, productId: product.productId, quantity: allowed }] };
+    if (textLengthOf(lines) + (customText?.length ?? 0) > MOST_CUSTOM_TEXT)
+      throw badRequest(`The texts of a cart have at most ${MOST_CUSTOM_TEXT} characters`);
+    const added = { lineItemId: newId(context.now), productId: product.productId, quantity: '0' };
+    const allowed = quantityOf(cart, added, product, more, context, field);
+    return {
+      lines: [...lines, { ...added, quantity: allowed, ...(customText !== undefined && { customText }) }],
+    };
   }
   const sum = Math.min(Number((Number(line.quantity) + more).toFixed(6)), QUANTITY.most);
-  return replaceLine(cart, { ...line, quantity: quantityOf(product, sum, context, field) });
+  return replaceLine(cart, { ...line, quantity: quantityOf(cart, line, product, sum, context, field) });
+}
+
+export function textLengthOf(lines: readonly StoredLine[]): number {
+  return lines.reduce((length, { customText = '' }) => length + customText.length, 0);
 }
 
 /** Adds all entries; where some may fail, those that can be added, and says why the others can not. */
@@ -80,7 +126,7 @@ export function addLines(
     const at = `lineItems.${index}`;
     try {
       check(isNewLine, entry, at);
-      ({ lines } = addLine({ ...cart, lines }, entry as NewLine, context, `${at}.quantity`));
+      ({ lines } = addLine({ ...cart, lines }, entry as NewLine, context, `${at}.`));
     } catch (error) {
       if (!isRefusal(error) || !mayFail) throw error;
       refusals.push(error);
@@ -101,7 +147,10 @@ export function setQuantity(
   const asked = decimalOf(quantity, 'quantity', QUANTITY);
   const product = cart.products.find((one) => one.productId === line.productId);
   if (!product) throw notFound();
-  return replaceLine(cart, { ...line, quantity: quantityOf(product, asked, context, 'quantity') });
+  return replaceLine(cart, {
+    ...line,
+    quantity: quantityOf(cart, line, product, asked, context, 'quantity'),
+  });
 }
 
 export function removeLine(cart: CartRow, lineItemId: string): CartPatch {
@@ -150,12 +199,29 @@ function requireForSale(product: CartProduct, { currency }: CartRow, { settings,
   );
 }
 
-function quantityOf(product: CartProduct, asked: number, { settings }: CartContext, field: string): string {
+/** The quantity that a line gets. What other lines hold of the same product, with other texts, is not there for it. */
+function quantityOf(
+  { lines }: CartRow,
+  { lineItemId, productId }: StoredLine,
+  product: CartProduct,
+  asked: number,
+  { settings }: CartContext,
+  field: string,
+): string {
+  const others = quantityOfProduct(
+    lines.filter((line) => line.lineItemId !== lineItemId),
+    productId,
+  );
+  const stock = settings.sellBeyondStock ? null : product.stock;
+  const most = maxOrderOf(product.facts, settings);
+  const { minimum } = product.orderUnit ?? ORDER_UNIT;
+  if (others > 0 && most !== null && others + minimum > most)
+    throw new LimitReached(productLabel(product, settings), most);
   const allowed = allowedQuantity(
     asked,
     product.orderUnit,
-    settings.sellBeyondStock ? null : product.stock,
-    maxOrderOf(product.facts, settings),
+    stock === null ? null : stock - others,
+    most === null ? null : most - others,
   );
   if (allowed === undefined) throw new SoldOut(productLabel(product, settings));
   if (allowed > QUANTITY.most) throw invalid('OUT_OF_RANGE', field);

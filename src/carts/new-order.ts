@@ -1,4 +1,5 @@
 import { productLabel } from '../catalogue/products/cart-product.ts';
+import { customTextProblem } from '../catalogue/products/custom-text.ts';
 import { badRequest, conflict, forbidden } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { formatMoney } from '../kernel/money.ts';
@@ -7,7 +8,7 @@ import { providerMethodOf } from '../orders/payments/providers.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { STATES, type State } from '../orders/schema.ts';
 import type { Content } from '../pricing/content.ts';
-import { largestQuantity } from '../pricing/quantity.ts';
+import { largestQuantity, quantityOfProduct } from '../pricing/quantity.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { PricedCart } from './cart.ts';
 
@@ -38,11 +39,14 @@ export function newOrder(
   if (delivery.isNeeded && !delivery.method && settings.shippingMethods.length > 0) {
     throw badRequest('There is no shipping method that all goods of the cart can be delivered by');
   }
-  // The shop may have set the limit after the line was added.
-  for (const [index, { quantity }] of content.lines.entries()) {
+  // The shop may have set the limits after the line was added.
+  for (const [index, { productId, customText }] of content.lines.entries()) {
     const product = products[index]!;
+    const problem = customTextProblem(product.customisation, customText);
+    if (problem)
+      throw conflict(`The text for ${productLabel(product, settings)} is not possible: ${problem}`);
     const most = largestQuantity(product.facts, settings);
-    if (most !== null && Number(quantity) > most) {
+    if (most !== null && quantityOfProduct(content.lines, productId) > most) {
       throw conflict(`No more than ${most} of ${productLabel(product, settings)} can be ordered at once`);
     }
   }

@@ -34,6 +34,7 @@ export function reviewDigest(
       line.deposit,
       line.ecoParticipation,
       line.taxClass.rate,
+      ...(line.customText === undefined ? [] : [{ customText: line.customText }]),
       ...(line.withdrawalExcluded ? [line.withdrawalExcluded] : []),
     ]),
     subTotal: content.subTotal,

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { Decimal, Given } from '../catalogue/products/request-fields.ts';
+import { CustomTextRequest, Decimal, Given } from '../catalogue/products/request-fields.ts';
 import { Percent } from '../catalogue/products/schema.ts';
 import { Price, TAX_TYPES, type TaxType } from '../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../http/schemas.ts';
@@ -92,6 +92,7 @@ export const NewLine = Type.Object(
   {
     productId: { ...Id, description: 'The product; of a master one of its variations.' },
     quantity: QuantityRequest,
+    customText: CustomTextRequest,
   },
   { title: 'productLineItem (create request)' },
 );

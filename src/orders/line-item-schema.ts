@@ -49,6 +49,7 @@ const ProductLineItem = Type.Object(
     energyLabelsMaxEfficiencyString: maybe('Best class of the scale.', 'A+++'),
     energyLabelSourceFile: maybe('Address of the label.', 'https://shop.example/media/label.png'),
     productDataSheetSourceFile: maybe('Address of the data sheet.', 'https://shop.example/media/kettle.pdf'),
+    customText: Type.Optional(text('What the customer has typed for it; absent: nothing.', 'For Anna')),
     isInWishlist: Type.Boolean({ description: 'On the wish list of the visitor.', examples: [false] }),
   },
   { title: 'productLineItem' },

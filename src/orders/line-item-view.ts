@@ -125,6 +125,7 @@ function productLineItem(
     energyLabelsMaxEfficiencyString: energyLabel?.best ?? null,
     energyLabelSourceFile: absolute(energyLabel?.file, origin),
     productDataSheetSourceFile: absolute(line.dataSheet ?? undefined, origin),
+    ...(line.customText !== undefined && { customText: line.customText }),
     isInWishlist: false,
   };
 }

@@ -1,12 +1,18 @@
 import { anyText, ORDER_UNIT } from '../catalogue/products/render.ts';
 import { unitSign } from '../catalogue/products/units.ts';
 import { languageTag } from '../http/locale.ts';
+import { messages } from '../kernel/messages.ts';
 import type { ContentLine } from '../pricing/content.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
-/** `2 × Harbour Tea (Size: small)`, or `7.5 m Rope`: so much of a line, for people to read. */
+/** `2 × Harbour Tea (Size: small)`, `1 × Board (Text: For Anna)`, or `7.5 m Rope`: so much of a line, for people to read. */
 export function lineText(
-  { orderUnit: { unit }, name, variation }: Pick<ContentLine, 'orderUnit' | 'name' | 'variation'>,
+  {
+    orderUnit: { unit },
+    name,
+    variation,
+    customText,
+  }: Pick<ContentLine, 'orderUnit' | 'name' | 'variation' | 'customText'>,
   quantity: string,
   locale: string,
   settings: Pick<Settings, 'units' | 'defaultLocale'>,
@@ -15,5 +21,11 @@ export function lineText(
   const text = (texts: ContentLine['name']) => anyText(texts, locale, settings.defaultLocale) ?? '';
   const sign = unit === ORDER_UNIT.unit ? '×' : unitSign(unit, locale, settings);
   const amount = `${number.format(Number(quantity))}\u00a0${sign}`;
-  return `${amount} ${variation ? `${text(name)} (${text(variation)})` : text(name)}`;
+  const more = [variation && text(variation), customText && typedText(customText, locale)].filter(Boolean);
+  return `${amount} ${text(name)}${more.length > 0 ? ` (${more.join(', ')})` : ''}`;
+}
+
+/** `Text: For Anna` */
+export function typedText(text: string, locale: string): string {
+  return messages(locale).customisation.typed({ text });
 }

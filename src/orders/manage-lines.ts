@@ -5,6 +5,7 @@ import { badRequest, conflict, invalid, notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { Id } from '../http/schemas.ts';
 import { isId, newId } from '../kernel/ids.ts';
+import { customTextProblem, givenText } from '../catalogue/products/custom-text.ts';
 import { decimalOf, MOST_MINOR } from '../catalogue/products/request-fields.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { changeOrder } from './change.ts';
@@ -289,7 +290,13 @@ async function lineOfToday(
     productId,
     quantity,
     price,
-  }: { productId: string; quantity: number | string; price?: number | string | null },
+    customText: typed,
+  }: {
+    productId: string;
+    quantity: number | string;
+    price?: number | string | null;
+    customText?: string | null;
+  },
 ): Promise<ContentLine> {
   if (!isId(productId)) throw notFound();
   if (order.content.lines.length >= MOST_LINES) {
@@ -301,6 +308,9 @@ async function lineOfToday(
   if (product.kind === 'master') {
     throw badRequest(`${product.productNumber} has variations, add one of them`);
   }
+  const customText = givenText(typed);
+  const problem = customTextProblem(product.customisation, customText);
+  if (problem) throw invalid(problem, 'customText');
   const { currency, taxType, shipping } = order.content;
   const { content } = contentOf(
     {
@@ -313,6 +323,7 @@ async function lineOfToday(
           productId: product.productId,
           quantity: quantityOf(quantity),
           ...(isGiven(price) && { price: exactAmount(price, order, 'price') }),
+          ...(customText !== undefined && { customText }),
         },
       ],
       products: [product],

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { MOST_LINES } from './line-item-schema.ts';
 import { Price } from '../http/price.ts';
 import { Id, Nullable } from '../http/schemas.ts';
-import { Decimal, Given, Text } from '../catalogue/products/request-fields.ts';
+import { CustomTextRequest, Decimal, Given, Text } from '../catalogue/products/request-fields.ts';
 import { HISTORY_KINDS } from './history.ts';
 import { RETURN_ORIGINS, RETURN_STATES } from './manage-queries.ts';
 import { Order } from './schema.ts';
@@ -152,6 +152,7 @@ export const AddedLine = Type.Object(
     productId: { ...Id, description: 'The product; of a master one of its variations.' },
     quantity: Decimal('How many.', 2),
     price: unitPrice,
+    customText: CustomTextRequest,
   },
   { title: 'order line (create request)' },
 );

@@ -8,11 +8,12 @@ import { recordEvents, stampAtCommit, timeOfCommit } from '../platform/events/lo
 import { batchedSection, ERASED_EMAIL, type Person, type PersonalData } from '../platform/personal-data.ts';
 import { ADDRESS_FIELDS } from '../shops/countries/address.ts';
 import { shopSettings, type Settings } from '../shops/settings/settings.ts';
+import type { ContentLine } from '../pricing/content.ts';
 import { orderColumns, ordersWithCustomers, type OrderRow } from './queries.ts';
 import { toOrder } from './render.ts';
 
 /**
- * Orders with all that belongs to them. An erasure leaves their numbers, lines and sums; of addresses it leaves the
+ * Orders with all that belongs to them. An erasure leaves their numbers, lines and sums, without what was typed for a product; of addresses it leaves the
  * country and the beginning of the postcode. Invoices and credit notes stay as they are, because the law demands it.
  */
 export const orderPersonalData: PersonalData = {
@@ -39,6 +40,7 @@ export const orderPersonalData: PersonalData = {
     const orderIds = await anonymiseOrdersOf(tx, shopId, person);
     if (orderIds.length > 0) {
       await eraseRemarks(tx, shopId, orderIds);
+      await eraseCustomTexts(tx, shopId, orderIds);
       await recordErasures(tx, shopId, orderIds, appId);
     }
     const documentsKept = await countDocumentsOf(tx, shopId, person);
@@ -233,6 +235,26 @@ async function eraseRemarks(tx: Transaction, shopId: string, orderIds: readonly 
   await tx.run(
     sql`update order_event set details = details - 'reason' where ${ofOrders} and details ? 'reason'`,
   );
+}
+
+/**
+ * Erases what the customer has typed for products, such as the name in an engraving. The lines are rewritten here,
+ * because PostgreSQL does not call `jsonb_agg` immutable, so that Citus refuses it in an update.
+ */
+async function eraseCustomTexts(tx: Transaction, shopId: string, orderIds: readonly string[]): Promise<void> {
+  const orders = await tx.many<{ orderId: string; lines: ContentLine[] }>(sql`
+    select order_id as "orderId", content -> 'lines' as lines from customer_order
+    where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])
+      and jsonb_path_exists(content, '$.lines[*].customText')`);
+  if (orders.length === 0) return;
+  const ids = orders.map(({ orderId }) => orderId);
+  const lines = orders.map((order) =>
+    JSON.stringify(order.lines.map(({ customText: _erased, ...line }) => line)),
+  );
+  await tx.run(sql`
+    update customer_order set content = jsonb_set(content, '{lines}',
+      ((${lines}::text[])[array_position(${ids}::uuid[], order_id)])::jsonb)
+    where shop_id = ${shopId} and order_id = any (${ids}::uuid[])`);
 }
 
 async function recordErasures(

@@ -93,6 +93,8 @@ export interface ContentLine {
   image: { imageKey: string; sizes: ImageSizes } | null;
   energyLabel: ProductFacts['energyLabel'] | null;
   dataSheet: string | null;
+  /** What the customer has typed for it. */
+  customText?: string;
   /** Missing: a consumer may withdraw from it. */
   withdrawalExcluded?: WithdrawalExclusion;
 }
@@ -215,7 +217,9 @@ function knownLines(
     const product = byId.get(line.productId);
     if (!product) return [];
     const hasPrice = line.price !== undefined || priceIn(product.prices, cart.currency, settings) !== null;
-    return hasPrice ? [{ line, quantity: line.quantity, price: line.price ?? null, product }] : [];
+    if (!hasPrice) return [];
+    const { quantity, price = null, customText } = line;
+    return [{ line, quantity, price, hasCustomText: customText !== undefined, product }];
   });
 }
 
@@ -296,6 +300,7 @@ function contentLine(
     image: product.image,
     energyLabel: facts.energyLabel ?? null,
     dataSheet: facts.dataSheet?.url ?? null,
+    ...(line.customText !== undefined && { customText: line.customText }),
     ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
   };
 }

@@ -23,6 +23,8 @@ export interface LineInput {
   quantity: string;
   /** The price of one unit that was set by hand, in minor units and in the terms of the cart; null: the product's. */
   price: number | null;
+  /** The customer has typed a text for it, which may cost something; a price that was set by hand includes it. */
+  hasCustomText?: boolean;
   product: PricedProduct;
 }
 
@@ -51,6 +53,8 @@ export interface StoredLine {
   quantity: string;
   /** Of one unit, in minor units; missing: the product's own. */
   price?: number;
+  /** What the customer has typed for the product; two texts are two lines. */
+  customText?: string;
 }
 
 /** A code with what its campaign says. */

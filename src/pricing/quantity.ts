@@ -31,7 +31,18 @@ export function allowedQuantity(
   return lowered < least || lowered <= 0 ? undefined : lowered / MILLION;
 }
 
-/** The largest quantity of a line that may be ordered now; null: any. */
+/** How much of a product these lines hold: lines with different texts are of the same product. */
+export function quantityOfProduct(
+  lines: readonly { productId: string; quantity: string }[],
+  productId: string,
+): number {
+  const amounts = lines.flatMap((line) =>
+    line.productId === productId ? [millionths(Number(line.quantity))] : [],
+  );
+  return amounts.reduce((sum, amount) => sum + amount, 0) / MILLION;
+}
+
+/** The largest quantity of a product that may be ordered now; null: any. */
 export function largestQuantity(
   facts: Pick<ProductFacts, 'maxOrder' | 'orderUnit'>,
   settings: Pick<Settings, 'maxPerOrder'>,

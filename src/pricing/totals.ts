@@ -223,7 +223,7 @@ interface PricedLine extends Omit<LineTotals, 'discountShare' | 'couponShare'> {
 }
 
 function pricedLine(
-  { quantity, price, product }: LineInput,
+  { quantity, price, hasCustomText = false, product }: LineInput,
   { currency, taxType, customerGroupId }: CartInput,
   country: string,
   shop: ShopRules,
@@ -254,7 +254,10 @@ function pricedLine(
       shopExtras,
     };
   }
-  const shopQuantityPrice = askedPrice(product, quantity, currency, customerGroupId, shop) ?? 0;
+  const textPrice = hasCustomText ? (priceIn(product.customisation?.prices, currency, shop) ?? 0) : 0;
+  const shopQuantityPrice =
+    (askedPrice(product, quantity, currency, customerGroupId, shop) ?? 0) +
+    priceOfQuantity(textPrice, priceQuantity, 1);
   const quantityPrice = shown(shopQuantityPrice);
   const shopAmount = priceOfQuantity(shopQuantityPrice, quantity, priceQuantity);
   return {

@@ -11,6 +11,7 @@ export interface PricedProduct extends Pick<
   | 'depositPrices'
   | 'ecoParticipationPrices'
   | 'orderUnit'
+  | 'customisation'
   | 'deliveryWeight'
   | 'shippingMethodIds'
 > {

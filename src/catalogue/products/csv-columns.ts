@@ -2,7 +2,7 @@ import { messages, type Messages } from '../../kernel/messages.ts';
 import { isDate } from '../../http/dates.ts';
 import { currencyDigits, parseDecimal, toMinor } from '../../kernel/money.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
-import { setFact, WITHDRAWAL_EXCLUSIONS } from './facts.ts';
+import { setFact, WITHDRAWAL_EXCLUSIONS, type ProductSafety } from './facts.ts';
 import { withPrice } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
 import { LONGEST } from './request-fields.ts';
@@ -120,7 +120,7 @@ const ENERGY_LABEL =
 
 /**
  * What no patch can write and an export does not have: an import takes these columns where a file has them.
- * `EnergyLabel` is `B,D A https://...`.
+ * `EnergyLabel` is `B,D A https://...`, a party of the safety data `Name | postal address | email or website`.
  */
 export function moreColumnsOf(settings: Settings): Column[] {
   const model = settings.taxModel.toLowerCase();
@@ -158,6 +158,12 @@ export function moreColumnsOf(settings: Settings): Column[] {
         },
       },
     ],
+    ['SafetyManufacturer', safetyParty('manufacturer')],
+    ['SafetyResponsiblePerson', safetyParty('responsiblePerson')],
+    ...settings.locales.map((locale): [string, Effects] => [
+      `SafetyText/${languageKey(locale, settings.locales)}`,
+      safetyText(locale),
+    ]),
     [
       'EnergyLabel',
       {
@@ -173,6 +179,41 @@ export function moreColumnsOf(settings: Settings): Column[] {
     ],
   ];
   return effects.map(([key, one]) => ({ key, title: () => key, ...one }));
+}
+
+function safetyParty(key: 'manufacturer' | 'responsiblePerson'): Effects {
+  return {
+    cell: ({ facts }) => {
+      const party = facts.safety?.[key];
+      return party ? [party.name, party.address, party.contact].join(' | ') : '';
+    },
+    apply: (product, cell) => {
+      const [name, address, contact, ...more] = cell.split('|').map((part) => part.trim());
+      if (cell !== '' && (!name || !address || !contact || more.length > 0)) {
+        throw new CellProblem('is not such as Beacon Ltd | Kai 4, 20457 Hamburg | safety@beacon.example');
+      }
+      checkText(cell, LONGEST.line);
+      const { [key]: _old, ...others } = product.facts.safety ?? {};
+      setSafety(product, cell === '' ? others : { ...others, [key]: { name, address, contact } });
+    },
+  };
+}
+
+function safetyText(locale: string): Effects {
+  return {
+    cell: ({ facts }) => facts.safety?.text?.[locale] ?? '',
+    apply: (product, cell) => {
+      checkText(cell, LONGEST.features);
+      const { text, ...others } = product.facts.safety ?? {};
+      const { [locale]: _old, ...texts } = text ?? {};
+      const next = cell === '' ? texts : { ...texts, [locale]: cell };
+      setSafety(product, Object.keys(next).length > 0 ? { ...others, text: next } : others);
+    },
+  };
+}
+
+function setSafety(product: FileProduct, safety: ProductSafety): void {
+  setFact(product, 'safety', Object.keys(safety).length > 0 ? safety : undefined);
 }
 
 function currencyPrices(key: 'manufacturerPrices' | 'ecoParticipationPrices', currency: string): Effects {

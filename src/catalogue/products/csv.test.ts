@@ -347,6 +347,30 @@ describe('the import', () => {
     expect(await product()).toEqual(before);
   });
 
+  test('takes safety data', async () => {
+    await given({ productNumber: 'TC-2', name: 'Tide Clock', price: 10 });
+    const { productId } = (await call('POST', '/products/find', { productNumber: 'TC-2' })).body.items[0];
+    const safetyInfo = async () => (await call('GET', `/products/${productId}`)).body.safetyInfo;
+    const header = 'Alias;SafetyManufacturer;SafetyText/en\n';
+    const row = 'TC-2;Tide Ltd | Pier 1, Dover | safety@tide.example;Small parts.\n';
+    expect(await imported(header + row)).toMatchObject({ changed: 1, problems: [] });
+    expect(await safetyInfo()).toEqual({
+      manufacturer: { name: 'Tide Ltd', address: 'Pier 1, Dover', contact: 'safety@tide.example' },
+      text: 'Small parts.',
+    });
+    expect(await imported(header + row)).toMatchObject({ unchanged: 1 });
+    expect(await imported(`${header}TC-2;Tide Ltd;\n`)).toMatchObject({
+      problems: [
+        {
+          line: 2,
+          text: 'SafetyManufacturer is not such as Beacon Ltd | Kai 4, 20457 Hamburg | safety@beacon.example',
+        },
+      ],
+    });
+    expect(await imported(`${header}TC-2;;\n`)).toMatchObject({ changed: 1 });
+    expect(await safetyInfo()).toBeUndefined();
+  });
+
   test('new products can be kept invisible', async () => {
     await imported('Alias\nX\n', 'Harbour', false);
     expect((await call('GET', '/products')).body.results).toBe(0);

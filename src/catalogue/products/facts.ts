@@ -18,6 +18,25 @@ export interface GroupPrices {
   tiers: (PriceTier & { discount: number })[];
 }
 
+/**
+ * What an offer must say about the safety of a product: Regulation (EU) 2023/988, article 19. The responsible person is
+ * established in the Union, and needed where the manufacturer is not.
+ */
+export interface ProductSafety {
+  manufacturer?: SafetyParty;
+  responsiblePerson?: SafetyParty;
+  /** Warnings and safety information. */
+  text?: Localised;
+}
+
+export interface SafetyParty {
+  name: string;
+  /** The postal address. */
+  address: string;
+  /** The electronic address: of email, or of a website. */
+  contact: string;
+}
+
 /** Why a consumer can't withdraw from the purchase: article 16 (c), (d) and (j) of the Consumer Rights Directive. */
 export const WITHDRAWAL_EXCLUSIONS = ['madeToMeasure', 'perishable', 'periodical'] as const;
 export type WithdrawalExclusion = (typeof WITHDRAWAL_EXCLUSIONS)[number];
@@ -77,7 +96,14 @@ export interface ProductFacts {
   isVatInfoVisible?: boolean;
   isManufacturerPriceRrp?: boolean;
   isShippingLinkVisible?: boolean;
-  customisation?: { textLength: number; headline: string };
+  /** A text that the customer may type. A `textLength` of 0: the merchant has named none. */
+  customisation?: {
+    textLength: number;
+    headline: string;
+    isRequired?: boolean;
+    /** What the text costs with each unit; missing: nothing. */
+    prices?: Prices;
+  };
   /** What a base price is said for: 100 g of a content of 250 g. */
   reference?: { amount: number; unit: UnitKey; content: number };
   orderUnit?: { priceQuantity: number; unit: UnitKey; minimum: number; interval: number };
@@ -85,6 +111,8 @@ export interface ProductFacts {
   maxOrder?: number;
   /** Missing: the product has the right of withdrawal. */
   withdrawalExcluded?: WithdrawalExclusion;
+  /** Where it differs from what the settings say of the manufacturer. */
+  safety?: ProductSafety;
   videos?: { type: 'YouTube' | 'Vimeo'; source: string }[];
   dataSheet?: { fileName: string; url: string };
   /** `classes`: one class, or the best and the worst: `B,D`. */

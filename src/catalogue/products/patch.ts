@@ -4,6 +4,7 @@ import { badRequest, invalid } from '../../http/errors.ts';
 import { patchOf, type JsonPatch, type PatchPath } from '../../http/json-patch.ts';
 import type { Localised } from '../../http/locale.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
+import { LONGEST_CUSTOM_TEXT } from './custom-text.ts';
 import { setFact, WITHDRAWAL_EXCLUSIONS, type PriceTier, type ProductFacts } from './facts.ts';
 import { withGroups, withPrice, withTiers } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
@@ -117,6 +118,12 @@ const GroupRequest = Type.Array(
   }),
   { maxItems: 100 },
 );
+
+const SafetyPartyRequest = Type.Object({
+  name: Text('Name, or registered name.', 'Beacon Appliances Ltd', 255),
+  address: Text('Postal address.', 'Kaistrasse 4, 20457 Hamburg, Germany', 500),
+  contact: Text('Electronic address: of email, or of a website.', 'safety@beacon.example', 255),
+});
 
 const QUANTITY = { least: 0.000001, most: 1e9 };
 
@@ -291,17 +298,31 @@ const paths: Record<string, ProductPath> = {
     ADD_REMOVE,
     Type.Object({
       isCustomizable: Type.Boolean(),
-      customizableTextLength: Given(Type.Integer({ minimum: 0, maximum: 10_000 })),
+      customizableTextLength: Given(Type.Integer({ minimum: 0, maximum: LONGEST_CUSTOM_TEXT })),
       customizableHeadlineText: Given(Text('Headline.', 'Your engraving', LONGEST.line)),
+      isCustomizableTextRequired: Given(Type.Boolean()),
+      customizablePrice: Given(Decimal('What the text costs with each unit; 0: nothing.', 4.5)),
     }),
-    (product, value) =>
-      setFact(
-        product,
-        'customisation',
-        value?.isCustomizable
-          ? { textLength: value.customizableTextLength ?? 0, headline: value.customizableHeadlineText ?? '' }
-          : undefined,
-      ),
+    (product, value, { field, currency }) => {
+      if (!value?.isCustomizable) return setFact(product, 'customisation', undefined);
+      // Clients that only know the other three keys must not take these two away.
+      const old = product.facts.customisation;
+      const { isCustomizableTextRequired: isRequired = old?.isRequired, customizablePrice: price } = value;
+      const prices =
+        price !== undefined && price !== null
+          ? withPrice(
+              old?.prices,
+              currency,
+              amountOf(price, currency, `${field}.value.customizablePrice`) || null,
+            )
+          : old?.prices;
+      setFact(product, 'customisation', {
+        textLength: value.customizableTextLength ?? 0,
+        headline: value.customizableHeadlineText ?? '',
+        ...(isRequired && { isRequired }),
+        ...(prices && { prices }),
+      });
+    },
   ),
   '/productDataSheet': path(
     ADD_REMOVE,
@@ -341,6 +362,26 @@ const paths: Record<string, ProductPath> = {
       examples: ['madeToMeasure'],
     }),
     (product, value) => setFact(product, 'withdrawalExcluded', value),
+  ),
+  '/safetyInfo': path(
+    ADD_REMOVE,
+    Type.Object({
+      manufacturer: Given(SafetyPartyRequest),
+      responsiblePerson: Given(SafetyPartyRequest),
+      text: Given(Text('Warnings, in the locale.', 'Keep away from children.', LONGEST.features)),
+    }),
+    (product, value, { locale }) => {
+      if (!value) return setFact(product, 'safety', undefined);
+      const { manufacturer, responsiblePerson, text } = value;
+      // The texts of other locales stay, as with every text of a product.
+      const { [locale]: _old, ...others } = product.facts.safety?.text ?? {};
+      const texts: Localised = text ? { ...others, [locale]: text } : others;
+      setFact(product, 'safety', {
+        ...(manufacturer && { manufacturer }),
+        ...(responsiblePerson && { responsiblePerson }),
+        ...(Object.keys(texts).length > 0 && { text: texts }),
+      });
+    },
   ),
   '/orderUnitInfo': path(
     ['add'],

@@ -44,6 +44,7 @@ const FACT_NAMES: Readonly<Record<keyof ProductFacts, string | null>> = {
   orderUnit: 'orderUnitInfo',
   maxOrder: 'maxOrder',
   withdrawalExcluded: 'withdrawalExcluded',
+  safety: 'safetyInfo',
   videos: 'video',
   dataSheet: 'productDataSheet',
   energyLabel: 'energyLabelsString',

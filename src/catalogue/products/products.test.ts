@@ -283,8 +283,8 @@ describe('creating', () => {
 });
 
 describe('patching', () => {
-  test('knows the 39 paths of the contract and one of its own', () => {
-    expect(PATHS).toHaveLength(40);
+  test('knows the 39 paths of the contract and three of its own', () => {
+    expect(PATHS).toHaveLength(42);
   });
 
   test('texts in one language leave the others alone', async () => {
@@ -324,6 +324,19 @@ describe('patching', () => {
         '/customisationInfo',
         { isCustomizable: true, customizableTextLength: 40, customizableHeadlineText: 'Yours' },
         { isCustomizable: true, customizableTextLength: 40, customizableHeadlineText: 'Yours' },
+      ],
+      [
+        '/safetyInfo',
+        {
+          manufacturer: { name: 'Beacon', address: 'Kai 4, Hamburg', contact: 'safety@beacon.example' },
+          text: 'Gets hot.',
+        },
+        {
+          safetyInfo: {
+            manufacturer: { name: 'Beacon', address: 'Kai 4, Hamburg', contact: 'safety@beacon.example' },
+            text: 'Gets hot.',
+          },
+        },
       ],
       [
         '/productDataSheet',

@@ -7,6 +7,7 @@ import { imagesOf } from '../../platform/media/images.ts';
 import { formatMoney } from '../../kernel/money.ts';
 import type { ProductType, Settings } from '../../shops/settings/settings.ts';
 import { availabilityOf, availabilityText } from './availability-text.ts';
+import { safetyOf } from './safety.ts';
 import { inheritedFacts, type Prices, type ProductFacts } from './facts.ts';
 import { priceIn, pricedTiers, priceRange, referencePrice, type PricedTier } from './prices.ts';
 import type { ProductRow, StoredProduct } from './queries.ts';
@@ -48,6 +49,11 @@ export function renderProduct(
   const { reference = { amount: 1, unit: 'piece', content: 1 }, orderUnit = ORDER_UNIT } = facts;
   const maxOrder = maxOrderOf(facts, settings);
   const prices = priceInfoOf(row, facts, settings, options);
+  const textPrice = renderPrice(
+    priceIn(facts.customisation?.prices, options.currency, settings),
+    settings,
+    options,
+  );
   const tiers = options.variant === 'search' ? {} : tierPrices(facts, settings, options);
   const { kind, minStock } = row;
   const stock = stockFields(
@@ -102,6 +108,8 @@ export function renderProduct(
     isCustomizable: facts.customisation !== undefined,
     customizableTextLength: facts.customisation?.textLength ?? 0,
     customizableHeadlineText: facts.customisation?.headline ?? '',
+    ...(facts.customisation?.isRequired && { isCustomizableTextRequired: true }),
+    ...(textPrice && { customizablePrice: textPrice }),
     newnessDate: facts.newUntil ? toSeconds(new Date(facts.newUntil)) : null,
     refAmount: reference.amount,
     refUnit: reference.unit,
@@ -112,6 +120,7 @@ export function renderProduct(
     intervalOrder: orderUnit.interval,
     ...(maxOrder === null ? {} : { maxOrder }),
     ...(facts.withdrawalExcluded && { withdrawalExcluded: facts.withdrawalExcluded }),
+    ...(options.variant === 'full' && safetyInfo(facts, settings, text)),
     productCode: facts.productCode ?? null,
     manufacturer: facts.manufacturer ?? null,
     upc: facts.upc ?? null,
@@ -128,6 +137,18 @@ export function renderProduct(
   };
   const ahead = moments.filter((moment) => moment > now).toSorted((a, b) => a.getTime() - b.getTime());
   return { product, until: ahead[0] ?? null };
+}
+
+function safetyInfo(
+  facts: ProductFacts,
+  settings: Settings,
+  text: (texts: Localised | undefined) => string | null,
+): Pick<Product, 'safetyInfo'> {
+  const safety = safetyOf(facts, settings);
+  if (!safety) return {};
+  const { text: texts, ...parties } = safety;
+  const shown = text(texts);
+  return { safetyInfo: { ...parties, ...(shown !== null && { text: shown }) } };
 }
 
 /** The fields that every order of the product changes. */

@@ -3,6 +3,7 @@ import { invalid } from '../../http/errors.ts';
 import { Nullable } from '../../http/schemas.ts';
 import { parseDecimal, toMinor } from '../../kernel/money.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
+import { LONGEST_CUSTOM_TEXT } from './custom-text.ts';
 import { Weight } from './schema.ts';
 import { findUnit, WEIGHT_UNITS } from './units.ts';
 
@@ -27,6 +28,14 @@ export const Given = <Schema extends TSchema>(schema: Schema) => Type.Optional(N
 
 /** Longest texts: generous for people, and far below what a row can hold. */
 export const LONGEST = { name: 1_000, line: 1_000, features: 10_000, text: 200_000, words: 100, word: 200 };
+
+export const CustomTextRequest = Given(
+  Text(
+    'What is typed for a product with isCustomizable, in one line; absent: nothing.',
+    'For Anna',
+    LONGEST_CUSTOM_TEXT,
+  ),
+);
 
 export const ProductNumber = Type.String({
   description: 'Number, unique in the shop.',

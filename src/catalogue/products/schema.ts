@@ -130,6 +130,21 @@ const text = (description: string, example: string) =>
 const flag = (description: string, example = false) => Type.Boolean({ description, examples: [example] });
 const number = (description: string, example: number) => Type.Number({ description, examples: [example] });
 
+const SafetyParty = Type.Object(
+  {
+    name: Type.String({ description: 'Name, or registered name.', examples: ['Beacon Appliances Ltd'] }),
+    address: Type.String({
+      description: 'Postal address.',
+      examples: ['Kaistrasse 4, 20457 Hamburg, Germany'],
+    }),
+    contact: Type.String({
+      description: 'Electronic address: of email, or of a website.',
+      examples: ['safety@beacon.example'],
+    }),
+  },
+  { title: 'safetyParty' },
+);
+
 export const Product = Type.Object(
   {
     productId: Id,
@@ -198,6 +213,13 @@ export const Product = Type.Object(
       description: 'Headline of the field.',
       examples: ['Your engraving'],
     }),
+    isCustomizableTextRequired: Type.Optional(
+      flag('Only sold with a text; absent: the customer may leave it out.', true),
+    ),
+    customizablePrice: Type.Optional({
+      ...Price,
+      description: 'What the text costs with each unit; absent: nothing.',
+    }),
     newnessDate: Nullable({ ...Timestamp, description: 'When the mark "new" ends.' }),
     refAmount: number('Reference amount of the base price.', 100),
     refUnit: Type.String({ description: 'Its unit.', enum: [...UNIT_KEYS], examples: ['gram'] }),
@@ -212,6 +234,28 @@ export const Product = Type.Object(
         description: 'Why it is sold without the right of withdrawal; absent: it has the right.',
         examples: ['madeToMeasure'],
       }),
+    ),
+    safetyInfo: Type.Optional(
+      Type.Object(
+        {
+          manufacturer: Type.Optional({ ...SafetyParty, description: 'Who makes it.' }),
+          responsiblePerson: Type.Optional({
+            ...SafetyParty,
+            description: 'Who is responsible in the European Union.',
+          }),
+          text: Type.Optional(
+            Type.String({
+              description: 'Warnings and safety information, in lines.',
+              examples: ['Keep away from children.'],
+            }),
+          ),
+        },
+        {
+          title: 'safetyInfo',
+          description:
+            'Safety data (EU 2023/988) of the product, or of its manufacturer in the settings; absent in lists, and when there is none.',
+        },
+      ),
     ),
     productCode: text('EAN, UPC, ISBN or the like.', '4012345678901'),
     manufacturer: text('Manufacturer.', 'Beacon'),

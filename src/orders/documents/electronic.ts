@@ -1,4 +1,5 @@
 import { paymentReference } from '../bank-transfer.ts';
+import { typedText } from '../line-text.ts';
 import type { Content, ContentLine } from '../../pricing/content.ts';
 import { ratesOf, sum } from '../../pricing/shares.ts';
 import { taxOn } from '../../pricing/tax.ts';
@@ -129,7 +130,9 @@ function lineOf(line: ContentLine, net: number, position: number, document: Docu
   const { terms, content } = document;
   const text = (texts: ContentLine['name'] | null) =>
     anyText(texts ?? undefined, terms.locale, terms.defaultLocale);
-  const variation = text(line.variation);
+  const details = [text(line.variation), line.customText && typedText(line.customText, terms.locale)].filter(
+    filled,
+  );
   const { priceQuantity, unit } = line.orderUnit;
   const unitCode = UNITS[unit].code;
   return element('ram:IncludedSupplyChainTradeLineItem', [
@@ -137,7 +140,7 @@ function lineOf(line: ContentLine, net: number, position: number, document: Docu
     element('ram:SpecifiedTradeProduct', [
       element('ram:SellerAssignedID', line.productNumber),
       element('ram:Name', [text(line.name), line.productNumber].find(filled) ?? String(position)),
-      filled(variation) ? element('ram:Description', variation) : null,
+      details.length > 0 ? element('ram:Description', details.join(', ')) : null,
     ]),
     element('ram:SpecifiedLineTradeAgreement', [
       element('ram:NetPriceProductTradePrice', [

@@ -9,6 +9,7 @@ import { addressLines } from './address-lines.ts';
 import { electronicInvoice } from './electronic.ts';
 import { isExport, type DocumentFacts } from './facts.ts';
 import { paymentReference } from '../bank-transfer.ts';
+import { typedText } from '../line-text.ts';
 import { grouped } from './iban.ts';
 import { INK, mm, newSheet, PAPER, type Sheet, type Style } from './sheet.ts';
 import { documentTitle } from './title.ts';
@@ -186,7 +187,9 @@ async function table(page: Page): Promise<void> {
     };
     // No row is higher than a page.
     const rows = COLUMNS.map(({ key, from, to }) => wrapped(cells[key], mm(to - from), CELL).slice(0, 30));
-    const more = wrapped(text(line.variation), mm(NAME.to - NAME.from), { size: 7.5 })
+    const details = [text(line.variation), line.customText && typedText(line.customText, terms.locale)];
+    const more = details
+      .flatMap((detail) => (detail ? wrapped(detail, mm(NAME.to - NAME.from), { size: 7.5 }) : []))
       .filter((part) => part !== '')
       .slice(0, 12);
     const nameHeight = lineHeight(CELL) * rows[2]!.length + lineHeight({ size: 7.5 }) * more.length;

@@ -55,6 +55,8 @@ export function contentProblems(
     ...paymentProblems(file, frame),
     ...discountProblems(file, frame),
     ...otherProblems(file, frame),
+    ...manufacturerProblems(file, frame),
+    ...deliveryTimeProblems(file, frame),
     ...invoicingProblems(file.invoicing ?? {}, frame),
     ...themeProblems(file.theme ?? {}),
     ...sections.flatMap((section) => {
@@ -261,6 +263,41 @@ function* otherProblems(file: SettingsFile, frame: Frame): Generator<Problem> {
     for (const [index, name] of names.entries()) {
       if (names.indexOf(name) < index) yield { path: [section, index], text: `${name} is named twice` };
     }
+  }
+}
+
+function* manufacturerProblems({ manufacturers = [] }: SettingsFile, frame: Frame): Generator<Problem> {
+  yield* duplicateProblems('manufacturers', 'name', manufacturers);
+  for (const [index, { safetyText }] of manufacturers.entries()) {
+    if (safetyText) yield* textProblems(['manufacturers', index, 'safetyText'], safetyText, frame);
+  }
+}
+
+function* deliveryTimeProblems({ deliveryTimes = {} }: SettingsFile, frame: Frame): Generator<Problem> {
+  const { timeZone, methods = {} } = deliveryTimes;
+  if (timeZone !== undefined && !isTimeZone(timeZone)) {
+    yield {
+      path: ['deliveryTimes', 'timeZone'],
+      text: `is ${timeZone}, expected the name of a time zone, such as Europe/Berlin`,
+    };
+  }
+  for (const [key, { from, to }] of Object.entries(methods)) {
+    const path = ['deliveryTimes', 'methods', key];
+    if (frame.shippingMethods && !frame.shippingMethods.includes(key)) {
+      yield {
+        path,
+        text: `is no shipping method of the shop, expected one of ${frame.shippingMethods.join(', ')}`,
+      };
+    }
+    if (from > to) yield { path: [...path, 'to'], text: `is ${to}, expected ${from} or more` };
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }));
+  } catch {
+    return false;
   }
 }
 

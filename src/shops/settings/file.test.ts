@@ -111,6 +111,8 @@ describe('a new shop', () => {
       invoicing: {},
       mails: {},
       theme: {},
+      manufacturers: [],
+      deliveryTimes: { cutOffHour: 14, timeZone: 'Europe/Berlin', methods: {} },
       home: { promises: [] },
       appScripts: { load: true, necessary: [] },
       orderPage: { cancellation: true, returnDays: 30 },

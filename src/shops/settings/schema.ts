@@ -472,6 +472,82 @@ const Theme = Section(
   { description: 'The look of the storefront. The logo is logoUrl.' },
 );
 
+const safetyParty = {
+  address: Pattern(
+    LINES_OF_TEXT,
+    'Postal address, in one line or more.',
+    'Kaistrasse 4, 20457 Hamburg, Germany',
+    500,
+  ),
+  contact: OneLine('Electronic address: of email, or of a website.', 'safety@beacon.example'),
+};
+
+const Manufacturer = Section(
+  {
+    name: OneLine('The manufacturer as products name it.', 'Beacon'),
+    company: Type.Optional(OneLine('Its registered name, where that is another.', 'Beacon Appliances Ltd')),
+    ...safetyParty,
+    responsiblePerson: Type.Optional(
+      Section(
+        {
+          name: OneLine('Name, or registered name.', 'Harbour Imports GmbH'),
+          address: { ...safetyParty.address },
+          contact: { ...safetyParty.contact },
+        },
+        {
+          description:
+            'Who is responsible in the European Union; needed where the manufacturer is established elsewhere.',
+        },
+      ),
+    ),
+    safetyText: Type.Optional(
+      Text('Warnings and safety information.', 'Keep away from children.', 10_000, LINES_OF_TEXT),
+    ),
+  },
+  { description: 'What Regulation (EU) 2023/988, article 19, wants to be said of every offer.' },
+);
+
+const workingDays = (description: string, example: number) =>
+  Type.Integer({ minimum: 0, maximum: 90, description, examples: [example] });
+
+const DeliveryTimes = Section(
+  {
+    cutOffHour: OrElse(
+      14,
+      Type.Integer({
+        minimum: 0,
+        maximum: 24,
+        description:
+          'The hour before which an order is handled on the same day; 24: the whole day. Absent: 14.',
+        default: 14,
+        examples: [14],
+      }),
+    ),
+    timeZone: OrElse(
+      'Europe/Berlin',
+      Type.String({
+        maxLength: 100,
+        description: 'Time zone of the shop, by its IANA name. Absent: Europe/Berlin.',
+        default: 'Europe/Berlin',
+        examples: ['Europe/Paris'],
+      }),
+    ),
+    methods: OrElse(
+      {},
+      MapOf(
+        '^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$',
+        Section({ from: workingDays('At least.', 1), to: workingDays('At most.', 3) }),
+        'Working days on the way, by the key of a shipping method. Pages say nothing of a method that is not named.',
+        { parcel: { from: 1, to: 3 } },
+      ),
+    ),
+  },
+  {
+    description:
+      "When goods arrive: pages add the days of the method to the product's delivery period. Working days are Monday to Friday; public holidays are not considered.",
+  },
+);
+
 const AppScripts = Section(
   {
     load: Flag('Pages load the scripts of apps, for visitors who allow it.', true),
@@ -822,6 +898,17 @@ export const SettingsSchema = Section(
     invoicing: Setting(Invoicing, {}),
     mails: Setting(Mails, {}),
     theme: Setting(Theme, {}),
+    manufacturers: Setting(
+      List(Manufacturer, 'Manufacturers of the products, for the safety data on their pages.', [
+        {
+          name: 'Beacon',
+          address: 'Kaistrasse 4, 20457 Hamburg, Germany',
+          contact: 'safety@beacon.example',
+        },
+      ]),
+      [],
+    ),
+    deliveryTimes: Setting(DeliveryTimes, {}),
     home: Setting(Home, {}),
     appScripts: Setting(AppScripts, {}),
     orderPage: Setting(OrderPage, {}),

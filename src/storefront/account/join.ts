@@ -38,9 +38,10 @@ export async function joinCart(visit: Visit, accountCartId: string | null): Prom
   }
   const cartId = (await visit.carts.pickUp(visit.shopId, chosen.cart.cartId)) ?? chosen.cart.cartId;
   const { currency } = chosen.cart;
-  const entries = (former?.cart.lines ?? []).map(({ productId, quantity }) => ({
+  const entries = (former?.cart.lines ?? []).map(({ productId, quantity, customText }) => ({
     productId,
     quantity: Number(quantity),
+    customText,
   }));
   if (entries.length === 0) return { cartId, currency, isPartial: false };
   let isPartial = false;

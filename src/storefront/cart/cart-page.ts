@@ -1,7 +1,13 @@
 import { largestQuantity } from '../../pricing/quantity.ts';
 import type { VisitorCart } from '../../carts/shopping.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { checkoutObstacle, exceededLimit, insufficientStock, type Obstacle } from './visitor-cart.ts';
+import {
+  checkoutObstacle,
+  exceededLimit,
+  insufficientStock,
+  textProblem,
+  type Obstacle,
+} from './visitor-cart.ts';
 import { amountText } from '../amount-text.ts';
 import { moneyText, priceText } from '../../http/price-text.ts';
 import { linePicture, lineText, summary, type Line } from './cart-summary.ts';
@@ -88,7 +94,7 @@ function cartLine(
   const message =
     rejection?.line?.lineItemId === line.lineItemId
       ? rejection.line.message
-      : quantityProblem(visit, visitorCart, index);
+      : lineProblem(visit, visitorCart, index);
   const limit = largestQuantity(visitorCart.priced.products[index]!.facts, visitorCart.settings);
   // Pieces need no unit: it is the same text in short and in full.
   return html`<li>
@@ -121,9 +127,10 @@ function cartLine(
   </li>`;
 }
 
-/** Why the quantity of a line can't be ordered. */
-function quantityProblem(visit: Visit, visitorCart: VisitorCart, index: number): string | undefined {
+/** Why a line can't be ordered as it is. */
+function lineProblem(visit: Visit, visitorCart: VisitorCart, index: number): string | undefined {
   const words = messages(visit.locale).storefront.cart;
+  if (textProblem(index, visitorCart)) return messages(visit.locale).customisation.changed;
   const { orderUnitShort } = visitorCart.view.lineItemContainer.productLineItems[index]!;
   const left = insufficientStock(index, visitorCart);
   if (left === 0) return words.soldOut;
@@ -209,7 +216,7 @@ function obstacleText(visit: Visit, { priced }: VisitorCart, obstacle: Obstacle)
       });
     case 'delivery':
       return words.undeliverable;
-    case 'quantity':
+    case 'product':
       return words.checkProducts;
   }
 }

@@ -108,6 +108,12 @@ export function lineText(visit: Visit, line: Line, { hasFeatures = false } = {})
   return html`<a href="${to(visit, productPath(line.sku))}">${line.name}</a>
     ${line.variationString !== null && html`<br /><span>${line.variationString}</span>`}
     ${
+      line.customText !== undefined &&
+      html`<br /><span class="custom-text"
+          >${messages(locale).customisation.typed({ text: line.customText })}</span
+        >`
+    }
+    ${
       hasFeatures &&
       line.essentialFeatures !== null &&
       html`<br /><span>${plainText(line.essentialFeatures, MAX_FEATURES_LENGTH)}</span>`

@@ -3,20 +3,29 @@ import type { CartChange, CartRow } from '../../carts/cart.ts';
 import { CartGone } from '../../carts/cart-store.ts';
 import { addCoupon, removeCoupon } from '../../carts/changes.ts';
 import { couponLimit, UnknownCoupon } from '../../carts/coupon-limit.ts';
-import { addLine, removeLine, setQuantity, SoldOut } from '../../carts/lines.ts';
+import {
+  addLine,
+  LimitReached,
+  removeLine,
+  setQuantity,
+  SoldOut,
+  WrongCustomText,
+} from '../../carts/lines.ts';
 import type { Cart } from '../../carts/schema.ts';
 import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
 import { gone, HttpError, isRefusal, ValidationError } from '../../http/errors.ts';
+import { givenText } from '../../catalogue/products/custom-text.ts';
+import { customTextMessage } from '../product/customisation.ts';
 import { isId } from '../../kernel/ids.ts';
 import { DRAWER_PATH, drawerPage } from './cart-drawer.ts';
 import { cartPage } from './cart-page.ts';
 import { findCart, updateCart, setSessionCart, shopperOf, shortName } from './visitor-cart.ts';
-import { amountText } from '../amount-text.ts';
+import { amountText, number } from '../amount-text.ts';
 import { messages } from '../../kernel/messages.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { pickUpCart } from './pickup.ts';
-import { to, type Visit } from '../visit.ts';
+import { productPath, to, type Visit } from '../visit.ts';
 
 /** The cart page and the forms that change the cart. */
 export function cart(pages: Pages): void {
@@ -38,11 +47,15 @@ export function cart(pages: Pages): void {
     if (!isId(productId)) return new Redirect(formPath, words.notForSale);
     if (quantity === undefined || quantity === 0) return new Redirect(formPath, words.wrongQuantity);
     try {
-      const notice = await addToCart(visit, productId, quantity);
+      const added = { productId, quantity, customText: givenText(field('customText')) };
+      const notice = await addToCart(visit, added);
       return new Redirect(to(visit, isInPlace ? DRAWER_PATH : '/cart'), notice);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      return new Redirect(formPath, rejectionText(visit, error));
+      // The text is typed on the page of the product, wherever the button was.
+      const isElsewhere = error instanceof WrongCustomText && !isInPlace;
+      const path = isElsewhere ? to(visit, productPath(error.productNumber)) : formPath;
+      return new Redirect(path, rejectionText(visit, error));
     }
   });
 
@@ -123,47 +136,47 @@ function parseQuantity(text: string): number | undefined {
 const rounded = (amount: number) => Number(amount.toFixed(6));
 
 /** Returns the notice about what was added. */
-async function addToCart(visit: Visit, productId: string, quantity: number): Promise<string> {
+async function addToCart(
+  visit: Visit,
+  added: { productId: string; quantity: number; customText: string | undefined },
+): Promise<string> {
   const { session, settings, currency, locale } = visit;
   let before = 0;
   const change: CartChange = (cart, context) => {
     if (!settings.currencies.includes(cart.currency)) {
       throw new CartGone(gone('Nothing is sold in the currency of this cart any more'));
     }
-    before = quantityIn(cart, { productId });
-    return addLine(cart, { productId, quantity }, context);
+    before = quantityIn(cart, added);
+    return addLine(cart, added, context);
   };
   const cart =
-    (session.cart && (await updateCart(visit, session.cart.id, change, { productIds: [productId] }))) ??
-    (await startCart(shopperOf(visit), { currency, locale, lineItems: [{ productId, quantity }] }));
-  const line = findLine(cart, { productId })!;
+    (session.cart && (await updateCart(visit, session.cart.id, change, { productIds: [added.productId] }))) ??
+    (await startCart(shopperOf(visit), { currency, locale, lineItems: [added] }));
+  const line = findLine(cart, added)!;
   const more = rounded(line.quantity.amount - before);
   setSessionCart(visit, cart, { event: 'cart:add', lineItemId: line.lineItemId, quantity: more });
-  return more === quantity
+  return more === added.quantity
     ? messages(locale).storefront.cart.added({ name: shortName(line.name) })
     : quantityNotice(visit, line);
 }
 
+/** A line by its id, or by what was added to it. */
+type LineKey = { lineItemId: string } | { productId: string; customText: string | undefined };
+
+const isLine = (key: LineKey) => (line: Pick<CartLine, 'lineItemId' | 'productId' | 'customText'>) =>
+  'lineItemId' in key
+    ? line.lineItemId === key.lineItemId
+    : line.productId === key.productId && line.customText === key.customText;
+
 /** The quantity of a line before a change; 0 if there is no such line. */
-function quantityIn(
-  { lines }: CartRow,
-  key: Partial<Pick<CartRow['lines'][number], 'productId' | 'lineItemId'>>,
-): number {
-  const line = lines.find(
-    ({ productId, lineItemId }) => productId === key.productId || lineItemId === key.lineItemId,
-  );
-  return Number(line?.quantity ?? 0);
+function quantityIn({ lines }: CartRow, key: LineKey): number {
+  return Number(lines.find(isLine(key))?.quantity ?? 0);
 }
 
 type CartLine = Cart['lineItemContainer']['productLineItems'][number];
 
-function findLine(
-  { lineItemContainer }: Cart,
-  key: Partial<Pick<CartLine, 'productId' | 'lineItemId'>>,
-): CartLine | undefined {
-  return lineItemContainer.productLineItems.find(
-    ({ productId, lineItemId }) => productId === key.productId || lineItemId === key.lineItemId,
-  );
+function findLine({ lineItemContainer }: Cart, key: LineKey): CartLine | undefined {
+  return lineItemContainer.productLineItems.find(isLine(key));
 }
 
 /** Says that the quantity differs from the requested one. */
@@ -234,5 +247,7 @@ async function rejectQuantity(
 function rejectionText({ locale }: Visit, error: Error): string {
   const words = messages(locale).storefront.cart;
   if (error instanceof SoldOut) return words.currentlySoldOut;
+  if (error instanceof LimitReached) return words.atMost({ amount: number(error.limit, locale) });
+  if (error instanceof WrongCustomText) return customTextMessage(locale, error.code);
   return error instanceof ValidationError ? words.wrongQuantity : words.notForSale;
 }

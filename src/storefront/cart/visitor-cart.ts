@@ -1,5 +1,6 @@
+import { customTextProblem, type CustomTextProblem } from '../../catalogue/products/custom-text.ts';
 import type { CartChange, Prefetch } from '../../carts/cart.ts';
-import { largestQuantity } from '../../pricing/quantity.ts';
+import { largestQuantity, quantityOfProduct } from '../../pricing/quantity.ts';
 import { changeCart, loadVisitorCart, type Shopper, type VisitorCart } from '../../carts/shopping.ts';
 import { setLocale } from '../../carts/changes.ts';
 import type { Cart } from '../../carts/schema.ts';
@@ -79,7 +80,7 @@ function countPieces({ lineItemContainer }: Cart): number {
 }
 
 /** Why a cart can't be ordered, whatever the checkout is filled in with. */
-export type Obstacle = 'empty' | 'minimum' | 'quantity' | 'delivery';
+export type Obstacle = 'empty' | 'minimum' | 'product' | 'delivery';
 
 export function checkoutObstacle({ priced, settings }: VisitorCart): Obstacle | undefined {
   const { totals, content } = priced;
@@ -90,26 +91,40 @@ export function checkoutObstacle({ priced, settings }: VisitorCart): Obstacle | 
   const lineContext = { priced, settings };
   const isRefused = content.lines.some(
     (_line, index) =>
-      insufficientStock(index, lineContext) !== undefined || exceededLimit(index, lineContext) !== undefined,
+      insufficientStock(index, lineContext) !== undefined ||
+      exceededLimit(index, lineContext) !== undefined ||
+      textProblem(index, lineContext) !== undefined,
   );
-  return isRefused ? 'quantity' : undefined;
+  return isRefused ? 'product' : undefined;
 }
 
-/** The stock of the product of this line, if it is less than the quantity. */
+/** Why the text of this line can't be ordered any more: the merchant may have changed what may be typed. */
+export function textProblem(
+  index: number,
+  { priced }: Pick<VisitorCart, 'priced'>,
+): CustomTextProblem | undefined {
+  return customTextProblem(priced.products[index]!.customisation, priced.content.lines[index]!.customText);
+}
+
+/** The stock of the product of this line, if it is less than all lines with this product hold. */
 export function insufficientStock(
   index: number,
   { priced, settings }: Pick<VisitorCart, 'priced' | 'settings'>,
 ): number | undefined {
   const { stock } = priced.products[index]!;
   if (settings.sellBeyondStock || stock === null) return undefined;
-  return stock < Number(priced.content.lines[index]!.quantity) ? Math.max(0, stock) : undefined;
+  return stock < orderedOf(index, priced) ? Math.max(0, stock) : undefined;
 }
 
-/** The largest quantity of the product of this line in one order, if it is less than the quantity. */
+/** The largest quantity of the product of this line in one order, if it is less than all lines with it hold. */
 export function exceededLimit(
   index: number,
   { priced, settings }: Pick<VisitorCart, 'priced' | 'settings'>,
 ): number | undefined {
   const limit = largestQuantity(priced.products[index]!.facts, settings);
-  return limit !== null && limit < Number(priced.content.lines[index]!.quantity) ? limit : undefined;
+  return limit !== null && limit < orderedOf(index, priced) ? limit : undefined;
+}
+
+function orderedOf(index: number, { content: { lines } }: VisitorCart['priced']): number {
+  return quantityOfProduct(lines, lines[index]!.productId);
 }

@@ -13,6 +13,7 @@ import { messages } from '../../kernel/messages.ts';
 import { besideCart, checkoutHeader } from './steps.ts';
 import { cartEvents, methodEvent } from '../scripts/events.ts';
 import type { Page, PageEvent } from '../page.ts';
+import { cartDelivery } from '../product/delivery-span.ts';
 import type { FormRequest } from '../pages.ts';
 import { priceText } from '../../http/price-text.ts';
 import { to, type Visit } from '../visit.ts';
@@ -31,6 +32,8 @@ interface Option {
   id: string;
   name: string;
   description: string | null;
+  /** When the goods arrive. */
+  delivery?: string | undefined;
   logo: string | undefined;
   price: Price;
   event?: PageEvent;
@@ -38,7 +41,8 @@ interface Option {
 }
 
 /** The methods that can deliver this cart, each with the price that it would cost. */
-function shippingOptions({ db, locale }: Visit, { cart, priced, settings }: VisitorCart): Option[] {
+function shippingOptions({ db, locale }: Visit, visitorCart: VisitorCart): Option[] {
+  const { cart, priced, settings } = visitorCart;
   const { possible, isNeeded, method: current } = priced.totals.delivery;
   if (!isNeeded) return [];
   return possible.map((method) => {
@@ -52,6 +56,7 @@ function shippingOptions({ db, locale }: Visit, { cart, priced, settings }: Visi
       id,
       name,
       description: textIn(method.description, locale, settings.defaultLocale),
+      delivery: cartDelivery(visitorCart, method, locale, db.now),
       logo: method.logoUrl?.startsWith('/') ? method.logoUrl : webAddress(method.logoUrl),
       price,
       event: methodEvent('shippingMethod:select', { id, name, price }),
@@ -177,7 +182,7 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
       <legend><h2>${legend}</h2></legend>
       ${isRejected && html`<p class="error" id="${name}-error">${message}</p>`}
       ${options.map(
-        ({ id, name: text, description, logo, price, event, isChosen }) =>
+        ({ id, name: text, description, delivery, logo, price, event, isChosen }) =>
           html`<label class="choice">
             <input
               type="radio"
@@ -188,7 +193,11 @@ export async function deliveryPage(visit: Visit, visitorCart: VisitorCart, form?
               ${event && html`data-event="${JSON.stringify(event)}"`}
             />
             ${logo !== undefined && html`<img src="${logo}" alt="" height="32" />`}
-            <span>${text}${description !== null && html`<br /><small>${description}</small>`}</span>
+            <span
+              >${text}${description !== null && html`<br /><small>${description}</small>`}${
+                delivery !== undefined && html`<br /><small>${delivery}</small>`
+              }</span
+            >
             <span class="price">${price.amount === 0 ? words.free : priceText(price, visit.locale)}</span>
           </label>`,
       )}

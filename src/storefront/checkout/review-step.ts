@@ -10,6 +10,7 @@ import { messages, type Message } from '../../kernel/messages.ts';
 import { checkoutHeader, type Step } from './steps.ts';
 import { cartEvents } from '../scripts/events.ts';
 import type { Page } from '../page.ts';
+import { cartDelivery } from '../product/delivery-span.ts';
 import { legalNames, to, type Visit } from '../visit.ts';
 import { languageTag } from '../../http/locale.ts';
 
@@ -32,7 +33,7 @@ export async function reviewPage(
       ${rejection && html`<div class="notice" role="alert"><p class="error">${rejection.message}</p></div>`}
       <div class="columns review">
         <div>
-          ${orderParties(visit, visitorCart.view, { hasLinks: true })}
+          ${orderParties(visit, visitorCart.view, { hasLinks: true, delivery: deliveryOf(visit, visitorCart) })}
           <h2>${words.items}</h2>
           ${orderLines(visit, visitorCart.view, content)}
         </div>
@@ -47,10 +48,19 @@ export async function reviewPage(
   };
 }
 
+function deliveryOf({ db, locale }: Visit, visitorCart: VisitorCart): string | undefined {
+  const { method } = visitorCart.priced.totals.delivery;
+  return method ? cartDelivery(visitorCart, method, locale, db.now) : undefined;
+}
+
 type OrderParties = Sums & { billingAddress: Address | null; shippingAddress: Address | null };
 
 /** Addresses and methods of a cart or of an order. */
-export function orderParties(visit: Visit, order: OrderParties, { hasLinks }: { hasLinks: boolean }): Markup {
+export function orderParties(
+  visit: Visit,
+  order: OrderParties,
+  { hasLinks, delivery }: { hasLinks: boolean; delivery?: string | undefined },
+): Markup {
   const words = messages(visit.locale).storefront.checkout;
   const { billingAddress, shippingAddress, shippingData, paymentData } = order;
   const block = (title: string, content: Markup, step: Step) =>
@@ -78,7 +88,14 @@ export function orderParties(visit: Visit, order: OrderParties, { hasLinks }: { 
     }
     ${
       shippingData &&
-      block(words.shippingMethod, html`<p>${shippingData.shippingMethod.name}</p>`, '/checkout/delivery')
+      block(
+        words.shippingMethod,
+        html`<p>
+          ${shippingData.shippingMethod.name}
+          ${delivery !== undefined && html`<br /><small>${delivery}</small>`}
+        </p>`,
+        '/checkout/delivery',
+      )
     }
     ${
       paymentData &&

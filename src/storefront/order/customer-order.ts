@@ -2,6 +2,7 @@ import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
+import { typedText } from '../../orders/line-text.ts';
 import { findDealings, type PartLine } from '../../orders/manage-queries.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { findManagedOrder } from '../../orders/queries.ts';
@@ -54,7 +55,11 @@ function partText(
   const line = order.content.lines.find((one) => one.lineItemId === lineItemId)!;
   const text = (texts: Localised) => textIn(texts, locale, settings.defaultLocale) ?? line.productNumber;
   const amount = amountText(Number(quantity), unitSign(line.orderUnit.unit, locale, settings), locale);
-  return `${amount} ${text(line.name)}${line.variation ? ` (${text(line.variation)})` : ''}`;
+  const more = [
+    line.variation && text(line.variation),
+    line.customText && typedText(line.customText, locale),
+  ].filter(Boolean);
+  return `${amount} ${text(line.name)}${more.length > 0 ? ` (${more.join(', ')})` : ''}`;
 }
 
 /** `others` are no longer in the order, and have their texts with them. */

@@ -14,6 +14,7 @@ import {
 } from '../../orders/customer-actions.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import type { ContentLine } from '../../pricing/content.ts';
+import { quantityOfProduct } from '../../pricing/quantity.ts';
 import { setSessionCart, shopperOf, shortName, updateCart } from '../cart/visitor-cart.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -179,9 +180,9 @@ async function reorder(visit: Visit, { order }: OpenedOrder): Promise<Redirect> 
     }
     let next = cart;
     missing = lines.filter((line) => {
-      const before = quantityIn(next, line.productId);
+      const before = quantityOfProduct(next.lines, line.productId);
       next = { ...next, lines: linesWith(next, line, context) };
-      return quantityIn(next, line.productId) - before < Number(line.quantity);
+      return quantityOfProduct(next.lines, line.productId) - before < Number(line.quantity);
     });
     return { lines: next.lines };
   };
@@ -211,8 +212,4 @@ function linesWith(cart: CartRow, line: ContentLine, context: CartContext): Cart
     if (!isRefusal(error)) throw error;
     return cart.lines;
   }
-}
-
-function quantityIn({ lines }: CartRow, productId: string): number {
-  return Number(lines.find((line) => line.productId === productId)?.quantity ?? 0);
 }

@@ -3,6 +3,8 @@ import type { Queries } from '../../db/database.ts';
 import { notFound } from '../../http/errors.ts';
 import { textIn } from '../../http/locale.ts';
 import type { Selection } from '../../catalogue/products/combinations.ts';
+import { inheritedFacts } from '../../catalogue/products/facts.ts';
+import { spanExpiry } from '../../pricing/delivery-span.ts';
 import { parseVersions } from '../../catalogue/products/listing-page.ts';
 import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
@@ -13,6 +15,7 @@ import { findOrRender, pageCache, visitorOptions, type RenderedPage } from '../p
 import { prepareMerchantHtml } from '../merchant-html/merchant-html.ts';
 import { pageLength, Redirect, type Page } from '../page.ts';
 import { requireVersion, type PageRequest, type Pages } from '../pages.ts';
+import { productDelivery } from './delivery-span.ts';
 import { toPictures } from './pictures.ts';
 import { productEvent, renderProductPage } from './product-view.ts';
 import { findPageProduct, findPageVariations, findPictures, productVersionStamp } from './queries.ts';
@@ -129,7 +132,16 @@ async function renderContent(
     return other ? [renderProduct(other, settings, visitorOptions(visit, 'list'), db.now)] : [];
   });
   await prepareMerchantHtml(visit, product.shortDescription, product.description);
+  const delivery = productDelivery(
+    visit,
+    {
+      facts: inheritedFacts(offerRow.facts, offerRow.master?.facts ?? null),
+      isInStock: offerRow.stock === null || offerRow.stock > 0,
+    },
+    db.now,
+  );
   const page = renderProductPage(visit, {
+    delivery,
     row,
     product,
     offer: offer.product,
@@ -147,7 +159,12 @@ async function renderContent(
   return {
     content: { page, product, offerId, attributes },
     versionStamp: productVersionStamp(found),
-    expires: [until, offer.until, ...crossSelling.map((one) => one.until)],
+    expires: [
+      delivery === undefined ? null : spanExpiry(db.now),
+      until,
+      offer.until,
+      ...crossSelling.map((one) => one.until),
+    ],
     length: pageLength(page) + JSON.stringify(product).length,
   };
 }

@@ -20,7 +20,9 @@ import {
 } from './product-card.ts';
 import { amountText, number } from '../amount-text.ts';
 import { priceText } from '../../http/price-text.ts';
+import { customTextField } from './customisation.ts';
 import { bulkPrices, detailsView, labelLinks, videoLinks } from './details.ts';
+import { safetyView } from './safety.ts';
 import { withdrawalNote } from './withdrawal-note.ts';
 import { picturePreload, pictureView, type Picture } from './pictures.ts';
 import { PLENTY, type PageVariation } from './queries.ts';
@@ -37,6 +39,8 @@ export interface ProductPageModel {
   offer: Product;
   /** The visitor has it on the wish list. */
   isWished: boolean;
+  /** When the offer arrives, if it is ordered now; undefined: nobody can say. */
+  delivery: string | undefined;
   pictures: readonly Picture[];
   variations: readonly PageVariation[];
   /** The variation that is the offer. */
@@ -89,6 +93,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
           </div>
           ${labelLinks(visit, offer)} ${withdrawalNote(visit, offer)}
           ${chosen && variationChoices(visit, { row, variations, chosen })} ${availability(offer)}
+          ${offer.forSale && model.delivery !== undefined && html`<p class="arrival">${model.delivery}</p>`}
           ${
             offer.availability === 'WarnStock' &&
             html`<p><strong>${words.fewLeft({ amount: number(offer.stocklevel!, locale) })}</strong></p>`
@@ -113,7 +118,7 @@ export function renderProductPage(visit: Visit, model: ProductPageModel): Page {
               </ul>
             </section>`
           }
-          ${detailsView(visit, row, product)} ${videoLinks(visit, product)}
+          ${detailsView(visit, row, product)} ${safetyView(visit, offer)} ${videoLinks(visit, product)}
         </div>
         ${buyBar(visit, offer)}
       </article>
@@ -195,6 +200,7 @@ function buyForm(visit: Visit, product: Product): Markup | false {
     data-cart-add
   >
     <input type="hidden" name="productId" value="${productId}" />
+    ${customTextField(visit, product)}
     <div class="field">
       <label for="quantity">${words.quantity}</label>
       <input

@@ -1,0 +1,40 @@
+import type { ProblemCode } from '../../http/errors.ts';
+import type { ProductFacts } from './facts.ts';
+
+/** Longest text that a product may ask for, in characters; what is printed or engraved is far shorter. */
+export const LONGEST_CUSTOM_TEXT = 10_000;
+
+/** Of a product that names no length. */
+const STANDARD_LENGTH = 200;
+
+/**
+ * Characters that no workshop can engrave and that would spoil a page or a document: controls, line breaks, halves of
+ * surrogates, and marks that turn the direction of the text around them.
+ */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/u;
+
+/** The text that a customer has typed for a product; undefined: none. */
+export function givenText(typed: string | null | undefined): string | undefined {
+  const text = typed?.trim().normalize('NFC');
+  return text === '' ? undefined : text;
+}
+
+export function longestText({ textLength }: NonNullable<ProductFacts['customisation']>): number {
+  return textLength || STANDARD_LENGTH;
+}
+
+export type CustomTextProblem = Extract<
+  ProblemCode,
+  'MISSING' | 'TOO_LONG' | 'WRONG_FORMAT' | 'UNKNOWN_VALUE'
+>;
+
+/** Why this text can't be ordered with a product; undefined: it can. */
+export function customTextProblem(
+  customisation: ProductFacts['customisation'],
+  text: string | undefined,
+): CustomTextProblem | undefined {
+  if (text === undefined) return customisation?.isRequired ? 'MISSING' : undefined;
+  if (!customisation) return 'UNKNOWN_VALUE';
+  if (UNPRINTABLE.test(text)) return 'WRONG_FORMAT';
+  return Array.from(text).length > longestText(customisation) ? 'TOO_LONG' : undefined;
+}

@@ -1,0 +1,48 @@
+import type { Product } from '../../catalogue/products/schema.ts';
+import { longestText, type CustomTextProblem } from '../../catalogue/products/custom-text.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import { number } from '../amount-text.ts';
+import { priceText } from '../../http/price-text.ts';
+import type { Visit } from '../visit.ts';
+
+/** The field of the purchase form for the text that goes onto the product; nothing where none is asked for. */
+export function customTextField({ locale }: Visit, product: Product): Markup | false {
+  if (!product.isCustomizable) return false;
+  const words = messages(locale).customisation;
+  const { customizableTextLength: textLength, customizableHeadlineText: headline } = product;
+  const { isCustomizableTextRequired: isRequired = false, customizablePrice: price } = product;
+  const longest = longestText({ textLength, headline });
+  return html`<div class="field custom-text">
+    <label for="customText"
+      >${headline || words.label}${!isRequired && html` <small>${words.optional}</small>`}</label
+    >
+    <input
+      id="customText"
+      name="customText"
+      maxlength="${longest}"
+      autocomplete="off"
+      ${isRequired && html`required`}
+      aria-describedby="customText.rule"
+    />
+    <p id="customText.rule" class="hint">
+      ${words.rule({ length: number(longest, locale) })}
+      ${price && words.price({ price: priceText(price, locale) })}
+    </p>
+  </div>`;
+}
+
+/** Why a text was not accepted, for the customer. */
+export function customTextMessage(locale: string, code: CustomTextProblem): string {
+  const words = messages(locale).customisation;
+  switch (code) {
+    case 'MISSING':
+      return words.missing;
+    case 'TOO_LONG':
+      return words.tooLong;
+    case 'WRONG_FORMAT':
+      return words.wrongCharacters;
+    case 'UNKNOWN_VALUE':
+      return words.notOffered;
+  }
+}

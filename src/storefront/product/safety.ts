@@ -1,0 +1,34 @@
+import type { Product } from '../../catalogue/products/schema.ts';
+import { html, webAddress, type Markup } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import type { Visit } from '../visit.ts';
+
+type Party = NonNullable<NonNullable<Product['safetyInfo']>['manufacturer']>;
+
+/** Who is responsible for the safety of a product, and its warnings: Regulation (EU) 2023/988, article 19. */
+export function safetyView({ locale }: Visit, { safetyInfo }: Product): Markup | false {
+  if (!safetyInfo) return false;
+  const words = messages(locale).safety;
+  const { manufacturer, responsiblePerson, text } = safetyInfo;
+  return html`<section class="safety">
+    <h2>${words.title}</h2>
+    ${text && textLines(text).map((line) => html`<p>${line}</p>`)}
+    ${manufacturer && party(words.manufacturer, manufacturer)}
+    ${responsiblePerson && party(words.responsiblePerson, responsiblePerson)}
+  </section>`;
+}
+
+function party(title: string, { name, address, contact }: Party): Markup {
+  return html`<h3>${title}</h3>
+    <address>
+      ${[name, ...textLines(address)].map((line) => html`${line}<br />`)} ${contactLink(contact)}
+    </address>`;
+}
+
+const textLines = (text: string) => text.split(/\r?\n/).filter((line) => line.trim() !== '');
+
+function contactLink(contact: string): Markup | string {
+  const address = webAddress(contact);
+  if (address !== undefined) return html`<a href="${address}" rel="noopener">${contact}</a>`;
+  return contact.includes('@') ? html`<a href="mailto:${contact}">${contact}</a>` : contact;
+}
