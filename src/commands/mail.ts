@@ -16,7 +16,7 @@ export const mailCommands: Command[] = [
   {
     name: 'mail preview',
     arguments: ['SHOP', '[KIND]'],
-    summary: 'Write an email of a shop as files, to look at it. Without KIND: list the kinds.',
+    summary: 'Write an email as files, or list the kinds.',
     details:
       'Nothing is sent. The email is about the last order of the shop; what an order does not have, such as a tracking\n' +
       'code, is made up, and so is everything in a shop without orders. Beside the page (.html) there are the plain text\n' +
