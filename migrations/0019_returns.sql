@@ -18,5 +18,9 @@ alter table order_return add constraint order_return_state
 
 alter table order_return add constraint order_return_origin check (origin in ('merchant', 'customer', 'withdrawal'));
 
--- The list of returns that wait for the merchant, oldest first.
+-- The returns of one state, oldest first.
 create index order_return_by_state on order_return (shop_id, state, at, return_id);
+
+-- Those that wait for the merchant.
+create index order_return_open on order_return (shop_id, at, return_id)
+  where state in ('requested', 'approved', 'withdrawn');

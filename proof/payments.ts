@@ -89,11 +89,14 @@ async function buyUntilDone(world: World): Promise<Deeds> {
       await buy(world, deeds, webhooks);
     }
   });
+  const bought = Promise.all(shoppers);
+  // It is reported when the last kill is done.
+  bought.catch(() => {});
   for (let kill = 1; kill <= kills; kill++) {
     await waitFor(() => deeds.checkouts >= (wanted * kill) / (kills + 1), SETTLED_WITHIN, 20);
     await service.strike('the service');
   }
-  await Promise.all(shoppers);
+  await bought;
   progress.end();
   await Promise.all(webhooks);
   return deeds;
@@ -101,11 +104,12 @@ async function buyUntilDone(world: World): Promise<Deeds> {
 
 /** While the service is killed nothing answers; whoever wants something asks again. */
 async function insist<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
+  const began = performance.now();
+  for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (tries === 200) throw error;
+      if (performance.now() - began > SETTLED_WITHIN) throw error;
       await sleep(100);
     }
   }
@@ -222,10 +226,14 @@ async function manage({ shop }: World, orderId: string, deeds: Deeds): Promise<v
   const path = `/manage/shops/${shop.shopId}/orders/${orderId}`;
   const post = (part: string, body: object) =>
     insist(async () => {
-      const reply = await shop.call('POST', `${path}/${part}`, { body, key: `${orderId} ${part}` });
+      const reply = await shop.call('POST', `${path}/${part}`, { body, key: `${part}-${orderId}` });
       if (reply.status >= 500) throw new Error(`POST ${part} answers ${reply.status}`);
-      return reply.status;
+      return reply;
+    }).then(({ status, text }) => {
+      must([200, 201, 409].includes(status), `POST ${part} answers ${status} ${text}`);
+      return status;
     });
+  await sleep(Math.random() * 4_000);
   if (Math.random() < 0.1) {
     const status = await post('cancel', { reason: 'sold out' });
     if (status === 200) deeds.cancelled += 1;

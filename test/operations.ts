@@ -1220,7 +1220,7 @@ const requestedReturn: Fact<string> = async ({ service, shopId }, params) => {
     insert into order_return (shop_id, order_id, return_id, at, lines, restocked, state, origin, reason)
     select shop_id, order_id, ${returnId}::uuid, ${service.db.now}::timestamptz, ${lines}::jsonb, false, 'requested',
       'customer', 'too small'
-    from customer_order where shop_id = ${shopId} and order_id::text = lower(${params!['orderId']!})`);
+    from customer_order where shop_id = ${shopId} and order_id = ${params!['orderId']!}::uuid`);
   return returnId;
 };
 /** The line of the variation: the other one stays when it is taken away. */

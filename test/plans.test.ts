@@ -38,6 +38,7 @@ const READING_ALL: readonly { begins: readonly string[]; because: string }[] = [
     because: 'it is asked for all of them, or for how many there are',
     begins: [
       'select count(*) as count from customer where',
+      'select count(*) as count from order_return where',
       'select campaign_id as "campaignId", code_key',
       'select campaign_id as "campaignId", language, identifier, name, description, subject, ( select count(*)',
       'select ( select count(*) from newsletter_subscriber',

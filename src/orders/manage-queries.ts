@@ -248,32 +248,35 @@ export interface ListedReturn extends Return {
   orderNumber: string;
 }
 
+/** Of this state; null: of those in which a return waits for the merchant, which have an index of their own. */
+const isListed = (shopId: string, state: ReturnState | null) =>
+  state === null
+    ? sql`order_return.shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn')`
+    : sql`order_return.shop_id = ${shopId} and state = ${state}`;
+
 /** Oldest first. */
 export function findReturns(
   db: Queries,
   shopId: string,
-  states: readonly ReturnState[],
+  state: ReturnState | null,
   limit: number,
   offset: number,
 ) {
   return db.many<Omit<ListedReturn, 'at'> & { at: Date }>(sql`
-    select upper(returned.order_id::text) as "orderId", order_number as "orderNumber",
-      upper(return_id::text) as "returnId", at, state, origin, lines,
-      unsent_lines as "unsentLines", restocked, reason, note, declared_by as "declaredBy", contact
-    from order_return returned
-    join customer_order on customer_order.shop_id = returned.shop_id
-      and customer_order.order_id = returned.order_id
-    where returned.shop_id = ${shopId} and state = any (${states}::text[])
+    select upper(order_id::text) as "orderId", (
+        select order_number from customer_order
+        where customer_order.shop_id = ${shopId} and customer_order.order_id = order_return.order_id
+      ) as "orderNumber",
+      upper(return_id::text) as "returnId", at, state, origin, lines, unsent_lines as "unsentLines", restocked, reason,
+      note, declared_by as "declaredBy", contact
+    from order_return where ${isListed(shopId, state)}
     order by at, return_id limit ${limit} offset ${offset}`);
 }
 
-export async function countReturns(
-  db: Queries,
-  shopId: string,
-  states: readonly ReturnState[],
-): Promise<number> {
-  const row = await db.one<{ count: number }>(sql`
-    select count(*) as count from order_return where shop_id = ${shopId} and state = any (${states}::text[])`);
+export async function countReturns(db: Queries, shopId: string, state: ReturnState | null): Promise<number> {
+  const row = await db.one<{ count: number }>(
+    sql`select count(*) as count from order_return where ${isListed(shopId, state)}`,
+  );
   return row!.count;
 }
 

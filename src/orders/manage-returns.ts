@@ -31,9 +31,6 @@ import { isBack, mayBecome, orderedLines, sentLines } from './returns.ts';
 
 const { parameters, pageOf } = paging();
 
-/** The states in which a return waits for the merchant. */
-const OPEN_STATES = ['requested', 'approved', 'withdrawn'] as const;
-
 export function managedReturns(api: Operations): void {
   api.read(
     {
@@ -44,7 +41,8 @@ export function managedReturns(api: Operations): void {
       path: '/returns',
       name: 'listReturns',
       summary: 'List returns',
-      description: `Returns of all orders, oldest first: those that wait for the merchant (${OPEN_STATES.join(', ')}), or those of one state.`,
+      description:
+        'Returns of all orders, oldest first: those that wait for the merchant (requested, approved, withdrawn), or those of one state.',
       access: 'orders_read',
       query: Type.Object({
         ...parameters,
@@ -59,10 +57,10 @@ export function managedReturns(api: Operations): void {
     },
     async ({ db, shopId, query }) => {
       const page = pageOf(query);
-      const states = query.state === undefined ? OPEN_STATES : [query.state];
+      const state = query.state ?? null;
       const [count, rows] = await Promise.all([
-        countReturns(db, shopId, states),
-        findReturns(db, shopId, states, page.resultsPerPage, page.offset),
+        countReturns(db, shopId, state),
+        findReturns(db, shopId, state, page.resultsPerPage, page.offset),
       ]);
       return paged(
         page,

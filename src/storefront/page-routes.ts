@@ -250,7 +250,7 @@ export function sendPage(reply: FastifyReply, visit: Visit, page: Page): Fastify
     .type('text/html; charset=utf-8')
     .headers({
       'content-security-policy': contentSecurityPolicy(shown, page),
-      'cache-control': isSecret ? 'no-store' : 'private, no-cache',
+      'cache-control': isSecret || page.hasPersonalData ? 'no-store' : 'private, no-cache',
       // The pages of the service have another value, so that neither can reach the other's window.
       'cross-origin-opener-policy': 'same-origin-allow-popups',
       // Elsewhere not no-referrer: with it, browsers would not say where our own forms come from.

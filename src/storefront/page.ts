@@ -19,6 +19,8 @@ export interface Page {
   image?: string;
   /** What the page adds to the head: structured data, a preloaded image. */
   head?: Markup;
+  /** It shows data of an account, so browsers must not keep it: nobody sees it with the back button after signing out. */
+  hasPersonalData?: boolean;
   /** The path of a script of our own that only this page needs. */
   script?: string;
   /** Search engines must not index pages of one visitor, nor lists without end. */

@@ -338,7 +338,7 @@ describe('refunds', () => {
     await workOff(deps);
     expect(fake.refundsOf(reference)).toEqual([333]);
     const told = (await queuedEmails(service)).slice(emails);
-    expect(told).toMatchObject([{ template: 'refund', facts: { amount: '3.33 €' } }]);
+    expect(told).toMatchObject([{ template: 'refund', facts: { amount: '€3.33' } }]);
 
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => manage(orderId, 'POST', '/refunds', { amount: 3.33 })),

@@ -27,7 +27,10 @@ type Session = Stripe.Checkout.Session;
 export function createStripeProvider(address: StripeAddress = {}): PaymentProvider {
   let loading: Promise<Stripe> | undefined;
 
-  /** Makes a request with the merchant's key. Creating requests name their own idempotency key; others get one from the client. */
+  /**
+   * Makes a request with the merchant's key. Requests that create something name their own idempotency key. The others
+   * get one from the client, which holds for its own second try: what they do is done once in any case.
+   */
   const call = async <Result>(
     account: Account,
     request: (stripe: Stripe, options: { apiKey: string }) => Promise<Result>,
@@ -170,7 +173,7 @@ function sessionParams(
         price_data: {
           currency: currency.toLowerCase(),
           unit_amount: toStripeAmount(amount, currency),
-          product_data: { name: `${shopName}: ${orderNumber}` },
+          product_data: { name: `${orderNumber} ${shopName}`.slice(0, 250) },
         },
       },
     ],

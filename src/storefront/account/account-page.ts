@@ -55,6 +55,7 @@ export function accountPage(
     title,
     path,
     isPrivate: true,
+    hasPersonalData: true,
     ...(status !== undefined && { status }),
     ...(script !== undefined && { script }),
     main: html`<div class="account">

@@ -93,6 +93,7 @@ describe('orders', () => {
     await finish(first);
     await signInAs(service, visitor, email);
     const page = await visitor.get('/account');
+    expect(page.headers['cache-control']).toBe('no-store');
     expect(mainOf(page)).toContain(
       `Orders Order ${second} 15 Nov 2026 Received 22.45 € Order ${first} 15 Nov 2026 Delivered 22.45 €`,
     );

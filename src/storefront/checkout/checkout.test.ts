@@ -83,7 +83,9 @@ describe('the whole purchase', () => {
     await visitor.post('/consent', { consent: 'all' });
     await add(visitor, shop.ids['CB-101']!, '2');
     const address = await visitor.get('/checkout');
-    expect(mainOf(address)).toMatch(/^Address Your order €27\.42 Tidewater Espresso Beans /);
+    expect(mainOf(address)).toMatch(
+      /^Address Sign in to fill in your address\. Your order €27\.42 Tidewater Espresso Beans /,
+    );
     expect(address.text).toContain('autocomplete="billing postal-code"');
 
     const delivery = await visitor.submit('/checkout', { ...ADA, 'billing.company': 'Café Pelican' });

@@ -13,7 +13,8 @@ interface Asset {
 /** The address holds a hash of the content: browsers keep the file for ever, and ask for a new one by its new name. */
 function asset(name: string, extension: keyof typeof TYPES): Asset {
   const source = readFileSync(new URL(`../../../assets/${name}.${extension}`, import.meta.url), 'utf8');
-  const content = Buffer.from(withoutLayout(source));
+  const short = withoutLayout(source);
+  const content = Buffer.from(extension === 'css' ? withoutLineBreaks(short) : short);
   const version = hash('sha256', content, 'base64url').slice(0, 12);
   return { path: `/assets/${name}.${version}.${extension}`, type: TYPES[extension], content };
 }
@@ -24,6 +25,14 @@ function withoutLayout(source: string): string {
     .replaceAll(/^\s*(?:\/\/.*|\/\*.*\*\/)?\n/gm, '')
     .replaceAll(/^\s+/gm, '')
     .replaceAll(/^([a-z-]+): (?=[^{]*;$)/gm, '$1:');
+}
+
+/** Rules need no line breaks between their parts; one inside of a value stays. */
+function withoutLineBreaks(css: string): string {
+  return css
+    .replaceAll(/(?<=[;,}])\n/g, '')
+    .replaceAll(/ ?\{\n/g, '{')
+    .replaceAll(';}', '}');
 }
 
 export const STYLESHEET = asset('storefront', 'css');

@@ -77,12 +77,12 @@ describe('the front page', () => {
         // What was added last fills the row.
         'Knots Audio Course',
         'The Quiet Harbour Cookbook',
-        'Harbour Logbook',
+        'Tides and Tables (eBook)',
       ]),
     );
     const [offers, fresh] = [lines.indexOf('Offers'), lines.indexOf('New in the shop')];
     expect(lines.slice(offers, fresh)).toContain('Anchor Socks');
-    expect(lines.slice(fresh)).toEqual([
+    expect(lines.slice(fresh, fresh + 7)).toEqual([
       'New in the shop',
       'Reefline Paring Knife',
       'New',
@@ -90,8 +90,8 @@ describe('the front page', () => {
       'In stock',
       'Add to cart: Reefline Paring Knife',
       'Add to wish list: Reefline Paring Knife',
-      'All prices incl. VAT, plus shipping',
     ]);
+    expect(lines.at(-1)).toBe('All prices incl. VAT, plus shipping');
   });
 
   test('no two categories have one picture', async () => {
