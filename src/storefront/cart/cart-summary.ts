@@ -131,6 +131,12 @@ export function shortLines({ locale }: Visit, lines: readonly Line[]): Markup {
           <div class="what">
             ${line.name}
             ${line.variationString !== null && html`<br /><small>${line.variationString}</small>`}
+            ${
+              line.customText !== undefined &&
+              html`<br /><small class="custom-text"
+                  >${messages(locale).customisation.typed({ text: line.customText })}</small
+                >`
+            }
             <br /><small>${amountText(line.quantity.amount, line.orderUnitShort, locale)}</small>
           </div>
           <span class="price">${priceText(line.lineItemPrice, locale)}</span>
