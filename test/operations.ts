@@ -704,9 +704,8 @@ const personExport = shape(
     ),
   ),
   'emailAddresses: array\nemailAddresses[]: string',
-  ...words('newsletterSubscriptions newsletterRequests availabilityWatches carts mails orders').map(
-    (key) => `${key}: array`,
-  ),
+  ...words(`newsletterSubscriptions newsletterRequests availabilityWatches carts wishList accounts accountSessions
+    signInRequests mails orders`).map((key) => `${key}: array`),
   array('auditEntries', auditEntry),
 );
 
@@ -1215,6 +1214,7 @@ const managedOrder = once(async (shop) => {
 /** A return that the customer has asked for. */
 const requestedReturn: Fact<string> = async ({ service, shopId }, params) => {
   const returnId = newId(service.db.now);
+  if (!isId(params!['orderId']!)) return returnId;
   const lines = JSON.stringify([{ lineItemId: SENT_LINE, quantity: '1' }]);
   await service.db.run(sql`
     insert into order_return (shop_id, order_id, return_id, at, lines, restocked, state, origin, reason)
@@ -1227,7 +1227,7 @@ const requestedReturn: Fact<string> = async ({ service, shopId }, params) => {
 const lineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).lineItemId;
 const couponLineItemId: Fact<string> = (_shop, params) => cartOf(params!['cartId']!).couponLineItemId;
 
-const newLine = 'productId: string\nquantity: number|string';
+const newLine = 'productId: string\nquantity: number|string\ncustomText?: string|null';
 
 /** An address in which these keys must not be empty. */
 const requiring = (...keys: string[]) =>
@@ -1870,7 +1870,8 @@ export const OPERATIONS: readonly Operation[] = [
     answer: shape(
       'customerId: string\ncustomerNumber: string\ncustomer: string',
       words(`
-        subscriptionsDeleted watchesDeleted cartsDeleted mailsDeleted ordersAnonymised documentsKept`)
+        subscriptionsDeleted watchesDeleted cartsDeleted wishesDeleted accountsDeleted mailsDeleted ordersAnonymised
+        documentsKept`)
         .map((key) => `${key}: integer`)
         .join('\n'),
       'note: string',
@@ -2168,7 +2169,7 @@ export const OPERATIONS: readonly Operation[] = [
     labels: ['Now'],
     status: 201,
     body: () => ({ scriptUrl: 'https://cdn.example/hello.js' }),
-    request: 'scriptUrl: string',
+    request: 'scriptUrl: string\nnecessary?: boolean|null',
     answer: scriptTag,
   }),
   operation('DELETE /script-tags/{scriptTagId}', 'scripttags_write', {
