@@ -20,11 +20,11 @@ const openDirectly = (options: Partial<DatabaseOptions>) =>
 beforeAll(async () => {
   ({ name, drop } = await cloneDatabase());
   db = open();
-  await db.run(sql`create table account (id integer primary key, balance bigint not null)`);
+  await db.run(sql`create table bank_account (id integer primary key, balance bigint not null)`);
 });
 beforeEach(async () => {
-  await db.run(sql`truncate account`);
-  await db.run(sql`insert into account values (1, 100), (2, 100)`);
+  await db.run(sql`truncate bank_account`);
+  await db.run(sql`insert into bank_account values (1, 100), (2, 100)`);
 });
 afterAll(async () => {
   await db.close();
@@ -32,12 +32,12 @@ afterAll(async () => {
 });
 
 async function balances(): Promise<number[]> {
-  const rows = await db.many<{ balance: number }>(sql`select balance from account order by id`);
+  const rows = await db.many<{ balance: number }>(sql`select balance from bank_account order by id`);
   return rows.map((row) => row.balance);
 }
 
 const add = (queries: Queries, id: number, amount: number) =>
-  queries.run(sql`update account set balance = balance + ${amount} where id = ${id}`);
+  queries.run(sql`update bank_account set balance = balance + ${amount} where id = ${id}`);
 
 /** Lets `count` parties go on together, once; those who come later (another try) do not wait. */
 function meeting(count: number): () => Promise<void> {
@@ -54,10 +54,10 @@ function meeting(count: number): () => Promise<void> {
 
 describe('statements', () => {
   test('many gives all rows, one the first or undefined, run how many were touched', async () => {
-    expect(await db.many(sql`select id from account order by id`)).toEqual([{ id: 1 }, { id: 2 }]);
-    expect(await db.one(sql`select id from account order by id`)).toEqual({ id: 1 });
-    expect(await db.one(sql`select id from account where id = ${3}`)).toBeUndefined();
-    expect(await db.run(sql`update account set balance = 0`)).toBe(2);
+    expect(await db.many(sql`select id from bank_account order by id`)).toEqual([{ id: 1 }, { id: 2 }]);
+    expect(await db.one(sql`select id from bank_account order by id`)).toEqual({ id: 1 });
+    expect(await db.one(sql`select id from bank_account where id = ${3}`)).toBeUndefined();
+    expect(await db.run(sql`update bank_account set balance = 0`)).toBe(2);
   });
 
   test('plans are made once, and by the choice of Citus where it is installed', async () => {
@@ -73,7 +73,7 @@ describe('statements', () => {
   });
 
   test('what a client sends never becomes SQL', async () => {
-    const text = "'; drop table account; --";
+    const text = "'; drop table bank_account; --";
     expect(await db.one(sql`select ${text}::text as text`)).toEqual({ text });
     expect(await balances()).toEqual([100, 100]);
   });
@@ -105,7 +105,7 @@ describe('a transaction', () => {
     const work = db.transaction(async (tx) => {
       tries++;
       await add(tx, 1, -30);
-      await tx.run(sql`insert into account values (2, 0)`);
+      await tx.run(sql`insert into bank_account values (2, 0)`);
     });
     await expect(work).rejects.toMatchObject({ code: '23505' });
     expect(tries).toBe(1);
@@ -159,9 +159,9 @@ describe('another try', () => {
       db.transaction(
         async (tx) => {
           tries++;
-          const row = await tx.one<{ balance: number }>(sql`select balance from account where id = 1`);
+          const row = await tx.one<{ balance: number }>(sql`select balance from bank_account where id = 1`);
           await bothHaveRead();
-          await tx.run(sql`update account set balance = ${row!.balance - 10} where id = 1`);
+          await tx.run(sql`update bank_account set balance = ${row!.balance - 10} where id = 1`);
         },
         { isolation: 'serializable' },
       );
@@ -222,8 +222,8 @@ describe('the clock', () => {
 describe('prepared statements', () => {
   const prepared = (own: Database) => own.pool.query('select name from pg_prepared_statements order by name');
   const use = async (own: Database) => {
-    for (const id of [1, 2, 1]) await own.one(sql`select balance from account where id = ${id}`);
-    await own.transaction((tx) => tx.one(sql`select balance from account where id = ${1} for update`));
+    for (const id of [1, 2, 1]) await own.one(sql`select balance from bank_account where id = ${id}`);
+    await own.transaction((tx) => tx.one(sql`select balance from bank_account where id = ${1} for update`));
   };
 
   test('are kept by name, one per text', async () => {
@@ -270,8 +270,8 @@ describe.each([
 
   test('a single statement is committed, and one that fails changes nothing and harms nobody', async () => {
     expect(await add(own, 1, 5)).toBe(1);
-    await expect(own.run(sql`insert into account values (1, 0)`)).rejects.toMatchObject({
-      constraint: 'account_pkey',
+    await expect(own.run(sql`insert into bank_account values (1, 0)`)).rejects.toMatchObject({
+      constraint: 'bank_account_pkey',
     });
     expect(await add(own, 2, 7)).toBe(1);
     expect(await balances()).toEqual([105, 107]);
@@ -289,7 +289,9 @@ describe('a failed statement', () => {
     db.run(query).catch((error: unknown) => error);
 
   test('says which constraint it violated', async () => {
-    expect(violatedConstraint(await failure(sql`insert into account values (1, 0)`))).toBe('account_pkey');
+    expect(violatedConstraint(await failure(sql`insert into bank_account values (1, 0)`))).toBe(
+      'bank_account_pkey',
+    );
     expect(violatedConstraint(await failure(sql`insert into counter values ('nobody', 'customer', 0)`))).toBe(
       'counter_shop',
     );
@@ -321,9 +323,9 @@ describe('a failed statement', () => {
   });
 
   test('with a value that no column can hold is told apart', async () => {
-    expect(isBadValue(await failure(sql`insert into account values (${3_000_000_000}, 0)`))).toBe(true);
+    expect(isBadValue(await failure(sql`insert into bank_account values (${3_000_000_000}, 0)`))).toBe(true);
     expect(isBadValue(await failure(sql`select ${'not a uuid'}::uuid`))).toBe(true);
-    expect(isBadValue(await failure(sql`insert into account values (1, 0)`))).toBe(false);
+    expect(isBadValue(await failure(sql`insert into bank_account values (1, 0)`))).toBe(false);
     expect(isBadValue(await failure(sql`select * from nowhere`))).toBe(false);
   });
 
@@ -332,7 +334,7 @@ describe('a failed statement', () => {
     expect(isDatabaseAway(await nowhere.run(sql`select 1`).catch((error: unknown) => error))).toBe(true);
     await nowhere.close();
     expect(isDatabaseAway(await nowhere.run(sql`select 1`).catch((error: unknown) => error))).toBe(true);
-    expect(isDatabaseAway(await failure(sql`insert into account values (1, 0)`))).toBe(false);
+    expect(isDatabaseAway(await failure(sql`insert into bank_account values (1, 0)`))).toBe(false);
     expect(isDatabaseAway(new Error('something else'))).toBe(false);
   });
 

@@ -42,7 +42,7 @@ describe('payments and refunds', () => {
     expect((await queuedEmails(service)).at(-1)).toEqual({
       ...email,
       template: 'paymentReceived',
-      facts: { ...facts, amount: '30.00 €', outstanding: '9.90 €' },
+      facts: { ...facts, amount: '€30.00', outstanding: '€9.90' },
     });
     expect(await refused(order, 'POST', '/payments', { amount: 9.91 })).toEqual([
       400,
@@ -57,7 +57,7 @@ describe('payments and refunds', () => {
     expect((await queuedEmails(service)).at(-1)).toEqual({
       ...email,
       template: 'paymentReceived',
-      facts: { ...facts, amount: '9.90 €', outstanding: null },
+      facts: { ...facts, amount: '€9.90', outstanding: null },
     });
   });
 
@@ -96,7 +96,7 @@ describe('payments and refunds', () => {
       to: 'ada.lindqvist@mail.example',
       locale: 'en_GB',
       template: 'refund',
-      facts: { orderId: order.id, orderNumber: order.body.orderNumber, amount: '3.50 €' },
+      facts: { orderId: order.id, orderNumber: order.body.orderNumber, amount: '€3.50' },
     });
     const sums = await service.db.one(sql`
       select sum(amount) filter (where kind = 'refund')::int as refunds, count(*)::int as rows from order_payment

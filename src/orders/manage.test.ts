@@ -185,7 +185,7 @@ describe('cancelling', () => {
       to: 'ada.lindqvist@mail.example',
       locale: 'en_GB',
       template: 'cancelled',
-      facts: { orderId: order.id, orderNumber: order.body.orderNumber, cause: 'merchant', paid: '10.00 €' },
+      facts: { orderId: order.id, orderNumber: order.body.orderNumber, cause: 'merchant', paid: '€10.00' },
     });
     expect([await stockOf(shop, tea), await stockOf(shop, book)]).toEqual([8, 7]);
     expect(await usesOf(shop, 'ONCE')).toEqual({ used: 0, campaign: 0 });

@@ -106,7 +106,7 @@ describe('a cart that anybody could have made', () => {
     const own = cartOf(ada);
     expect(own).toMatchObject({ count: 2, copyOf: bait.id });
     expect(own.id).not.toBe(bait.id);
-    expect(mainOf(await ada.get('/cart'))).toContain('Subtotal 19.80 €');
+    expect(mainOf(await ada.get('/cart'))).toContain('Subtotal €19.80');
     const review = await toReview(ada);
 
     // Mallory reads, changes and orders: everything is refused, and nothing has changed.

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { givenToken } from '../builders.ts';
 import { ADA, givenDemoShop, NOW, type Shop } from '../carts.ts';
 import { startService, type Answer, type Service } from '../service.ts';
+import { loadAppScripts } from '../storefront.ts';
 import { givenVisitor } from '../visitor.ts';
 
 /**
@@ -98,6 +99,7 @@ test('whoever makes a cart, or shows its token, gets the links', async () => {
 });
 
 test('a page tells the scripts of apps no link, whatever the visitor allows', async () => {
+  await loadAppScripts(service);
   const visitor = givenVisitor(service, 'DemoShop');
   await visitor.post('/consent', { consent: 'all' });
   const page = await visitor.submit('/cart/add', { productId: shop.ids['CB-101']!, quantity: '1' });

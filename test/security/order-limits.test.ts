@@ -95,7 +95,7 @@ describe('the largest quantity of an order', () => {
     expect((await visitor.get('/Products/TEA-1')).text).toMatch(/name="quantity"[^>]*\smax="5"/);
     const page = await visitor.get('/cart');
     expect(page.text).toMatch(/name="quantity"[^>]*\smax="5"/);
-    expect(mainOf(page)).toContain('At most 5 piece(s) per order. Please change the quantity.');
+    expect(mainOf(page)).toContain('At most 5 pieces per order. Please change the quantity.');
     expect((await visitor.get('/checkout')).headers.location).toBe(`/shop/${shop.shopId}/cart`);
     const corrected = await visitor.submit('/cart/add', { productId: tea, quantity: '1' });
     expect(corrected.text).toContain('the quantity was changed to 5');

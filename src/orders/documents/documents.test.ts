@@ -295,7 +295,7 @@ describe('an invoice', () => {
             documentId,
             documentType: 'Invoice',
             documentNumber: '1001',
-            grandTotal: '44.90 €',
+            grandTotal: '€44.90',
           },
         },
       },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changesNothing, statementsOf } from '../../../test/carts.ts';
 import { givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
+import { loadAppScripts } from '../../../test/storefront.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../../test/visitor.ts';
 import { sql } from '../../db/sql.ts';
 import { MAX_WISHLIST_ITEMS, wishlistCleanup } from './queries.ts';
@@ -84,8 +85,10 @@ describe('the wish list', () => {
   });
 
   test('tells the scripts of apps once', async () => {
+    await loadAppScripts(service);
     // On the host that the shops share, no scripts are loaded.
     const visitor = givenVisitor(service, 'DemoShop', '127.0.0.1', 'demoshop.localhost');
+    await visitor.post('/consent', { consent: 'all' });
     await visitor.post('/wishlist/add', { productId: ids['TE-100']! });
     expect(visitor.session()).toMatchObject({
       visitorEvents: [{ event: 'wishlist:add', productId: ids['TE-100'] }],
