@@ -1,3 +1,4 @@
+import { emailField } from '../email-field.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -12,7 +13,7 @@ import {
 } from '../../people/accounts/queries.ts';
 import type { SignInCodes } from '../../people/accounts/sign-in-codes.ts';
 import { signInEmail } from '../../people/accounts/sign-in-email.ts';
-import { isEmailAddress, LONGEST_EMAIL_ADDRESS } from '../../platform/email/address.ts';
+import { isEmailAddress } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { Redirect, type Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -156,20 +157,7 @@ function addressForm(visit: Visit, { email = '', target, isRefused = false }: Ad
   const policy = legalNames(visit)['privacy-policy'];
   const { privacy } = messages(visit.locale).storefront.newsletter;
   return html`<form class="narrow" method="post" action="${to(visit, '/account/sign-in')}" novalidate>
-    <div class="field">
-      <label for="email">${words.email}</label>
-      <input
-        id="email"
-        name="email"
-        type="email"
-        value="${email}"
-        required
-        maxlength="${LONGEST_EMAIL_ADDRESS}"
-        autocomplete="email"
-        ${isRefused && html`aria-invalid="true" aria-describedby="email-error"`}
-      />
-      ${isRefused && html`<p class="error" id="email-error">${words.wrongEmail}</p>`}
-    </div>
+    ${emailField(words.email, email, isRefused ? words.wrongEmail : undefined)}
     ${targetOf(target) && html`<input type="hidden" name="target" value="${target}" />`}
     ${
       policy !== undefined &&

@@ -1,7 +1,8 @@
+import { emailField } from '../email-field.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { newId } from '../../kernel/ids.ts';
-import { isEmailAddress, LONGEST_EMAIL_ADDRESS } from '../../platform/email/address.ts';
+import { isEmailAddress } from '../../platform/email/address.ts';
 import { queueEmails } from '../../platform/email/queue.ts';
 import { newsletterConfirmation } from '../../people/newsletters/confirmation-email.ts';
 import { requestHash, type NewsletterTokens } from '../../people/newsletters/links.ts';
@@ -203,20 +204,7 @@ function form(visit: Visit, values: FormValues, problems: Problems = {}): Markup
   const policy = legalNames(visit)['privacy-policy'];
   return html`<form class="narrow" method="post" action="${to(visit, '/newsletter')}" novalidate>
     ${offered.length === 1 ? about(offered[0]!) : campaignFields(words, offered, values, problems)}
-    <div class="field">
-      <label for="email">${words.email}</label>
-      <input
-        id="email"
-        name="email"
-        type="email"
-        value="${values.email}"
-        required
-        maxlength="${LONGEST_EMAIL_ADDRESS}"
-        autocomplete="email"
-        ${errorAttributes(problems, 'email')}
-      />
-      ${errorText(words, problems, 'email')}
-    </div>
+    ${emailField(words.email, values.email, problems.email && words[problems.email])}
     <div class="field">
       <label for="name">${words.name}</label>
       <input

@@ -1,3 +1,4 @@
+import { emailField } from '../email-field.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { notFound } from '../../http/errors.ts';
 import { messages } from '../../kernel/messages.ts';
@@ -157,18 +158,7 @@ function identifyPage(visit: Visit, { number, email }: Identity, problem?: strin
           <label for="number">${words.number}</label>
           <input id="number" name="number" value="${number}" required maxlength="${MAX_NUMBER_LENGTH}" />
         </div>
-        <div class="field">
-          <label for="email">${words.email}</label>
-          <input
-            id="email"
-            name="email"
-            type="email"
-            value="${email}"
-            required
-            maxlength="${LONGEST_EMAIL_ADDRESS}"
-            autocomplete="email"
-          />
-        </div>
+        ${emailField(words.email, email)}
         <button class="button">${words.continue}</button>
       </form>
       ${contact(visit)}`,

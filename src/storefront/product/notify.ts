@@ -1,6 +1,7 @@
+import { emailField } from '../email-field.ts';
 import { notFound } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
-import { isEmailAddress, LONGEST_EMAIL_ADDRESS } from '../../platform/email/address.ts';
+import { isEmailAddress } from '../../platform/email/address.ts';
 import { findByNumber, findProducts, lockProduct } from '../../catalogue/products/queries.ts';
 import { nameOf } from '../../catalogue/products/render.ts';
 import { insertNotificationRequest } from '../../catalogue/products/availability-notification-queries.ts';
@@ -53,21 +54,7 @@ async function rejectedPage(visit: Visit, productId: string, email: string): Pro
     main: html`<h1>${words.title}</h1>
       <p><a href="${to(visit, path)}">${name}</a></p>
       <form class="narrow" method="post" action="${to(visit, `${path}/notify`)}" novalidate>
-        <div class="field">
-          <label for="email">${words.email}</label>
-          <input
-            id="email"
-            name="email"
-            type="email"
-            value="${email}"
-            required
-            maxlength="${LONGEST_EMAIL_ADDRESS}"
-            autocomplete="email"
-            aria-invalid="true"
-            aria-describedby="email-error"
-          />
-          <p class="error" id="email-error">${words.wrongEmail}</p>
-        </div>
+        ${emailField(words.email, email, words.wrongEmail)}
         <button class="button">${words.send}</button>
       </form>`,
   };
