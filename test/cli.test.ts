@@ -48,6 +48,7 @@ describe('without a database', () => {
     'app list ID',
     'app delete ID APP',
     'webhook listen ID',
+    'payment set SHOP METHOD',
     'mail preview SHOP [KIND]',
     'products import SHOP FILE.csv',
     'customer export SHOP ID',

@@ -341,10 +341,11 @@ describe.each(OPERATIONS.filter(({ lenient }) => lenient !== ''))('$name', (oper
     const keys = shapeLines(operation.request).filter(({ path }) => isLenient(operation, path));
     return [
       ...VALUES.map((value) => ({ field: operation.lenient, text: text(operation.lenient, value) })),
-      ...keys.flatMap(({ path, types }) =>
-        [undefined, ...VALUES.filter((value) => !typesOf(value).some((type) => types.includes(type)))].map(
-          (value) => ({ field: path, text: text(path, value) }),
-        ),
+      ...keys.flatMap(({ path, types, optional }) =>
+        [
+          ...(optional ? [] : [undefined]),
+          ...VALUES.filter((value) => !typesOf(value).some((type) => types.includes(type))),
+        ].map((value) => ({ field: path, text: text(path, value) })),
       ),
       ...['1e999', '-1e999', '0', '-1', '1e-7', '"x"'].map((number) => {
         const field = `${operation.lenient}.quantity`;
