@@ -40,7 +40,8 @@ async function takePicture(page: Page, name: string): Promise<void> {
 async function fillCart(page: Page): Promise<void> {
   for (const productNumber of ['CB-102', 'AP-100', 'RO-100']) {
     await page.goto(`/shop/DemoShop/Products/${productNumber}`);
-    await page.locator('form.buy button').click();
+    // On a phone the button is in the bar below.
+    await page.locator(':is(form.buy, .buy-bar) button:visible').click();
     await page.locator('dialog').waitFor();
   }
   await page.goto('/shop/DemoShop/cart');
