@@ -16,8 +16,6 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // One less than there are cores is usual, but a worker often waits for PostgreSQL or for a process it has started.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // A larger young generation than Node's: the sweeps make much garbage, and took 8 % more processor time without it.
-    execArgv: ['--max-semi-space-size=32'],
     unstubEnvs: true,
   },
 });
