@@ -28,7 +28,7 @@ export interface ServerCommand {
   probe: string;
 }
 
-const STARTS_WITHIN = 120_000;
+const STARTS_WITHIN = 30_000;
 const STOPS_WITHIN = 5_000;
 
 const running = new Set<ChildProcess>();

@@ -92,12 +92,10 @@ export function logoAddress({ logoUrl }: Settings): string | undefined {
 }
 
 /** Languages are links to the same page; currencies are a form, because the cookie stores the choice. */
-function languageAndCurrency(
-  visit: Visit,
-  page: Page,
-  { currencies, languages }: HeaderParts,
-): Markup | false {
+function languageAndCurrency(visit: Visit, page: Page, { languages, ...parts }: HeaderParts): Markup | false {
   const { settings, locale, currency } = visit;
+  // A page with a secret address shows amounts of the past, and its forms to other addresses would be refused.
+  const currencies = !page.hasSecretAddress && parts.currencies;
   const words = messages(locale).storefront.layout;
   const hasLanguages = settings.locales.length > 1;
   if (!hasLanguages && !currencies) return false;

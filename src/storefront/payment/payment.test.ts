@@ -86,6 +86,20 @@ describe('the demo payment', () => {
     expect(await attemptsOf(shop, orderId)).toHaveLength(2);
   });
 
+  test('can be tried again from the page of the order, whose forms name no origin', async () => {
+    const { visitor, payPath, orderId } = await buy(shop, shop.ids['BK-100']!, 'quickpay');
+    await answer(visitor, payPath, 'no');
+    at(1);
+    const again = await service.app.inject({
+      method: 'POST',
+      url: payPath,
+      headers: { origin: 'null', 'content-type': 'application/x-www-form-urlencoded' },
+      payload: '',
+    });
+    expect([again.statusCode, again.headers.location]).toEqual([303, payPath]);
+    expect((await attemptsOf(shop, orderId)).map(({ state }) => state)).toEqual(['failed', 'open']);
+  });
+
   test('that takes a while keeps its goods, and the poll finds the money', async () => {
     const { visitor, payPath, orderId } = await buy(shop, shop.ids['BK-100']!, 'quickpay');
     const waiting = await answer(visitor, payPath, 'later');
