@@ -10,7 +10,7 @@ const LONG_FILES = [
   'test/hostile.test.ts',
   'test/start.test.ts',
   'test/cli.test.ts',
-  'src/pricing/totals.property.test.ts',
+  'src/orders/pricing/totals.property.test.ts',
   'test/security/event-loop.test.ts',
   'test/access.test.ts',
   'test/tenants.test.ts',

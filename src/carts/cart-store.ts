@@ -9,7 +9,7 @@ import { newCartToken, requireCartToken } from '../http/cart-token.ts';
 import { forbidden, gone, HttpError, invalid, isRefusal, notFound } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { findOrderOfCart } from '../orders/queries.ts';
-import { contentOf } from '../pricing/content.ts';
+import { contentOf } from '../orders/pricing/content.ts';
 import { cachedSettings, settingsSince, type Settings } from '../shops/settings/settings.ts';
 import {
   isExpired,

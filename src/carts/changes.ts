@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { amountOf, MOST_MINOR } from '../catalogue/products/request-fields.ts';
 import { badRequest, invalid, notFound } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
-import { contentOf } from '../pricing/content.ts';
+import { contentOf } from '../orders/pricing/content.ts';
 import { toAddress, type AddressRequest } from '../shops/countries/address.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { CartContext, CartPatch, CartRow } from './cart.ts';

@@ -15,10 +15,10 @@ import { customTextProblem, givenText, type CustomTextProblem } from '../catalog
 import { priceIn } from '../catalogue/products/prices.ts';
 import { isForSale, maxOrderOf, ORDER_UNIT } from '../catalogue/products/render.ts';
 import { productLabel, type CartProduct } from '../catalogue/products/cart-product.ts';
-import type { StoredLine } from '../pricing/input.ts';
+import type { StoredLine } from '../orders/pricing/input.ts';
 import { amountOf, decimalOf } from '../catalogue/products/request-fields.ts';
 import type { CartContext, CartPatch, CartRow } from './cart.ts';
-import { allowedQuantity, quantityOfProduct } from '../pricing/quantity.ts';
+import { allowedQuantity, quantityOfProduct } from '../orders/pricing/quantity.ts';
 import { MOST_LINES } from '../orders/line-item-schema.ts';
 import { NewLine } from './schema.ts';
 

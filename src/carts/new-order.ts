@@ -7,8 +7,8 @@ import type { NewOrder, Placing } from '../orders/new-order.ts';
 import { providerMethodOf } from '../orders/payments/providers.ts';
 import type { OrderRow } from '../orders/queries.ts';
 import { STATES, type State } from '../orders/schema.ts';
-import type { Content } from '../pricing/content.ts';
-import { largestQuantity, quantityOfProduct } from '../pricing/quantity.ts';
+import type { Content } from '../orders/pricing/content.ts';
+import { largestQuantity, quantityOfProduct } from '../orders/pricing/quantity.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import type { PricedCart } from './cart.ts';
 

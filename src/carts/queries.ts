@@ -1,6 +1,6 @@
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import type { CartCoupon } from '../pricing/input.ts';
+import type { CartCoupon } from '../orders/pricing/input.ts';
 import { upper, type CartProduct } from '../catalogue/products/cart-product.ts';
 import { findCartProducts, versionStamps } from '../catalogue/products/cart-product-cache.ts';
 import type { CleanupStep } from '../platform/cleanup.ts';

@@ -4,7 +4,7 @@ import { Percent } from '../catalogue/products/schema.ts';
 import { Price, TAX_TYPES, type TaxType } from '../http/price.ts';
 import { Id, Links, Nullable, Timestamp } from '../http/schemas.ts';
 import { LineItemContainer, MOST_LINES, PaymentData, ShippingData } from '../orders/line-item-schema.ts';
-import { PAYMENT_STATUSES, type PaymentStatus } from '../pricing/input.ts';
+import { PAYMENT_STATUSES, type PaymentStatus } from '../orders/pricing/input.ts';
 import { Address } from '../shops/countries/address.ts';
 import { MINIMUM_CART_CODES } from '../shops/settings/settings.ts';
 

@@ -2,7 +2,7 @@ import { anyText, ORDER_UNIT } from '../catalogue/products/render.ts';
 import { unitSign } from '../catalogue/products/units.ts';
 import { languageTag } from '../http/locale.ts';
 import { messages } from '../kernel/messages.ts';
-import type { ContentLine } from '../pricing/content.ts';
+import type { ContentLine } from './pricing/content.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 
 /** `2 × Harbour Tea (Size: small)`, `1 × Board (Text: For Anna)`, or `7.5 m Rope`: so much of a line, for people to read. */

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Content } from '../pricing/content.ts';
+import type { Content } from './pricing/content.ts';
 import type { RenderContext } from './line-item-view.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import type { Caller } from '../http/callers.ts';

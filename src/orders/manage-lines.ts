@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { contentOf, named, type Content, type ContentLine } from '../pricing/content.ts';
+import { contentOf, named, type Content, type ContentLine } from './pricing/content.ts';
 import { MOST_LINES } from './line-item-schema.ts';
 import { badRequest, conflict, invalid, notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';

@@ -1,4 +1,4 @@
-import type { ContentLine } from '../pricing/content.ts';
+import type { ContentLine } from './pricing/content.ts';
 import { conflict, invalid } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
 import { newId } from '../kernel/ids.ts';

@@ -1,6 +1,6 @@
 import type { CartProduct } from '../catalogue/products/cart-product.ts';
 import type { Entry } from '../http/audit-entry.ts';
-import type { Content } from '../pricing/content.ts';
+import type { Content } from './pricing/content.ts';
 import type { Address } from '../shops/countries/address.ts';
 import type { QueuedEmail } from '../platform/email/queue.ts';
 

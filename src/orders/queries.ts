@@ -1,4 +1,4 @@
-import type { Content } from '../pricing/content.ts';
+import type { Content } from './pricing/content.ts';
 import type { Queries, Transaction } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
 import type { Address } from '../shops/countries/address.ts';

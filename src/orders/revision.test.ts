@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { generatedCarts } from '../../test/generated-carts.ts';
-import { contentOf, type Content, type ContentLine } from '../pricing/content.ts';
-import type { CartInput, ShopRules } from '../pricing/input.ts';
+import { contentOf, type Content, type ContentLine } from './pricing/content.ts';
+import type { CartInput, ShopRules } from './pricing/input.ts';
 import type { CartProduct } from '../catalogue/products/cart-product.ts';
 import type { Settings } from '../shops/settings/settings.ts';
 import { revised, type Edits } from './revision.ts';

@@ -1,8 +1,8 @@
 import { findAppByName } from '../../shops/apps/queries.ts';
 import { placedEmails } from '../../orders/placed-emails.ts';
-import { contentOf } from '../../pricing/content.ts';
+import { contentOf } from '../../orders/pricing/content.ts';
 import { newOrder } from '../../carts/new-order.ts';
-import type { StoredLine } from '../../pricing/input.ts';
+import type { StoredLine } from '../../orders/pricing/input.ts';
 import type { CartRow } from '../../carts/cart.ts';
 import { insertCart, lockCart, updateCart } from '../../carts/queries.ts';
 import type { Address } from '../../shops/countries/address.ts';

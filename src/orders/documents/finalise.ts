@@ -1,5 +1,5 @@
 import { moneyText } from '../../http/price-text.ts';
-import type { Content } from '../../pricing/content.ts';
+import type { Content } from '../pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { Transaction } from '../../db/database.ts';
 import { parseMoment } from '../../http/dates.ts';

@@ -6,7 +6,7 @@ import { languageTag, textIn } from '../../http/locale.ts';
 import { messages } from '../../kernel/messages.ts';
 import { addressLines } from '../../orders/documents/address-lines.ts';
 import { findAddresses, type AddressRow } from '../../people/accounts/queries.ts';
-import { contentOf } from '../../pricing/content.ts';
+import { contentOf } from '../../orders/pricing/content.ts';
 import type { Address } from '../../shops/countries/address.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { parseAddress } from '../checkout/address-form.ts';

@@ -1,4 +1,4 @@
-import { largestQuantity } from '../../pricing/quantity.ts';
+import { largestQuantity } from '../../orders/pricing/quantity.ts';
 import type { VisitorCart } from '../../carts/shopping.ts';
 import { html, type Markup } from '../../http/html.ts';
 import {

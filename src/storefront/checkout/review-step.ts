@@ -1,4 +1,4 @@
-import type { Content } from '../../pricing/content.ts';
+import type { Content } from '../../orders/pricing/content.ts';
 import { reviewDigest } from '../../carts/review-digest.ts';
 import type { VisitorCart } from '../../carts/shopping.ts';
 import type { Address } from '../../shops/countries/address.ts';

@@ -1,7 +1,7 @@
-import { divideRounded, parseDecimal } from '../kernel/money.ts';
-import { inCurrency } from '../catalogue/products/prices.ts';
-import type { ShippingMethod } from '../shops/settings/settings.ts';
-import type { UnitKey } from '../kernel/units.ts';
+import { divideRounded, parseDecimal } from '../../kernel/money.ts';
+import { inCurrency } from '../../catalogue/products/prices.ts';
+import type { ShippingMethod } from '../../shops/settings/settings.ts';
+import type { UnitKey } from '../../kernel/units.ts';
 import type { CartInput, LineInput, ShopRules } from './input.ts';
 import { taxClassFor } from './tax.ts';
 

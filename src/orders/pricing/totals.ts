@@ -1,7 +1,12 @@
-import { percentOf, scaled } from '../kernel/money.ts';
-import { inCurrency, priceIn } from '../catalogue/products/prices.ts';
-import { ORDER_UNIT } from '../catalogue/products/render.ts';
-import type { BasketDiscount, PaymentMethod, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
+import { percentOf, scaled } from '../../kernel/money.ts';
+import { inCurrency, priceIn } from '../../catalogue/products/prices.ts';
+import { ORDER_UNIT } from '../../catalogue/products/render.ts';
+import type {
+  BasketDiscount,
+  PaymentMethod,
+  ShippingMethod,
+  TaxClass,
+} from '../../shops/settings/settings.ts';
 import type { CouponProblem } from './coupon-problems.ts';
 import { deliveryOf, deliveryPrice, type Delivery } from './delivery.ts';
 import type { CartInput, LineInput, ShopRules } from './input.ts';

@@ -1,10 +1,10 @@
-import type { Localised } from '../http/locale.ts';
-import type { TaxType } from '../http/price.ts';
-import type { ImageSizes } from '../platform/media/images.ts';
-import type { ProductFacts, WithdrawalExclusion } from '../catalogue/products/facts.ts';
-import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../catalogue/products/prices.ts';
-import { ORDER_UNIT, selectionOf } from '../catalogue/products/render.ts';
-import type { BasketDiscount, Settings, TaxClass } from '../shops/settings/settings.ts';
+import type { Localised } from '../../http/locale.ts';
+import type { TaxType } from '../../http/price.ts';
+import type { ImageSizes } from '../../platform/media/images.ts';
+import type { ProductFacts, WithdrawalExclusion } from '../../catalogue/products/facts.ts';
+import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../../catalogue/products/prices.ts';
+import { ORDER_UNIT, selectionOf } from '../../catalogue/products/render.ts';
+import type { BasketDiscount, Settings, TaxClass } from '../../shops/settings/settings.ts';
 import type { CouponProblem } from './coupon-problems.ts';
 import type {
   CartCoupon,
@@ -15,7 +15,7 @@ import type {
   Selection,
   StoredLine,
 } from './input.ts';
-import type { CartProduct } from '../catalogue/products/cart-product.ts';
+import type { CartProduct } from '../../catalogue/products/cart-product.ts';
 import { toTaxBasis } from './tax.ts';
 import { cartTotals, type CartTotals, type ServiceTax } from './totals.ts';
 

@@ -1,7 +1,7 @@
-import { isInEu } from '../shops/countries/countries.ts';
-import type { TaxType } from '../http/price.ts';
-import { scaled } from '../kernel/money.ts';
-import type { TaxClass } from '../shops/settings/settings.ts';
+import { isInEu } from '../../shops/countries/countries.ts';
+import type { TaxType } from '../../http/price.ts';
+import { scaled } from '../../kernel/money.ts';
+import type { TaxClass } from '../../shops/settings/settings.ts';
 import type { ShopRules } from './input.ts';
 
 /** The class of a product that names one; else the shop's default. */

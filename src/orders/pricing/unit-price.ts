@@ -1,6 +1,6 @@
-import { scaledByDecimals } from '../kernel/money.ts';
-import { priceIn, pricedTiers } from '../catalogue/products/prices.ts';
-import type { PricedProduct } from '../catalogue/products/cart-product.ts';
+import { scaledByDecimals } from '../../kernel/money.ts';
+import { priceIn, pricedTiers } from '../../catalogue/products/prices.ts';
+import type { PricedProduct } from '../../catalogue/products/cart-product.ts';
 import type { ShopRules } from './input.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { TaxType } from '../http/price.ts';
-import type { CartProduct, PricedProduct } from '../catalogue/products/cart-product.ts';
-import type { Address } from '../shops/countries/address.ts';
-import type { Settings } from '../shops/settings/settings.ts';
+import type { TaxType } from '../../http/price.ts';
+import type { CartProduct, PricedProduct } from '../../catalogue/products/cart-product.ts';
+import type { Address } from '../../shops/countries/address.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
 
 /** What the totals of a cart are computed from, and nothing else. */
 export interface CartInput {

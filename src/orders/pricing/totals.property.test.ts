@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { generatedCarts } from '../../test/generated-carts.ts';
-import { naiveTotals } from '../../test/naive-totals.ts';
+import { generatedCarts } from '../../../test/generated-carts.ts';
+import { naiveTotals } from '../../../test/naive-totals.ts';
 import type { CartInput, ShopRules } from './input.ts';
 import { cartTotals, type CartTotals } from './totals.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { lowestShippingPrice } from '../shops/shipping-methods/shipping-price.ts';
-import type { PaymentMethod, ShippingMethod, TaxClass } from '../shops/settings/settings.ts';
-import type { PricedProduct } from '../catalogue/products/cart-product.ts';
+import { lowestShippingPrice } from '../../shops/shipping-methods/shipping-price.ts';
+import type { PaymentMethod, ShippingMethod, TaxClass } from '../../shops/settings/settings.ts';
+import type { PricedProduct } from '../../catalogue/products/cart-product.ts';
 import type { CartInput, CouponInput, LineInput, ShopRules } from './input.ts';
 import { cartTotals, type CartTotals } from './totals.ts';
 

@@ -1,6 +1,6 @@
-import type { ProductFacts } from '../catalogue/products/facts.ts';
-import { maxOrderOf, ORDER_UNIT } from '../catalogue/products/render.ts';
-import type { Settings } from '../shops/settings/settings.ts';
+import type { ProductFacts } from '../../catalogue/products/facts.ts';
+import { maxOrderOf, ORDER_UNIT } from '../../catalogue/products/render.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
 
 /** Quantities have up to six decimals; in millionths they are whole numbers that can be counted with. */
 const MILLION = 1_000_000;

@@ -1,4 +1,4 @@
-import { allocate } from '../kernel/money.ts';
+import { allocate } from '../../kernel/money.ts';
 
 /** An amount that is taxed at a rate, in basis points. */
 export interface Taxed {

@@ -1,6 +1,6 @@
-import { percentOf } from '../kernel/money.ts';
-import { inCurrency } from '../catalogue/products/prices.ts';
-import type { PaymentMethod } from '../shops/settings/settings.ts';
+import { percentOf } from '../../kernel/money.ts';
+import { inCurrency } from '../../catalogue/products/prices.ts';
+import type { PaymentMethod } from '../../shops/settings/settings.ts';
 import { couponProblems, type CouponProblem } from './coupon-problems.ts';
 import type { Delivery } from './delivery.ts';
 import type { CartInput, CouponInput, LineInput, ShopRules } from './input.ts';
