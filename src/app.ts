@@ -7,6 +7,7 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
+import { adminRoutes } from './admin/routes.ts';
 import { apps } from './shops/apps/routes.ts';
 import { audit } from './shops/audit-log/routes.ts';
 import { addresses } from './carts/addresses.ts';
@@ -35,6 +36,7 @@ import { errorBody, unavailable } from './http/errors.ts';
 import { answerFailure } from './http/failures.ts';
 import { proxyWarning } from './http/forwarded.ts';
 import { createAuthentication } from './http/authentication.ts';
+import { createInternalCall } from './http/internal-call.ts';
 import { operations } from './http/operation.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { requestHostReader } from './http/request-host.ts';
@@ -283,6 +285,7 @@ export async function buildApp({
     isMigrated,
     personalData: PERSONAL_DATA,
   });
+  await adminRoutes(app, { db, config, limiter, hosts, call: createInternalCall(app), isMigrated });
 
   // Readers who wait would keep the service from ending.
   app.addHook('preClose', async () => eventWaiting.close());

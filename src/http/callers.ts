@@ -6,8 +6,11 @@ import { secretHash } from '../kernel/ids.ts';
 import { tokenCaller } from './rate-limit.ts';
 import type { Scope } from './scopes.ts';
 
+/** An app with its token, or a person who is signed in to the admin: both may do what their scopes name. */
 export interface CallingApp {
+  /** The id of a person is that of the user. */
   appId: string;
+  /** The name of a person is the email address. */
   name: string;
   tokenHash: string;
   scopes: ReadonlySet<string>;

@@ -3,18 +3,36 @@ import { describe, expect, test } from 'vitest';
 import { messages } from './messages.ts';
 
 const FOLDER = new URL('./messages/', import.meta.url);
+const ADMIN_FOLDER = new URL('../admin/messages/', import.meta.url);
 
 interface Json {
   readonly [key: string]: string | Json;
 }
 
-const files = new Map(
-  readdirSync(FOLDER).map((file) => [
-    file.replace('.json', ''),
-    JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as Json,
-  ]),
-);
-const english = files.get('en')!;
+const filesOf = (folder: URL) =>
+  new Map(
+    readdirSync(folder).map((file) => [
+      file.replace('.json', ''),
+      JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Json,
+    ]),
+  );
+const files = filesOf(FOLDER);
+const adminFiles = filesOf(ADMIN_FOLDER);
+
+const cases = [
+  ...[...files].map(([language, json]) => ({
+    of: 'the storefront',
+    language,
+    json,
+    english: files.get('en')!,
+  })),
+  ...[...adminFiles].map(([language, json]) => ({
+    of: 'the admin',
+    language,
+    json,
+    english: adminFiles.get('en')!,
+  })),
+];
 
 /** Every text with its path; a plural is one text for each of its forms. */
 function* textsOf(
@@ -38,7 +56,7 @@ const isEmailText = (path: readonly string[]) =>
 
 const placeholdersIn = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!).toSorted();
 
-describe.each([...files])('the messages in %s', (language, json) => {
+describe.each(cases)('the messages of $of in $language', ({ language, json, english }) => {
   test('have the sections of the English ones, each as a whole', () => {
     for (const [section, texts] of Object.entries(json)) {
       expect(keysOf(texts as Json)).toEqual(keysOf(english[section] as Json));
@@ -81,8 +99,10 @@ describe.each([...files])('the messages in %s', (language, json) => {
 });
 
 test('German and French are complete', () => {
-  for (const language of ['de', 'fr']) {
-    expect(Object.keys(files.get(language)!).toSorted()).toEqual(Object.keys(english).toSorted());
+  for (const all of [files, adminFiles]) {
+    for (const language of ['de', 'fr']) {
+      expect(Object.keys(all.get(language)!).toSorted()).toEqual(Object.keys(all.get('en')!).toSorted());
+    }
   }
 });
 

@@ -10,8 +10,10 @@ import type english from './messages/en.json';
  * `"added(name)": "{name} is in your cart."` is called as `messages(locale).storefront.cart.added({ name })`. A text
  * that depends on a number has one form per plural category of its language, and that number is named `count`.
  */
-export type Messages = {
-  readonly [Section in keyof typeof english]: Texts<(typeof english)[Section]> & {
+export type Messages = Catalogue<typeof english>;
+
+export type Catalogue<English> = {
+  readonly [Section in keyof English]: Texts<English[Section]> & {
     /** The language that the section is in: English where the locale's own language does not have it. */
     readonly language: string;
   };
@@ -46,35 +48,47 @@ interface Json {
 }
 
 const FALLBACK = 'en';
-const texts = new Map<string, Json>();
-const catalogues = new Map<string, Messages>();
 
-loadMessages(new URL('./messages/', import.meta.url));
+const storefrontMessages = openMessages<typeof english>(new URL('./messages/', import.meta.url));
 
 /** The texts in the language of a locale such as `en_GB`. */
-export function messages(locale: string): Messages {
-  return catalogues.get(locale.slice(0, 2).toLowerCase()) ?? catalogues.get(FALLBACK)!;
-}
+export const messages = storefrontMessages.in;
 
-/** Reads every language of a folder. The texts are compiled here, so that a page that says them parses nothing. */
-export function loadMessages(folder: URL): void {
-  const languages = readdirSync(folder)
-    .filter((file) => file.endsWith('.json'))
-    .map((file) => file.slice(0, -'.json'.length));
-  for (const language of languages) {
-    texts.set(language, readJson(new URL(`${language}.json`, folder)) as Json);
-  }
-  for (const language of languages) catalogues.set(language, catalogue(language));
-}
+/** Reads every language of another folder too. */
+export const loadMessages = storefrontMessages.load;
 
-function catalogue(language: string): Messages {
-  const own = texts.get(language)!;
-  const rules = new Intl.PluralRules(language);
-  const sections = Object.entries(texts.get(FALLBACK)!).map(([name, section]) => {
-    const compiled = compile(section as Json, own[name] as Json | undefined, rules);
-    return [name, { ...compiled, language: own[name] ? language : FALLBACK }];
-  });
-  return Object.fromEntries(sections) as Messages;
+/** Opens a folder of texts whose English file has the type `English`. */
+export function openMessages<English>(folder: URL) {
+  const texts = new Map<string, Json>();
+  const catalogues = new Map<string, Catalogue<English>>();
+
+  const catalogue = (language: string): Catalogue<English> => {
+    const own = texts.get(language)!;
+    const rules = new Intl.PluralRules(language);
+    const sections = Object.entries(texts.get(FALLBACK)!).map(([name, section]) => {
+      const compiled = compile(section as Json, own[name] as Json | undefined, rules);
+      return [name, { ...compiled, language: own[name] ? language : FALLBACK }];
+    });
+    return Object.fromEntries(sections) as Catalogue<English>;
+  };
+
+  /** The texts are compiled here, so that a page that says them parses nothing. */
+  const load = (from: URL): void => {
+    const languages = readdirSync(from)
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => file.slice(0, -'.json'.length));
+    for (const language of languages) {
+      texts.set(language, readJson(new URL(`${language}.json`, from)) as Json);
+    }
+    for (const language of languages) catalogues.set(language, catalogue(language));
+  };
+
+  load(folder);
+  return {
+    load,
+    in: (locale: string): Catalogue<English> =>
+      catalogues.get(locale.slice(0, 2).toLowerCase()) ?? catalogues.get(FALLBACK)!,
+  };
 }
 
 /** Takes each text from its own language where that has it, and the names of all texts from the English file. */

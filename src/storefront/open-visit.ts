@@ -132,8 +132,8 @@ function visitAddresses(request: FastifyRequest, settings: Settings, { config, h
       pageOrigin: origin,
       base: `/shop/${shopId}`,
       home: storefrontUrl(origin, settings),
-      // A shop with a domain shows its pages there only.
-      loadsScripts: !hosts.hasSeveralShops && domains.length === 0,
+      // The admin is on this host: a script could use it with the cookies of a merchant who visits the shop.
+      loadsScripts: false,
     };
   }
   const host = request.host.toLowerCase();

@@ -15,7 +15,7 @@ import { accountNewsletters } from './account/newsletters.ts';
 import { accountOrders } from './account/orders.ts';
 import { passkeys } from './account/passkeys.ts';
 import { signIn } from './account/sign-in.ts';
-import { assetRoutes } from './layout/assets.ts';
+import { assetRoutes, PASSKEY_SCRIPT, SCRIPT, STYLESHEET } from './layout/assets.ts';
 import { category } from './listing/category.ts';
 import { cart } from './cart/cart.ts';
 import { checkout } from './checkout/checkout.ts';
@@ -71,7 +71,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
       }
       return sendPage(reply.headers(refusal.headers), visit, errorPage(visit, refusal));
     });
-    assetRoutes(scope);
+    assetRoutes(scope, [STYLESHEET, SCRIPT, PASSKEY_SCRIPT]);
     robotsRoutes(scope);
     const pages = createPages(scope, { ...deps, sessions });
     home(pages);

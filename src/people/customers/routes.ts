@@ -1,13 +1,13 @@
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 import { toSeconds } from '../../http/dates.ts';
 import { conflict, notFound } from '../../http/errors.ts';
 import { JsonPatch, patchOf } from '../../http/json-patch.ts';
 import type { Operations } from '../../http/operation.ts';
 import { paged, paging } from '../../http/paging.ts';
-import { Id, Links, Nullable, Paged, Timestamp } from '../../http/schemas.ts';
+import { Id, Nullable, Paged } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
 import { recordEvents, takeTimeOfCommit } from '../../platform/events/log.ts';
-import { Address, AddressRequest, toAddress } from '../../shops/countries/address.ts';
+import { AddressRequest, toAddress } from '../../shops/countries/address.ts';
 import {
   countCustomers,
   findCustomer,
@@ -18,21 +18,7 @@ import {
   updateCustomer,
   type CustomerRow,
 } from './queries.ts';
-
-const number = { description: 'The visible number, unique in the shop.', examples: ['1027'] };
-const note = { description: 'Note of the merchant.', examples: ['pays on time'] };
-
-const Customer = Type.Object(
-  {
-    customerId: Id,
-    customerNumber: Type.String(number),
-    creationDate: Timestamp,
-    billingAddress: Nullable({ ...Address, description: 'Where invoices go.' }),
-    internalNote: Nullable(Type.String(note)),
-    links: Links,
-  },
-  { title: 'customer' },
-);
+import { Customer, note, number } from './schema.ts';
 
 const CustomerNumber = Type.String({ ...number, minLength: 1, maxLength: 64 });
 const InternalNote = Type.String({ ...note, maxLength: 10_000 });
@@ -173,7 +159,7 @@ export function customers(api: Operations): void {
   );
 }
 
-export function toCustomer(row: CustomerRow, link: (path: string) => string): Static<typeof Customer> {
+export function toCustomer(row: CustomerRow, link: (path: string) => string): Customer {
   const customerId = row.customerId.toUpperCase();
   return {
     customerId,

@@ -46,13 +46,10 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
   let domains = new Map<string, string>();
   /** By the label before `.localhost`. */
   let localShops = new Map<string, string>();
-  /** Until it is known, pages are as careful as with several shops. */
-  let hasSeveralShops = true;
   let fingerprint: string | undefined;
 
   const load = async () => {
-    const state = await (hasLocalHosts ? readPrivateState(db) : readState(db));
-    const found = JSON.stringify(state);
+    const found = JSON.stringify(await db.one(hasLocalHosts ? privateState : domainState));
     if (found === fingerprint) return;
     const [domainRows, shopIds] = await Promise.all([
       findDomains(db),
@@ -64,7 +61,6 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
     );
     // Of two ids that differ in case only, the older shop has the host: the later entry of a map wins.
     localShops = new Map(shopIds.toReversed().map((shopId) => [shopId.toLowerCase(), shopId]));
-    hasSeveralShops = state.shops > 1;
     decidedOrigins.clear();
     fingerprint = found;
   };
@@ -131,14 +127,6 @@ export function createShopHosts({ db, config, log, isMigrated, port }: ShopHosts
     },
 
     /**
-     * Whether scripts that are loaded on the service's host could reach the pages of a second shop. True as long as
-     * nobody knows.
-     */
-    get hasSeveralShops() {
-      return hasSeveralShops;
-    },
-
-    /**
      * Whether an origin is one of few that a client can't invent: only texts with such an origin are cached, or every
      * Host header would make new entries.
      */
@@ -182,35 +170,21 @@ function withoutPort(host: string): string {
   return host.replace(/:\d+$/, '');
 }
 
-interface State {
-  /** Of an installation that is not private, at most 2. */
-  shops: number;
-}
-
+/** Moves with every change of a domain. */
 const domainState = sql`
   select count(*) as domains, max(added_at) as newest,
     coalesce(sum(hashtextextended(host || ' ' || shop_id, 0)), 0)::text as hosts
   from shop_domain`;
 
-/** Moves with every change of a domain; beyond two, the number of shops does not matter and is not counted. */
-async function readState(db: Queries): Promise<State> {
-  return (await db.one<State>(sql`
-    select shops.*, domains.*
-    from (select count(*) as shops from (select shop_id from shop limit 2) as first) as shops
-    cross join (${domainState}) as domains`))!;
-}
-
 /** Every shop has a host when private, so a new one and a deleted one count too. */
-async function readPrivateState(db: Queries): Promise<State> {
-  return (await db.one<State>(sql`
-    select shops.*, domains.*
-    from (
-      select count(*) as shops, max(created_at) as "newestShop",
-        coalesce(sum(hashtextextended(shop_id, 0)), 0)::text as ids
-      from shop
-    ) as shops
-    cross join (${domainState}) as domains`))!;
-}
+const privateState = sql`
+  select shops.*, domains.*
+  from (
+    select count(*) as shops, max(created_at) as "newestShop",
+      coalesce(sum(hashtextextended(shop_id, 0)), 0)::text as ids
+    from shop
+  ) as shops
+  cross join (${domainState}) as domains`;
 
 function findDomains(db: Queries) {
   return db.many<{ host: string; shopId: string }>(sql`

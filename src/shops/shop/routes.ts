@@ -24,8 +24,8 @@ const Shop = Type.Object(
       examples: ['https://shop.example/shop/DemoShop'],
     }),
     mboUrl: Type.String({
-      description: 'Address where the merchant finds the shop.',
-      examples: ['https://shop.example/#DemoShop'],
+      description: 'Address where the merchant runs the shop.',
+      examples: ['https://shop.example/admin/shops/DemoShop'],
     }),
     isInEU: Type.Boolean({ description: 'The shop sits in the European Union.', examples: [true] }),
     countryCode2: Type.String({ description: 'ISO 3166-1 alpha-2.', examples: ['DE'] }),
@@ -62,7 +62,7 @@ export function toShop(settings: Settings, locale: string, origin: string): Stat
     // A file of our own is kept without the host it is served from.
     logoUrl: settings.logoUrl?.startsWith('/') ? origin + settings.logoUrl : settings.logoUrl,
     sfUrl: storefrontUrl(origin, settings),
-    mboUrl: `${origin}/#${shopId}`,
+    mboUrl: `${origin}/admin/shops/${shopId}`,
     isInEU: isInEu(settings.country),
     countryCode2: settings.country,
   };

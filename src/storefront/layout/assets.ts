@@ -4,17 +4,21 @@ import type { FastifyInstance } from 'fastify';
 
 const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' };
 
-interface Asset {
+export interface Asset {
   path: string;
   type: string;
   content: Buffer;
 }
 
-/** The address holds a hash of the content: browsers keep the file for ever, and ask for a new one by its new name. */
-function asset(name: string, extension: keyof typeof TYPES): Asset {
+/** A file of our own, without what only people need. */
+export function asset(name: string, extension: keyof typeof TYPES): Asset {
   const source = readFileSync(new URL(`../../../assets/${name}.${extension}`, import.meta.url), 'utf8');
   const short = withoutLayout(source);
-  const content = Buffer.from(extension === 'css' ? withoutLineBreaks(short) : short);
+  return toAsset(name, extension, Buffer.from(extension === 'css' ? withoutLineBreaks(short) : short));
+}
+
+/** The address holds a hash of the content: browsers keep the file for ever, and ask for a new one by its new name. */
+export function toAsset(name: string, extension: keyof typeof TYPES, content: Buffer): Asset {
   const version = hash('sha256', content, 'base64url').slice(0, 12);
   return { path: `/assets/${name}.${version}.${extension}`, type: TYPES[extension], content };
 }
@@ -39,8 +43,8 @@ export const STYLESHEET = asset('storefront', 'css');
 export const SCRIPT = asset('storefront', 'js');
 export const PASSKEY_SCRIPT = asset('passkeys', 'js');
 
-export function assetRoutes(app: FastifyInstance): void {
-  for (const { path, type, content } of [STYLESHEET, SCRIPT, PASSKEY_SCRIPT]) {
+export function assetRoutes(app: FastifyInstance, assets: readonly Asset[]): void {
+  for (const { path, type, content } of assets) {
     app.get(path, { schema: { hide: true } }, async (_request, reply) =>
       reply.type(type).header('cache-control', 'public, max-age=31536000, immutable').send(content),
     );

@@ -1,0 +1,175 @@
+import { html, type Markup, type Part } from '../../http/html.ts';
+import type { Draft } from '../pages.ts';
+
+/**
+ * The fields of forms. Each takes the `draft` of a form that was refused, and then shows what was typed instead of the
+ * stored value: nothing that somebody typed is lost.
+ */
+interface AnyField {
+  name: string;
+  label: string;
+  /** Stands below the field. */
+  hint?: Part;
+  draft?: Draft | undefined;
+  isRequired?: boolean;
+  isDisabled?: boolean;
+}
+
+export interface TextField extends AnyField {
+  value?: string | number | null | undefined;
+  type?:
+    | 'text'
+    | 'email'
+    | 'password'
+    | 'url'
+    | 'tel'
+    | 'number'
+    | 'date'
+    | 'search'
+    | 'datetime-local'
+    | 'color';
+  autocomplete?: string;
+  /** `numeric` and `decimal` bring up digits on phones. */
+  inputMode?: 'numeric' | 'decimal';
+  maxLength?: number;
+  placeholder?: string;
+  /** Stands behind the field: a currency, a unit. */
+  unit?: string | undefined;
+}
+
+export function textField({ type = 'text', unit, ...field }: TextField): Markup {
+  const value = type === 'password' ? '' : (field.draft?.field(field.name) ?? field.value ?? '');
+  return labelled(
+    field,
+    html`<span class="${unit === undefined ? 'input' : 'input with-unit'}"
+      ><input
+        type="${type}"
+        name="${field.name}"
+        id="${idOf(field)}"
+        value="${value}"
+        ${field.autocomplete !== undefined && html`autocomplete="${field.autocomplete}"`}
+        ${field.inputMode !== undefined && html`inputmode="${field.inputMode}"`}
+        ${field.maxLength !== undefined && html`maxlength="${field.maxLength}"`}
+        ${field.placeholder !== undefined && html`placeholder="${field.placeholder}"`}
+        ${common(field)}
+      />${unit !== undefined && html`<span class="unit">${unit}</span>`}</span
+    >`,
+  );
+}
+
+export interface LongTextField extends AnyField {
+  value?: string | null | undefined;
+  rows?: number;
+  maxLength?: number;
+  /** Of code: a font in which all characters are as wide. */
+  isCode?: boolean;
+}
+
+export function longTextField({ rows = 4, isCode, ...field }: LongTextField): Markup {
+  return labelled(
+    field,
+    html`<textarea
+      name="${field.name}"
+      id="${idOf(field)}"
+      rows="${rows}"
+      ${isCode && html`class="code" spellcheck="false"`}
+      ${field.maxLength !== undefined && html`maxlength="${field.maxLength}"`}
+      ${common(field)}
+    >
+${field.draft?.field(field.name) ?? field.value ?? ''}</textarea>`,
+  );
+}
+
+export interface Choice {
+  value: string;
+  text: string;
+}
+
+export interface ChoiceField extends AnyField {
+  value?: string | null | undefined;
+  choices: readonly Choice[];
+  /** What stands for no choice; without it one is always chosen. */
+  empty?: string;
+}
+
+export function choiceField({ choices, empty, ...field }: ChoiceField): Markup {
+  const chosen = field.draft?.field(field.name) ?? field.value ?? '';
+  const all = empty === undefined ? choices : [{ value: '', text: empty }, ...choices];
+  return labelled(
+    field,
+    html`<select name="${field.name}" id="${idOf(field)}" ${common(field)}>
+      ${all.map(
+        ({ value, text }) =>
+          html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`,
+      )}
+    </select>`,
+  );
+}
+
+export interface TickField extends Omit<AnyField, 'isRequired'> {
+  value?: boolean;
+  /** What the field sends when it is ticked; `yes` if it is missing. */
+  sends?: string;
+}
+
+export function tickField({ value = false, sends = 'yes', ...field }: TickField): Markup {
+  const isTicked = field.draft ? field.draft.fieldList(field.name).includes(sends) : value;
+  return html`<div class="field tick">
+    <label
+      ><input
+        type="checkbox"
+        name="${field.name}"
+        value="${sends}"
+        ${isTicked && html`checked`}
+        ${field.isDisabled && html`disabled`}
+      />
+      ${field.label}</label
+    >
+    ${field.hint !== undefined && html`<p class="hint">${field.hint}</p>`}
+  </div>`;
+}
+
+/** What is wrong with a form, where people look first. */
+export function problemOf(draft: Draft | undefined): Markup | undefined {
+  return draft && html`<p class="problem" role="alert">${draft.problem}</p>`;
+}
+
+/** A form that is one button. `fields` are sent along; `confirm` is asked before, where scripts run. */
+export function buttonForm({
+  action,
+  text,
+  fields = {},
+  kind,
+  confirm,
+}: {
+  action: string;
+  text: string;
+  fields?: Readonly<Record<string, string>>;
+  kind?: 'main' | 'danger' | 'link';
+  confirm?: string;
+}): Markup {
+  return html`<form
+    method="post"
+    action="${action}"
+    ${confirm !== undefined && html`data-confirm="${confirm}"`}
+  >
+    ${Object.entries(fields).map(
+      ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+    )}
+    <button class="${kind ?? ''}">${text}</button>
+  </form>`;
+}
+
+function labelled(field: AnyField, input: Markup): Markup {
+  return html`<div class="field">
+    <label for="${idOf(field)}">${field.label}</label>
+    ${input} ${field.hint !== undefined && html`<p class="hint" id="${idOf(field)}-hint">${field.hint}</p>`}
+  </div>`;
+}
+
+function common(field: AnyField): Markup {
+  return html`${field.isRequired && html`required`} ${field.isDisabled && html`disabled`}
+  ${field.hint !== undefined && html`aria-describedby="${idOf(field)}-hint"`}`;
+}
+
+const idOf = ({ name }: AnyField) => `field-${name}`;

@@ -1,0 +1,24 @@
+import { html, type Markup } from '../../http/html.ts';
+import type { Language } from '../messages.ts';
+
+/** How people write numbers and dates. English of which country? Of the one whose dates have the day first. */
+const REGIONS: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE', fr: 'fr-FR' };
+
+/** `3 Nov 2026`; the time is in the title. */
+export function dayText(moment: Date, language: Language): Markup {
+  return html`<time datetime="${moment.toISOString()}" title="${momentText(moment, language)}"
+    >${moment.toLocaleDateString(REGIONS[language], { day: 'numeric', month: 'short', year: 'numeric' })}</time
+  >`;
+}
+
+/** `3 Nov 2026, 14:05` */
+export function momentText(moment: Date, language: Language): string {
+  return moment.toLocaleString(REGIONS[language], { dateStyle: 'medium', timeStyle: 'short' });
+}
+
+export type ChipKind = 'good' | 'warning' | 'bad' | 'neutral';
+
+/** A state in one or two words. */
+export function chip(text: string, kind: ChipKind = 'neutral'): Markup {
+  return html`<span class="chip ${kind}">${text}</span>`;
+}

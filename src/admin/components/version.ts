@@ -1,0 +1,21 @@
+import { hash } from 'node:crypto';
+import { conflict } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import type { FormRequest } from '../pages.ts';
+import type { Words } from '../messages.ts';
+
+/**
+ * Two people at once: a form says which state of a thing it was made from, and is refused when somebody else has changed
+ * the thing since. Whoever sends it again, with the current state in front of them, means it.
+ */
+export function versionField(thing: unknown): Markup {
+  return html`<input type="hidden" name="version" value="${versionOf(thing)}" />`;
+}
+
+export function requireUnchanged(form: FormRequest, thing: unknown, words: Words): void {
+  if (form.field('version') !== versionOf(thing)) throw conflict(words.layout.changedMeanwhile);
+}
+
+export function versionOf(thing: unknown): string {
+  return hash('sha256', JSON.stringify(thing), 'base64url').slice(0, 22);
+}

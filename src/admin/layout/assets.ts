@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { asset, toAsset, type Asset } from '../../storefront/layout/assets.ts';
+
+export type { Asset };
+
+const { resolve } = createRequire(import.meta.url);
+
+export const STYLESHEET = asset('admin', 'css');
+export const SCRIPT = asset('admin', 'js');
+
+/** Replaces parts of a page without a reload, where attributes say so. */
+export const HTMX = toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/htmx.min.js')));
+
+/** Draws charts. */
+export const UPLOT = toAsset('uplot', 'js', readFileSync(resolve('uplot/dist/uPlot.iife.min.js')));
+export const UPLOT_STYLESHEET = toAsset('uplot', 'css', readFileSync(resolve('uplot/dist/uPlot.min.css')));
+
+export const ASSETS: readonly Asset[] = [STYLESHEET, SCRIPT, HTMX, UPLOT, UPLOT_STYLESHEET];
+
+/**
+ * Scripts and styles are files of this service and nothing else, so that no text which somebody wrote can become one;
+ * what htmx could evaluate is forbidden by it as well. Pictures of products may lie in a store of their own.
+ */
+export const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // uPlot places its parts with style attributes, which the scripts of this service alone can set.
+  "style-src 'self'",
+  "img-src 'self' data: blob: https: http:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "frame-src 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');

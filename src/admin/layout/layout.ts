@@ -1,0 +1,136 @@
+import { encodeHtml, html, type Markup } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import type { AdminPage, Notice } from '../page.ts';
+import { to, type ShopVisit, type Visit } from '../visit.ts';
+import { HTMX, SCRIPT, STYLESHEET } from './assets.ts';
+import { MENU_ICONS, OPEN_ICON, SEARCH_ICON, USER_ICON } from './icons.ts';
+import { MENU, type MenuEntry } from './menu.ts';
+
+const ICON =
+  "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='4' fill='%230b5d66'/></svg>";
+
+/** htmx may not set styles of its own, and a refusal replaces what was asked for like any other answer. */
+const HTMX_CONFIG = JSON.stringify({ includeIndicatorCSS: false, defaultTimeout: 30_000 });
+
+/** The whole document: what a page says, and the layout around it. */
+export function documentBytes(visit: Visit<'anybody'> | ShopVisit, page: AdminPage): Buffer {
+  const { language, words } = visit;
+  const isOfShop = 'shopId' in visit;
+  return encodeHtml`<!doctype html>
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <meta name="htmx-config" content="${HTMX_CONFIG}" />
+        <title>${page.title} | ${isOfShop ? shopName(visit) : 'Kontor'}</title>
+        <link rel="icon" href="${ICON}" />
+        <link rel="stylesheet" href="${STYLESHEET.path}" />
+        <script src="${HTMX.path}" defer></script>
+        <script src="${SCRIPT.path}" defer></script>
+        ${(page.scripts ?? []).map(({ path, type }) => pageAsset(path, type))}
+      </head>
+      <body class="${isOfShop ? 'with-menu' : 'alone'}">
+        <a class="skip" href="#main">${words.layout.skip}</a>
+        ${isOfShop ? header(visit, page.menu) : brandHeader(visit)}
+        <main id="main" tabindex="-1">
+          ${page.trail && trail(page.trail, words.layout.trail)}
+          <div class="title">
+            <h1>${page.title}</h1>
+            ${page.actions && html`<div class="actions">${page.actions}</div>`}
+          </div>
+          <div id="notices" aria-live="polite">${visit.notice && notice(visit.notice, words.layout.undo)}</div>
+          ${page.main}
+        </main>
+      </body>
+    </html>
+  `;
+}
+
+function pageAsset(path: string, type: string): Markup {
+  return type.startsWith('text/css')
+    ? html`<link rel="stylesheet" href="${path}" />`
+    : html`<script src="${path}" defer></script>`;
+}
+
+function shopName({ settings, locale, shopId }: ShopVisit): string {
+  return textIn(settings.name, locale, settings.defaultLocale) ?? shopId;
+}
+
+function brandHeader({ user, words }: Visit<'anybody'> | ShopVisit): Markup {
+  return html`<header class="top">
+    <a class="brand" href="/admin">Kontor</a>
+    ${user && html`<a href="/admin/account">${USER_ICON} ${words.layout.account}</a>`}
+  </header>`;
+}
+
+function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
+  const words = visit.words.layout;
+  const entries = MENU.filter(({ permission }) => permission === 'member' || visit.may(permission));
+  return html`<header class="top">
+      <a class="brand" href="${visit.base}">${shopName(visit)}</a>
+      <form class="search" role="search" action="${to(visit, '/search')}" method="get">
+        ${SEARCH_ICON}
+        <input
+          type="search"
+          name="q"
+          id="search"
+          maxlength="100"
+          autocomplete="off"
+          aria-label="${words.search}"
+          placeholder="${words.searchHint}"
+          hx-get="${to(visit, '/search')}"
+          hx-trigger="input changed delay:200ms"
+          hx-target="#found"
+          hx-select="#found"
+          hx-swap="outerHTML"
+        />
+        <div id="found"></div>
+      </form>
+      <a class="quiet" href="${visit.storefront}" target="_blank" rel="noopener"
+        >${OPEN_ICON} ${words.storefront}</a
+      >
+      <details class="user">
+        <summary aria-label="${words.account}">${USER_ICON}</summary>
+        <div class="popover">
+          <p class="quiet">${visit.user.email}</p>
+          <a href="/admin">${words.shops}</a>
+          <a href="/admin/account">${words.account}</a>
+          <form method="post" action="/admin/sign-out"><button class="link">${words.signOut}</button></form>
+        </div>
+      </details>
+    </header>
+    <nav class="menu" aria-label="${words.menu}">
+      <ul>
+        ${entries.map(
+          ({ name, path }) =>
+            html`<li>
+              <a href="${to(visit, path)}" ${name === current && html`aria-current="page"`}
+                >${MENU_ICONS[name]} <span>${words.menuEntries[name]}</span></a
+              >
+            </li>`,
+        )}
+      </ul>
+    </nav>`;
+}
+
+function trail(steps: readonly { href: string; text: string }[], label: string): Markup {
+  return html`<nav class="trail" aria-label="${label}">
+    ${steps.map(({ href, text }) => html`<a href="${href}">${text}</a> › `)}
+  </nav>`;
+}
+
+function notice({ text, undo }: Notice, undoWord: string): Markup {
+  return html`<div class="notice" role="status">
+    <span>${text}</span>
+    ${
+      undo &&
+      html`<form method="post" action="${undo.action}">
+        ${Object.entries(undo.fields).map(
+          ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+        )}
+        <button class="link">${undoWord}</button>
+      </form>`
+    }
+  </div>`;
+}

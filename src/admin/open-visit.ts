@@ -1,0 +1,150 @@
+import type { FastifyRequest } from 'fastify';
+import { isPrivate, type Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import { forbidden, notFound } from '../http/errors.ts';
+import { isFromThisMachine } from '../http/forwarded.ts';
+import type { InternalCall } from '../http/internal-call.ts';
+import { originOf, storefrontUrl } from '../http/links.ts';
+import { readingLocale } from '../http/locale.ts';
+import type { RateLimiter } from '../http/rate-limit.ts';
+import { SCOPES } from '../http/scopes.ts';
+import { findSettings } from '../shops/settings/settings.ts';
+import type { ShopHosts } from '../shops/shop/hosts.ts';
+import { isLanguage, LANGUAGES, words, type Language } from './messages.ts';
+import type { NoticeCookie } from './notice-cookie.ts';
+import { permissionsOf, type Permission } from './users/permissions.ts';
+import { findRole, findSignedInUser, touchSession, type SignedInUser } from './users/queries.ts';
+import type { ShopVisit, Visit } from './visit.ts';
+
+export interface AdminDeps {
+  db: Database;
+  config: Config;
+  limiter: RateLimiter;
+  hosts: ShopHosts;
+  call: InternalCall;
+}
+
+export interface OpenDeps extends AdminDeps {
+  key: Buffer;
+  notices: NoticeCookie;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The visit of a request for a page of the admin; undefined until it is known who asks. */
+    adminVisit?: Visit<'anybody'> | ShopVisit;
+    /** The token that the response signs the browser in with; null: it signs it out. */
+    adminToken?: string | null;
+  }
+}
+
+/** Under https no other host can plant a cookie with this prefix. */
+export function adminCookie(origin: string): { name: string; path: string; secure: boolean } {
+  return origin.startsWith('https:')
+    ? { name: '__Host-admin', path: '/', secure: true }
+    : { name: 'admin', path: '/admin', secure: false };
+}
+
+/** Sessions are touched to some minutes, so that not every page writes. */
+const TOUCH_AFTER = 5 * 60_000;
+
+/** Turns a request into a visit: who asks, and in which language. */
+export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promise<Visit<'anybody'>> {
+  const { db, config, key, notices } = deps;
+  if (request.url.includes('%00')) throw notFound();
+  const origin = originOf(request, config.PUBLIC_URL?.replace(/\/$/, ''));
+  const { name } = adminCookie(origin);
+  const user = await findSignedInUser(db, request.cookies[name]);
+  if (user && db.now.getTime() - user.seenAt.getTime() > TOUCH_AFTER) await touchSession(db, user.sessionId);
+  const language = languageOf(user, request.headers['accept-language']);
+  const visit: Visit<'anybody'> = {
+    db,
+    config,
+    key,
+    origin,
+    isLocal: isPrivate(config) && isFromThisMachine(request),
+    language,
+    words: words(language),
+    notice: notices.read(request.cookies[notices.nameAt(origin)], user),
+    user,
+    setToken: (token) => {
+      request.adminToken = token;
+    },
+  };
+  request.adminVisit = visit;
+  return visit;
+}
+
+const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+
+/** A shop in which the person does not work looks like one that does not exist. */
+export async function openShopVisit(
+  request: FastifyRequest,
+  visit: Visit<'signed in'>,
+  permission: Permission | 'member',
+  deps: OpenDeps,
+): Promise<ShopVisit> {
+  const { shopId } = request.params as { shopId: string };
+  if (!SHOP_ID.test(shopId)) throw notFound();
+  const { user } = visit;
+  const role = await findRole(deps.db, shopId, user.userId);
+  const settings = role && (await findSettings(deps.db, shopId));
+  if (!settings) throw notFound();
+  const permissions = permissionsOf(role);
+  const shopVisit: ShopVisit = {
+    ...visit,
+    user,
+    shopId,
+    settings,
+    role,
+    may: (needed) => permissions.has(needed),
+    locale: readingLocale(localeOf(visit.language, settings.locales), settings),
+    base: `/admin/shops/${shopId}`,
+    storefront: storefrontAddress(visit.origin, shopId, settings.domains, deps.hosts),
+    call: (method, path, options) =>
+      deps.call({ shopId, app: callerOf(user, permissions) }, method, path, {
+        ...options,
+        host: request.headers.host ?? 'localhost',
+      }),
+  };
+  request.adminVisit = shopVisit;
+  if (permission !== 'member' && !permissions.has(permission)) {
+    throw forbidden(visit.words.layout.missingPermission({ role: visit.words.roles[role] }));
+  }
+  return shopVisit;
+}
+
+/** The operations know a person as they know an app. */
+function callerOf({ userId, email }: SignedInUser, permissions: ReadonlySet<Permission>) {
+  return {
+    appId: userId,
+    name: email,
+    tokenHash: `user ${userId}`,
+    scopes: new Set(SCOPES.filter((scope) => permissions.has(scope))),
+    rateKey: `user/${userId}`,
+    expiresAt: null,
+    networks: null,
+  };
+}
+
+function storefrontAddress(origin: string, shopId: string, domains: readonly string[], hosts: ShopHosts) {
+  const localHost = domains.length === 0 ? hosts.localHostOf(shopId) : undefined;
+  const { hostname, port } = new URL(origin);
+  if (localHost !== undefined && hostname === 'localhost') {
+    return `http://${localHost}${port === '' ? '' : `:${port}`}`;
+  }
+  return storefrontUrl(origin, { shopId, domains });
+}
+
+function languageOf(user: SignedInUser | undefined, accepted = ''): Language {
+  if (user?.language && isLanguage(user.language)) return user.language;
+  const wanted = accepted
+    .slice(0, 200)
+    .split(',')
+    .map((range) => range.trim().slice(0, 2).toLowerCase());
+  return wanted.find(isLanguage) ?? LANGUAGES[0];
+}
+
+function localeOf(language: Language, locales: readonly string[]): string | undefined {
+  return locales.find((locale) => locale.startsWith(language));
+}

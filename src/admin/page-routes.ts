@@ -1,0 +1,316 @@
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Readable } from 'node:stream';
+import { Type } from 'typebox';
+import { forbidden, isRefusal, notFound } from '../http/errors.ts';
+import { refusalOf } from '../http/failures.ts';
+import { addressCaller, countCall } from '../http/rate-limit.ts';
+import { Nullable } from '../http/schemas.ts';
+import { documentBytes } from './layout/layout.ts';
+import { CONTENT_SECURITY_POLICY } from './layout/assets.ts';
+import { errorPage } from './error-page.ts';
+import { adminCookie, openShopVisit, openVisit, type OpenDeps } from './open-visit.ts';
+import { Redirect, type AdminFile, type AdminPage, type Notice } from './page.ts';
+import type { Draft, Form, FormRequest, Options, PageRequest, Pages, ShopPages } from './pages.ts';
+import type { Permission } from './users/permissions.ts';
+import { SESSION_LIFETIME, type SignedInUser } from './users/queries.ts';
+import type { Audience, ShopVisit, Visit } from './visit.ts';
+
+/** Fields that a page does not know are ignored, and a form that is a button alone has none. */
+const FormBody = Nullable(Type.Object({}));
+
+const MINUTE = 60_000;
+/** How long a password that was typed lasts for the page of something dangerous, and for its form a little longer. */
+const CONFIRMED_FOR = { page: 15 * MINUTE, form: 45 * MINUTE };
+
+const MAX_REQUESTS_PER_HOUR = 20_000;
+
+type AnyVisit = Visit<'anybody'> | ShopVisit;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may open a page of the admin. */
+    admin?: { audience: Audience } | { permission: Permission | 'member' };
+  }
+}
+
+/** The pages of the admin, as modules register them. Every one of them names who may open it. */
+export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Pages; shopPages: ShopPages } {
+  const { limiter, config } = deps;
+
+  const countRequest = async ({ ip }: FastifyRequest) => {
+    if (config.RATE_LIMIT_ANONYMOUS === 0) return;
+    await countCall(limiter, `admin/${addressCaller(ip)}`, MAX_REQUESTS_PER_HOUR);
+  };
+
+  const isWithinLimit: FormRequest['isWithinLimit'] = async (name, perHour) => {
+    if (config.RATE_LIMIT_ANONYMOUS === 0) return true;
+    try {
+      await countCall(limiter, `admin-form/${name}`, perHour);
+      return true;
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return false;
+    }
+  };
+
+  const toFormRequest = (request: FastifyRequest): FormRequest => {
+    const body = (request.body ?? {}) as Record<string, unknown>;
+    const fieldList = (name: string) =>
+      [Object.hasOwn(body, name) ? body[name] : []]
+        .flat()
+        .filter((value): value is string => typeof value === 'string');
+    return {
+      ...toPageRequest(request),
+      field: (name) => fieldList(name)[0]?.trim() ?? '',
+      fieldList,
+      fieldNames: Object.keys(body),
+      userAgent: request.headers['user-agent'] ?? '',
+      isWithinLimit,
+      address: request.ip,
+    };
+  };
+
+  /** undefined: whoever asks is sent to sign in, or to show again who it is. */
+  const admitted = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    audience: Audience,
+    asksAgain: boolean | undefined,
+  ): Promise<Visit<'anybody'> | undefined> => {
+    await countRequest(request);
+    const visit = await openVisit(request, deps);
+    if (request.method === 'POST') requireOwnForm(request, visit.origin);
+    if (audience === 'anybody') return visit;
+    const { user } = visit;
+    const way = request.method === 'GET' ? request.url : backToForm(request);
+    if (!user) {
+      await reply.redirect(`/admin/sign-in?${new URLSearchParams({ to: way }).toString()}`, 303);
+      return undefined;
+    }
+    if (audience === 'host' && !user.isHost) throw notFound();
+    if (asksAgain && !isConfirmed(user, request, deps.db.now)) {
+      await reply.redirect(`/admin/confirm?${new URLSearchParams({ to: way }).toString()}`, 303);
+      return undefined;
+    }
+    return visit;
+  };
+
+  const respond = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    visit: AnyVisit,
+    answer: AdminPage | Redirect,
+  ) => {
+    writeToken(request, reply, visit);
+    if (answer instanceof Redirect) {
+      if (answer.notice) writeNotice(reply, visit, answer.notice);
+      return reply.redirect(answer.href, 303);
+    }
+    if (visit.notice) clearNotice(reply, visit);
+    return sendPage(reply, visit, answer);
+  };
+
+  const writeNotice = (reply: FastifyReply, { origin, user }: AnyVisit, notice: Notice) => {
+    const { path, secure } = adminCookie(origin);
+    const options = { path, secure, httpOnly: true, sameSite: 'lax', maxAge: 60 } as const;
+    reply.setCookie(deps.notices.nameAt(origin), deps.notices.write(notice, user), options);
+  };
+
+  const clearNotice = (reply: FastifyReply, { origin }: AnyVisit) => {
+    const { path, secure } = adminCookie(origin);
+    reply.clearCookie(deps.notices.nameAt(origin), { path, secure, httpOnly: true, sameSite: 'lax' });
+  };
+
+  /** Shows the page of a form again that was refused, with what was typed. */
+  const saved = async <V extends AnyVisit>(
+    request: FastifyRequest,
+    visit: V,
+    { show, save }: Form<V>,
+  ): Promise<AdminPage | Redirect> => {
+    const form = toFormRequest(request);
+    try {
+      return await save(visit, form);
+    } catch (error) {
+      const refusal = refusalOf(error as Error, request);
+      if (refusal.status >= 500 || refusal.status === 404) throw error;
+      const draft: Draft = { field: form.field, fieldList: form.fieldList, problem: refusal.message };
+      return { ...(await show(visit, form, draft)), status: refusal.status };
+    }
+  };
+
+  type Admission = NonNullable<FastifyContextConfig['admin']>;
+  const pageRoute = (admin: Admission) => ({ schema: { hide: true }, config: { admin } });
+  const formRoute = (admin: Admission) => ({
+    schema: { hide: true, body: FormBody },
+    config: { admin, takesForm: true },
+  });
+
+  const pages: Pages = {
+    get(path, audience, handler, { asksAgain }: Options = {}) {
+      app.get(`/admin${path}`, pageRoute({ audience }), async (request, reply) => {
+        const visit = await admitted(request, reply, audience, asksAgain);
+        if (!visit) return reply;
+        return respond(request, reply, visit, await handler(visit as never, toPageRequest(request)));
+      });
+    },
+    post(path, audience, handler, { asksAgain }: Options = {}) {
+      app.post(`/admin${path}`, formRoute({ audience }), async (request, reply) => {
+        const visit = await admitted(request, reply, audience, asksAgain);
+        if (!visit) return reply;
+        return respond(request, reply, visit, await handler(visit as never, toFormRequest(request)));
+      });
+    },
+    form(path, audience, form, { asksAgain }: Options = {}) {
+      pages.get(path, audience, form.show, { asksAgain: asksAgain ?? false });
+      app.post(`/admin${path}`, formRoute({ audience }), async (request, reply) => {
+        const visit = await admitted(request, reply, audience, asksAgain);
+        if (!visit) return reply;
+        return respond(request, reply, visit, await saved(request, visit, form as Form<Visit<'anybody'>>));
+      });
+    },
+  };
+
+  const admittedToShop = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    permission: Permission | 'member',
+    asksAgain?: boolean,
+  ) => {
+    const visit = await admitted(request, reply, 'signed in', asksAgain);
+    return visit && openShopVisit(request, visit as Visit<'signed in'>, permission, deps);
+  };
+
+  const shopPages: ShopPages = {
+    get(path, permission, handler, { asksAgain }: Options = {}) {
+      app.get(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
+        const visit = await admittedToShop(request, reply, permission, asksAgain);
+        if (!visit) return reply;
+        return respond(request, reply, visit, await handler(visit, toPageRequest(request)));
+      });
+    },
+    post(path, permission, handler, { asksAgain }: Options = {}) {
+      app.post(`/admin/shops/:shopId${path}`, formRoute({ permission }), async (request, reply) => {
+        const visit = await admittedToShop(request, reply, permission, asksAgain);
+        if (!visit) return reply;
+        return respond(request, reply, visit, await handler(visit, toFormRequest(request)));
+      });
+    },
+    form(path, { read, write }, form, { asksAgain }: Options = {}) {
+      shopPages.get(path, read, form.show, { asksAgain: asksAgain ?? false });
+      app.post(`/admin/shops/:shopId${path}`, formRoute({ permission: write }), async (request, reply) => {
+        const visit = await admittedToShop(request, reply, write, asksAgain);
+        if (!visit) return reply;
+        return respond(request, reply, visit, await saved(request, visit, form));
+      });
+    },
+    file(path, permission, handler) {
+      app.get(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
+        const visit = await admittedToShop(request, reply, permission);
+        if (!visit) return reply;
+        return sendFile(reply, await handler(visit, toPageRequest(request)));
+      });
+    },
+    upload(path, permission, handler) {
+      void app.register(async (scope) => {
+        scope.removeAllContentTypeParsers();
+        // The operation that takes the file reads it, with its own limits.
+        scope.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
+        scope.post(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
+          const visit = await admittedToShop(request, reply, permission);
+          if (!visit) return reply;
+          const { 'content-type': type, 'content-length': length } = request.headers;
+          const upload = { content: request.body as Readable, type: type!, length };
+          return sendFile(reply, await handler(visit, { ...toPageRequest(request), upload }));
+        });
+      });
+    },
+  };
+  return { pages, shopPages };
+}
+
+function toPageRequest(request: FastifyRequest): PageRequest {
+  const query = request.query as Record<string, string | string[]>;
+  const queryList = (name: string) => (Object.hasOwn(query, name) ? [query[name]!].flat() : []);
+  return {
+    params: request.params as Record<string, string>,
+    queryList,
+    query: (name) => queryList(name)[0],
+    search: request.url.split('?', 2)[1] ?? '',
+  };
+}
+
+/** The page on which a form stood, if it is one of the admin. */
+function backToForm({ headers }: FastifyRequest): string {
+  const { referer } = headers;
+  if (referer === undefined || !URL.canParse(referer)) return '/admin';
+  const { pathname, search } = new URL(referer);
+  return pathname.startsWith('/admin/') ? pathname + search : '/admin';
+}
+
+function isConfirmed({ confirmedAt }: SignedInUser, { method }: FastifyRequest, now: Date): boolean {
+  const limit = method === 'GET' ? CONFIRMED_FOR.page : CONFIRMED_FOR.form;
+  return now.getTime() - confirmedAt.getTime() < limit;
+}
+
+/**
+ * Another site, and the pages of a shop, can send a form to us in the person's name, but they can't claim that it stood
+ * on a page of the admin, because the browser itself names the origin. A form without an origin is refused.
+ */
+function requireOwnForm({ headers, host }: FastifyRequest, origin: string): void {
+  const site = headers['sec-fetch-site'];
+  const sender =
+    headers.origin !== undefined && URL.canParse(headers.origin) ? new URL(headers.origin).host : '';
+  const isOurs =
+    [new URL(origin).host, host].includes(sender) && (site === undefined || site === 'same-origin');
+  if (!isOurs) throw forbidden('The form does not come from the admin');
+}
+
+function writeToken(request: FastifyRequest, reply: FastifyReply, { origin }: AnyVisit): void {
+  const token = request.adminToken;
+  if (token === undefined) return;
+  const { name, path, secure } = adminCookie(origin);
+  const options = { path, httpOnly: true, sameSite: 'lax', secure } as const;
+  if (token === null) reply.clearCookie(name, options);
+  else reply.setCookie(name, token, { ...options, maxAge: SESSION_LIFETIME / 1000 });
+}
+
+const PAGE_HEADERS = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  // Nobody sees a page with the back button after somebody has signed out.
+  'cache-control': 'no-store',
+  // Not no-referrer: with it, browsers would not say where our own forms come from.
+  'referrer-policy': 'same-origin',
+};
+
+export function sendPage(reply: FastifyReply, visit: AnyVisit, page: AdminPage): FastifyReply {
+  return reply
+    .code(page.status ?? 200)
+    .type('text/html; charset=utf-8')
+    .headers(PAGE_HEADERS)
+    .send(documentBytes(visit, page));
+}
+
+function sendFile(reply: FastifyReply, { type, content, fileName }: AdminFile): FastifyReply {
+  // Shown inside of our own pages only. What a customer or an app wrote may be in it, so it runs no script.
+  return reply
+    .type(type)
+    .headers({
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
+      'x-frame-options': 'SAMEORIGIN',
+      'cache-control': 'no-store',
+      ...(fileName !== undefined && {
+        'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}`,
+      }),
+    })
+    .send(content);
+}
+
+/** Everything that was thrown becomes a page, in the layout as far as it is known who asks. */
+export function sendFailure(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const refusal = refusalOf(error, request);
+  if (refusal.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
+  reply.headers(refusal.headers);
+  const visit = request.adminVisit;
+  if (!visit) return reply.code(refusal.status).type('text/plain').send(refusal.message);
+  return sendPage(reply, visit, errorPage(visit, refusal));
+}

@@ -1,0 +1,45 @@
+import type { Readable } from 'node:stream';
+import type { Markup } from '../http/html.ts';
+import type { Asset } from './layout/assets.ts';
+import type { MenuEntry } from './layout/menu.ts';
+
+/** A page as its handler returns it. The layout renders what is around it. */
+export interface AdminPage {
+  title: string;
+  /** The entry of the menu that is marked. */
+  menu?: MenuEntry;
+  /** The pages above this one, from the list to the page itself: `Orders › 1003`. */
+  trail?: readonly { href: string; text: string }[];
+  /** Buttons beside the title. */
+  actions?: Markup | undefined;
+  main: Markup;
+  /** Scripts that only this page needs. */
+  scripts?: readonly Asset[];
+  status?: number;
+}
+
+/** What the next page says once. */
+export interface Notice {
+  text: string;
+  /** A form that takes the change back: where it is sent, and its fields. */
+  undo?: { action: string; fields: Readonly<Record<string, string>> } | undefined;
+}
+
+/** The answer to a form that was saved: the browser goes to `href`, where the next page shows the notice once. */
+export class Redirect {
+  readonly href: string;
+  readonly notice: Notice | undefined;
+
+  constructor(href: string, notice?: string | Notice) {
+    this.href = href;
+    this.notice = typeof notice === 'string' ? { text: notice } : notice;
+  }
+}
+
+/** Something that is not a page: a PDF, a spreadsheet, a part of a page that a script asks for. */
+export interface AdminFile {
+  type: string;
+  content: string | Buffer | Readable;
+  /** The browser saves it under this name instead of showing it. */
+  fileName?: string;
+}

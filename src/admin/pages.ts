@@ -1,0 +1,114 @@
+import type { Readable } from 'node:stream';
+import type { AdminFile, AdminPage, Redirect } from './page.ts';
+import type { Permission } from './users/permissions.ts';
+import type { Audience, ShopVisit, Visit } from './visit.ts';
+
+export interface PageRequest {
+  /** The parameters of the path: `:orderId`. */
+  params: Readonly<Record<string, string>>;
+  /** The first value of a query parameter. */
+  query: (name: string) => string | undefined;
+  queryList: (name: string) => string[];
+  /** The part of the address behind the question mark. */
+  search: string;
+}
+
+export interface FormRequest extends PageRequest {
+  /** The trimmed value of a field; '' when it is missing. */
+  field: (name: string) => string;
+  /** All values of a field, for boxes that are ticked. */
+  fieldList: (name: string) => string[];
+  /** The names of all fields. */
+  fieldNames: readonly string[];
+  userAgent: string;
+  /** Counts one call under this key; false: there were more than so many in this hour. */
+  isWithinLimit: (key: string, perHour: number) => Promise<boolean>;
+  /** The address of the browser, for limits. */
+  address: string;
+}
+
+/** A form that was sent and refused: its page shows what was typed and what is wrong with it. */
+export interface Draft {
+  field: (name: string) => string;
+  fieldList: (name: string) => string[];
+  problem: string;
+}
+
+export interface UploadRequest extends PageRequest {
+  /** The body as it comes, to be passed on to the operation that takes it. */
+  upload: { content: Readable; type: string; length: string | undefined };
+}
+
+export interface Form<V> {
+  /** `draft` is what was refused. */
+  show: (visit: V, request: PageRequest, draft?: Draft) => Promise<AdminPage>;
+  /** A refusal that it throws is shown on the page of the form. */
+  save: (visit: V, form: FormRequest) => Promise<Redirect | AdminPage>;
+}
+
+export interface Options {
+  /**
+   * Asks for the password or passkey again unless that was shown in the last minutes: for what is dangerous. The page
+   * on which a form stands asks too, so that nothing that was typed is lost.
+   */
+  asksAgain?: boolean;
+}
+
+/**
+ * Registers the pages of a shop: `pages.get('/orders', 'orders_read', ...)` serves `/admin/shops/ID/orders` to people
+ * whose role in this shop has the permission. `member`: any role.
+ */
+export interface ShopPages {
+  get(
+    path: string,
+    permission: Permission | 'member',
+    handler: (visit: ShopVisit, request: PageRequest) => Promise<AdminPage | Redirect>,
+    options?: Options,
+  ): void;
+
+  /** A button, or a form whose page is another one. A refusal is shown as an error page, so it is for what seldom fails. */
+  post(
+    path: string,
+    permission: Permission | 'member',
+    handler: (visit: ShopVisit, form: FormRequest) => Promise<Redirect | AdminPage>,
+    options?: Options,
+  ): void;
+
+  /** A page with a form: GET shows it, POST saves it. Whoever may only read sees it without being able to save. */
+  form(
+    path: string,
+    permissions: { read: Permission | 'member'; write: Permission | 'member' },
+    form: Form<ShopVisit>,
+    options?: Options,
+  ): void;
+
+  file(
+    path: string,
+    permission: Permission | 'member',
+    handler: (visit: ShopVisit, request: PageRequest) => Promise<AdminFile>,
+  ): void;
+
+  /** Takes a form with a file from a script, and answers with a part of the page. */
+  upload(
+    path: string,
+    permission: Permission,
+    handler: (visit: ShopVisit, request: UploadRequest) => Promise<AdminFile>,
+  ): void;
+}
+
+/** The pages that belong to no shop: signing in, one's own account, the installation. Below `/admin`. */
+export interface Pages {
+  get<A extends Audience>(
+    path: string,
+    audience: A,
+    handler: (visit: Visit<A>, request: PageRequest) => Promise<AdminPage | Redirect>,
+    options?: Options,
+  ): void;
+  post<A extends Audience>(
+    path: string,
+    audience: A,
+    handler: (visit: Visit<A>, form: FormRequest) => Promise<Redirect | AdminPage>,
+    options?: Options,
+  ): void;
+  form<A extends Audience>(path: string, audience: A, form: Form<Visit<A>>, options?: Options): void;
+}

@@ -1,0 +1,58 @@
+import cookie from '@fastify/cookie';
+import type { FastifyContextConfig, FastifyInstance } from 'fastify';
+import { notFound } from '../http/errors.ts';
+import { installationKey } from '../shops/apps/sealing.ts';
+import { assetRoutes } from '../storefront/layout/assets.ts';
+import { sendPage as sendStartPage } from '../storefront/start-page/page.ts';
+import { startingPage } from '../storefront/start-page/start-view.ts';
+import { customers } from './customers/customers.ts';
+import { home } from './home/home.ts';
+import { ASSETS } from './layout/assets.ts';
+import { createNoticeCookie } from './notice-cookie.ts';
+import type { AdminDeps } from './open-visit.ts';
+import { createPages, sendFailure } from './page-routes.ts';
+import { signIn } from './sign-in/sign-in.ts';
+import { views } from './views/views.ts';
+
+/** A page, and who may open it. */
+export type AdminRoute = { method: string; url: string } & NonNullable<FastifyContextConfig['admin']>;
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** All pages of the admin, for the test that knocks at each of them. */
+    adminPages: readonly AdminRoute[];
+  }
+}
+
+/** Serves the pages of merchants below `/admin`, on the host of the service. */
+export async function adminRoutes(
+  app: FastifyInstance,
+  deps: AdminDeps & { isMigrated: () => boolean },
+): Promise<void> {
+  const key = await installationKey(deps.config);
+  const adminPages: AdminRoute[] = [];
+  app.decorate('adminPages', adminPages);
+  await app.register(async (scope) => {
+    await scope.register(cookie);
+    scope.addHook('onRoute', ({ method, url, config }) => {
+      if (config?.admin) adminPages.push({ method: String(method), url, ...config.admin });
+    });
+    scope.decorateRequest('adminVisit');
+    scope.decorateRequest('adminToken');
+    scope.addHook('onRequest', async (_request, reply) => {
+      if (!deps.isMigrated()) {
+        return sendStartPage(reply.code(503).headers({ 'retry-after': '1', refresh: '1' }), startingPage);
+      }
+    });
+    scope.setErrorHandler<Error>(sendFailure);
+    assetRoutes(scope, ASSETS);
+    const { pages, shopPages } = createPages(scope, { ...deps, key, notices: createNoticeCookie(key) });
+    signIn(pages);
+    home(shopPages);
+    customers(shopPages);
+    views(shopPages);
+    pages.get('/*', 'signed in', () => {
+      throw notFound();
+    });
+  });
+}

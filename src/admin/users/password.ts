@@ -1,0 +1,25 @@
+/** What OWASP recommends for argon2id: 19 MB, two rounds, about 40 ms. */
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+
+export const SHORTEST_PASSWORD = 10;
+/** A longer one would cost time without being safer. */
+export const LONGEST_PASSWORD = 200;
+
+/** Loaded with the first password, because most processes never see one. */
+const argon2 = () => import('@node-rs/argon2');
+
+export async function hashPassword(password: string): Promise<string> {
+  const { hash } = await argon2();
+  return hash(password.normalize('NFKC'), COST);
+}
+
+/** A hash that no password has, so that an unknown address costs as much time as a wrong password. */
+const NOBODY =
+  '$argon2id$v=19$m=19456,t=2,p=1$c29tZSBzYWx0IG9mIG5vYm9keQ$Zm9yIG5vYm9keSBhdCBhbGwsIG5vdCBldmVuIG9uZQ';
+
+/** null: the person is unknown, or has no password. */
+export async function isPassword(password: string, hash: string | null): Promise<boolean> {
+  const { verify } = await argon2();
+  const isRight = await verify(hash ?? NOBODY, password.slice(0, LONGEST_PASSWORD).normalize('NFKC'));
+  return hash !== null && isRight;
+}

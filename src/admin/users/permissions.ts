@@ -1,0 +1,57 @@
+import { SCOPES, type Scope } from '../../http/scopes.ts';
+
+/**
+ * What a person may do in a shop: the scopes that tokens have, for all that the API can do as well, and a few more for
+ * what only people do.
+ */
+export type Permission = Scope | (typeof ADMIN_PERMISSIONS)[number];
+
+const ADMIN_PERMISSIONS = [
+  'settings_read',
+  'settings_write',
+  /** Apps, their tokens and webhooks, and the audit log. */
+  'apps_read',
+  'apps_write',
+  /** Who works in the shop, and in which role. */
+  'users_write',
+  /** All data of the shop in one file, and its deletion. */
+  'shop_write',
+] as const;
+
+export const ROLES = ['owner', 'manager', 'catalogue', 'orders', 'accountant'] as const;
+export type Role = (typeof ROLES)[number];
+
+export function isRole(text: string): text is Role {
+  return (ROLES as readonly string[]).includes(text);
+}
+
+const ALL: readonly Permission[] = [...SCOPES, ...ADMIN_PERMISSIONS];
+
+const PERMISSIONS: Readonly<Record<Role, ReadonlySet<Permission>>> = {
+  owner: new Set(ALL),
+  manager: new Set(ALL.filter((permission) => !['users_write', 'shop_write'].includes(permission))),
+  catalogue: new Set<Permission>([
+    'products_read',
+    'products_read_batch',
+    'products_write',
+    'coupons_read',
+    'legal_read',
+    'settings_read',
+  ]),
+  orders: new Set<Permission>([
+    'orders_read',
+    'orders_write',
+    'customers_read',
+    'customers_write',
+    'carts_read',
+    'carts_price_write',
+    'coupons_read',
+    'products_read',
+    'legal_read',
+  ]),
+  accountant: new Set(ALL.filter((permission) => permission.endsWith('_read'))),
+};
+
+export function permissionsOf(role: Role): ReadonlySet<Permission> {
+  return PERMISSIONS[role];
+}

@@ -1,0 +1,39 @@
+import { badRequest, notFound } from '../../http/errors.ts';
+import { isId } from '../../kernel/ids.ts';
+import { Redirect } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { deleteView, insertView } from './queries.ts';
+
+/** Views of lists: everybody has their own. */
+export function views(pages: ShopPages): void {
+  pages.post('/views', 'member', async (visit, form) => {
+    const { db, shopId, user, words } = visit;
+    const view = {
+      list: form.field('list'),
+      name: form.field('name').slice(0, 60),
+      query: form.field('query'),
+    };
+    if (view.name === '') throw badRequest(words.list.viewName);
+    if (!/^\/[a-z/-]{1,60}$/.test(view.list) || view.query.length > 2_000)
+      throw badRequest(words.error.other);
+    await db.transaction((tx) => insertView(tx, shopId, user.userId, view));
+    return new Redirect(addressOf(visit, view), words.list.viewSaved({ name: view.name }));
+  });
+
+  pages.post('/views/:viewId/delete', 'member', async (visit, form) => {
+    const { db, shopId, user, words } = visit;
+    const viewId = form.params['viewId']!;
+    const view = isId(viewId) ? await deleteView(db, shopId, user.userId, viewId) : undefined;
+    if (!view) throw notFound();
+    const { list, name, query } = view;
+    return new Redirect(to(visit, list), {
+      text: words.list.viewDeleted({ name }),
+      undo: { action: to(visit, '/views'), fields: { list, name, query } },
+    });
+  });
+}
+
+function addressOf(visit: ShopVisit, { list, query }: { list: string; query: string }): string {
+  return to(visit, list) + (query === '' ? '' : `?${query}`);
+}

@@ -1,0 +1,67 @@
+import type { Config } from '../config.ts';
+import type { Database } from '../db/database.ts';
+import type { InternalRequest, Method } from '../http/internal-call.ts';
+import type { Settings } from '../shops/settings/settings.ts';
+import type { Language, Words } from './messages.ts';
+import type { Notice } from './page.ts';
+import type { Permission, Role } from './users/permissions.ts';
+import type { SignedInUser } from './users/queries.ts';
+
+/** Who may open a page that belongs to no shop: everybody, whoever is signed in, or whoever runs the installation. */
+export type Audience = 'anybody' | 'signed in' | 'host';
+
+/** What is known of every request for a page of the admin. */
+interface AnyVisit {
+  db: Database;
+  config: Config;
+  /** The installation key, which seals secrets. */
+  key: Buffer;
+  /** Scheme and host of the service, which the admin is on. */
+  origin: string;
+  /** Nobody but people on this machine can have sent the request. */
+  isLocal: boolean;
+  language: Language;
+  words: Words;
+  /** What the last form has to say. */
+  notice: Notice | undefined;
+  /** Signs the browser in with the token of a new session, or out with null. */
+  setToken: (token: string | null) => void;
+}
+
+export type Visit<A extends Audience = Audience> = AnyVisit & {
+  user: A extends 'anybody' ? SignedInUser | undefined : SignedInUser;
+};
+
+/** A request for a page of a shop, by somebody who works in it. */
+export interface ShopVisit extends AnyVisit {
+  user: SignedInUser;
+  shopId: string;
+  settings: Settings;
+  role: Role;
+  may: (permission: Permission) => boolean;
+  /** The language of the shop's texts that is shown: that of the person where the shop has it, else its default. */
+  locale: string;
+  /** `/admin/shops/ID` */
+  base: string;
+  /** Where the shop's pages are. */
+  storefront: string;
+  /**
+   * Calls an operation of the API in the name of the person: `call('GET', '/rs/orders', { query })`. Its refusals are
+   * thrown. Reads that a page needs in another shape than the API's are queries of the modules.
+   */
+  call: <Answer = unknown>(method: Method, path: string, request?: InternalRequest) => Promise<Answer>;
+}
+
+/** The path of a page of this shop: `to(visit, '/orders', { page: '2' })`. Empty parameters are left out. */
+export function to(
+  { base }: Pick<ShopVisit, 'base'>,
+  path: string,
+  query: Readonly<Record<string, string | readonly string[] | undefined>> = {},
+): string {
+  const parameters = new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) =>
+      [value ?? []].flat().flatMap((one): [string, string][] => (one === '' ? [] : [[name, one]])),
+    ),
+  ).toString();
+  return base + path + (parameters === '' ? '' : `?${parameters}`);
+}

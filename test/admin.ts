@@ -1,0 +1,81 @@
+import { expect } from 'vitest';
+import type { Role } from '../src/admin/users/permissions.ts';
+import { findOrCreateUser, insertSession, putRole } from '../src/admin/users/queries.ts';
+import type { Service } from './service.ts';
+
+/** Somebody who is signed in to the admin. */
+export interface Merchant {
+  email: string;
+  cookie: string;
+  /** GET of a page below the shop: `get('/orders')`; a path that begins with /admin is taken as it is. */
+  get(path: string): Promise<AdminAnswer>;
+  /** Sends a form as a browser does; a field may have several values. */
+  post(path: string, fields?: Record<string, string | readonly string[]>): Promise<AdminAnswer>;
+}
+
+export interface AdminAnswer {
+  status: number;
+  text: string;
+  location: string | undefined;
+  headers: Record<string, unknown>;
+}
+
+/** A person with this role in the shop, whose browser is signed in. */
+export async function givenMerchant(
+  service: Service,
+  role: Role | undefined = 'owner',
+  shopId = 'DemoShop',
+  email = `${role}@${shopId.toLowerCase()}.example`,
+): Promise<Merchant> {
+  const token = await service.db.transaction(async (tx) => {
+    const userId = await findOrCreateUser(tx, email);
+    if (role !== undefined) await putRole(tx, shopId, userId, role);
+    return insertSession(
+      tx,
+      userId,
+      'Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0',
+    );
+  });
+  return merchantWith(service, `admin=${token}`, shopId, email);
+}
+
+/** Whoever sends this cookie; '' is a stranger. */
+export function merchantWith(service: Service, cookie: string, shopId: string, email: string): Merchant {
+  const send = async (method: 'GET' | 'POST', path: string, payload?: string) => {
+    const response = await service.app.inject({
+      method,
+      url: path.startsWith('/admin') ? path : `/admin/shops/${shopId}${path}`,
+      headers: {
+        host: 'localhost:8080',
+        cookie,
+        ...(method === 'POST' && {
+          origin: 'http://localhost:8080',
+          'content-type': 'application/x-www-form-urlencoded',
+        }),
+      },
+      ...(payload !== undefined && { payload }),
+    });
+    expect(response.statusCode).toBeLessThan(500);
+    return {
+      status: response.statusCode,
+      text: response.body,
+      location: response.headers.location,
+      headers: response.headers,
+    };
+  };
+  return {
+    email,
+    cookie,
+    get: (path) => send('GET', path),
+    post: (path, fields = {}) =>
+      send(
+        'POST',
+        path,
+        new URLSearchParams(
+          Object.entries(fields).flatMap(([name, value]) =>
+            [value].flat().map((one): [string, string] => [name, one]),
+          ),
+        ).toString(),
+      ),
+  };
+}
