@@ -5,6 +5,8 @@ import { installationKey } from '../shops/apps/sealing.ts';
 import { assetRoutes } from '../storefront/layout/assets.ts';
 import { sendPage as sendStartPage } from '../storefront/start-page/page.ts';
 import { startingPage } from '../storefront/start-page/start-view.ts';
+import { categoryPages } from './categories/category-page.ts';
+import { categoryTree } from './categories/tree-page.ts';
 import { customers } from './customers/customers.ts';
 import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
@@ -50,6 +52,8 @@ export async function adminRoutes(
     const { pages, shopPages } = createPages(scope, { ...deps, key, notices: createNoticeCookie(key) });
     signIn(pages);
     home(shopPages);
+    categoryTree(shopPages);
+    categoryPages(shopPages);
     customers(shopPages);
     search(shopPages);
     views(shopPages);

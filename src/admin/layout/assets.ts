@@ -12,6 +12,9 @@ export const SCRIPT = asset('admin', 'js');
 /** Draws the chart of the home page. */
 export const HOME_SCRIPT = asset('admin-home', 'js');
 
+/** Drags categories. */
+export const CATEGORIES_SCRIPT = asset('admin-categories', 'js');
+
 /** Replaces parts of a page without a reload, where attributes say so. */
 export const HTMX = toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/htmx.min.js')));
 
