@@ -104,9 +104,10 @@ async function recordEnd(
     kind: 'payment failed',
     details: { attemptId, provider, state, amount: toDecimal(amount, currency) },
   });
-  // A page that was closed because the order has another amount now is followed by another one.
+  // A page that was closed because the order has another amount or method now is followed by another one.
   const isDue = attempt.releaseAt !== null && attempt.releaseAt <= tx.now;
-  const canBePaid = payableOf(order) === amount && !isDue;
+  const isCurrent = order.content.payment?.method?.paymentMethodId === attempt.paymentMethodId;
+  const canBePaid = payableOf(order) === amount && isCurrent && !isDue;
   if (!canBePaid) return;
   await queuePaymentFailed(tx, shopId, order);
   const settings = await shopSettings(tx, shopId);
