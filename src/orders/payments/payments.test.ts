@@ -415,6 +415,87 @@ describe('refunds', () => {
     );
   });
 
+  test('of a return that fail leave it waiting for the merchant, who tries again', async () => {
+    const { orderId, reference } = await paid();
+    const { body } = await manage(orderId, 'POST', '/shipments', {});
+    const [{ lineItemId }] = body.lineItemContainer.productLineItems;
+    const lines = [{ lineItemId, quantity: 1 }];
+    await manage(orderId, 'POST', '/returns', { lines, refund: 7.5 });
+    fake.failures.refund = new PaymentRefused('The balance is too low');
+    await workOff(deps);
+    const failed = (await managed(orderId)).management;
+    expect(failed).toMatchObject({ refundedAmount: price(0), returns: [{ state: 'refundFailed' }] });
+    const waiting = () => service.call('GET', `/manage/shops/${shop.shopId}/returns`, { token: shop.token });
+    const [{ returnId }] = failed.returns;
+    expect((await waiting()).body.items).toMatchObject([{ orderId, returnId, state: 'refundFailed' }]);
+    expect((await historyOf(orderId)).find(({ kind }) => kind === 'refund failed')!.details).toMatchObject({
+      returnId,
+      amount: 7.5,
+    });
+    expect((await queuedEmails(service)).at(-1)).toMatchObject({
+      template: 'paymentProblem',
+      facts: { orderId, problem: 'refundFailed', amount: '€7.50' },
+    });
+    delete fake.failures.refund;
+    const again = await manage(orderId, 'PUT', `/returns/${returnId}`, { state: 'refunded', refund: 7.5 });
+    expect([again.status, again.body.management.returns[0].state]).toEqual([200, 'refunded']);
+    await workOff(deps);
+    expect(fake.refundsOf(reference)).toEqual([750]);
+    expect((await managed(orderId)).management.refundedAmount).toEqual(price(7.5));
+    expect((await waiting()).body.items).toEqual([]);
+    expect((await manage(orderId, 'PUT', `/returns/${returnId}`, { state: 'received' })).status).toBe(409);
+  });
+
+  test('follow when a paid order is cancelled by the merchant, without another call', async () => {
+    const { orderId, reference } = await paid();
+    await manage(orderId, 'POST', '/refunds', { amount: 3 });
+    const { body } = await manage(orderId, 'POST', '/cancel', {});
+    expect(body.management).toMatchObject({ paidAmount: price(10), refundedAmount: price(10) });
+    await workOff(deps);
+    expect(fake.refundsOf(reference)).toEqual([300, 700]);
+    const requested = (await historyOf(orderId)).filter(({ kind }) => kind === 'refund requested');
+    expect(requested.map(({ details }) => [details['amount'], details['reason']])).toEqual([
+      [3, undefined],
+      [7, 'the order was cancelled'],
+    ]);
+    const problems = (await queuedEmails(service)).filter(
+      ({ template, facts }) => template === 'paymentProblem' && facts['orderId'] === orderId,
+    );
+    expect(problems).toEqual([]);
+  });
+
+  test('follow when the customer cancels a paid order', async () => {
+    const { orderId, reference, visitor, payPath } = await paid();
+    await visitor.submit(payPath.replace(`/shop/${shop.shopId}`, '').replace(/pay$/, 'cancel'), {});
+    expect((await managed(orderId)).management.cancelledOn).not.toBeNull();
+    await workOff(deps);
+    expect(fake.refundsOf(reference)).toEqual([1000]);
+  });
+
+  test('of what was sent in part, or paid by hand, stay with the merchant, who is told', async () => {
+    const problemsOf = async (orderId: string) =>
+      (await queuedEmails(service)).flatMap(({ template, facts }) =>
+        template === 'paymentProblem' && facts['orderId'] === orderId
+          ? [[facts['problem'], facts['amount']]]
+          : [],
+      );
+    const { orderId: byHand } = await buy(shop, tea, 'advance');
+    await manage(byHand, 'POST', '/payments', { amount: 10 });
+    const { body } = await manage(byHand, 'POST', '/cancel', {});
+    expect(body.management).toMatchObject({ paidAmount: price(10), refundedAmount: price(0) });
+    expect(await problemsOf(byHand)).toEqual([['refundByHand', '€10.00']]);
+    const { orderId: unpaid } = await buy(shop, tea, 'advance');
+    await manage(unpaid, 'POST', '/cancel', {});
+    expect(await problemsOf(unpaid)).toEqual([]);
+    const { orderId } = await paid();
+    await service.db.run(sql`
+      update customer_order set partially_dispatched_at = ${NOW} where order_id = ${orderId}`);
+    await manage(orderId, 'POST', '/cancel', {});
+    await workOff(deps);
+    expect(fake.calls).not.toContain('refund');
+    expect(await problemsOf(orderId)).toEqual([['refundByHand', '€10.00']]);
+  });
+
   test('of money that came by hand stay by hand', async () => {
     const { orderId } = await opened();
     await manage(orderId, 'POST', '/payments', { amount: 10 });
