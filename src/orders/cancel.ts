@@ -8,7 +8,7 @@ import { recordHistory } from './history.ts';
 import { moveStock, restOf, type OpenOrder } from './manage-change.ts';
 import { giveBackCoupon } from './manage-queries.ts';
 import { queuePaymentProblem } from './payment-emails.ts';
-import { findRefundable, wishForAttempt } from './payments/queries.ts';
+import { findRefundable, requestCancel } from './payments/queries.ts';
 import type { ManagedOrder } from './queries.ts';
 import { refunded } from './refund.ts';
 import { sentQuantities } from './returns.ts';
@@ -33,7 +33,7 @@ export async function cancelOrder(
     throw conflict('All of the order was sent, record a return instead');
   }
   // Nobody is to pay for it any more; what comes all the same is refunded.
-  await wishForAttempt(tx, shopId, order.orderId, 'cancel');
+  await requestCancel(tx, shopId, order.orderId);
   const productOf = new Map(lines.map(({ lineItemId, productId }) => [lineItemId, productId]));
   await moveStock(
     { tx, shopId },

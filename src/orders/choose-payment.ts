@@ -9,7 +9,7 @@ import { payableOf, record } from './manage-change.ts';
 import { countryOf } from './manage-lines.ts';
 import { queuePaymentInstructions } from './payment-instructions-email.ts';
 import { isProviderName, type Providers } from './payments/providers.ts';
-import { wishForAttempt } from './payments/queries.ts';
+import { requestCancel } from './payments/queries.ts';
 import { contentMethod } from './pricing/content.ts';
 import { releaseTime } from './release-time.ts';
 import { paymentPriceToday } from './revision.ts';
@@ -81,7 +81,7 @@ export async function choosePaymentMethod(
     ...order.content,
     payment: { ...payment, method: contentMethod(method, settings), name: null, status: null },
   };
-  await wishForAttempt(tx, shopId, orderId, 'cancel');
+  await requestCancel(tx, shopId, orderId);
   const releaseAt = await releaseAfter(tx, shopId, orderId, (start) => releaseTime(content, settings, start));
   const changed = await changeOrder(tx, shopId, order, { content }, { moves: true, releaseAt });
   const price = toDecimal(payment.price, order.currency);

@@ -27,7 +27,7 @@ import {
   type OrderCall,
 } from './manage-change.ts';
 import { findOffer } from './manage-queries.ts';
-import { wishForAttempt } from './payments/queries.ts';
+import { requestCancel } from './payments/queries.ts';
 import {
   AddedLine,
   ChangedLine,
@@ -204,7 +204,7 @@ export function managedLines(api: Operations): void {
           : paymentPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
       };
       // The page of the former method asks for money in its way.
-      if (before !== wanted) await wishForAttempt(call.tx, call.shopId, order.orderId, 'cancel');
+      if (before !== wanted) await requestCancel(call.tx, call.shopId, order.orderId);
       return edited(call, open, { payment }, 'payment method changed', (after) => ({
         paymentMethodId: { from: before, to: wanted },
         price: moneyChange(content.payment?.price ?? 0, after.payment!.price, order),

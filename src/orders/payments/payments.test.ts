@@ -507,22 +507,130 @@ describe('refunds', () => {
   });
 });
 
-test('reserved money is taken when the merchant asks for it', async () => {
-  shop = await givenCardShop({ capture: 'manual' });
-  tea = await givenProduct(shop, { price: 1000 });
-  const { orderId, reference } = await opened();
-  expect((await changesNothing(service, () => manage(orderId, 'POST', '/capture'))).status).toBe(409);
-  fake.move(reference, 'authorized');
-  await webhook([reference]);
-  await workOff(deps);
-  at(61);
-  await workOff(deps);
-  expect(await releaseUnpaidOrders(service.db, 100)).toBe(0);
-  expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(409);
-  expect((await manage(orderId, 'POST', '/capture')).status).toBe(200);
-  await workOff(deps);
-  expect((await managed(orderId)).management.paidAmount).toEqual(price(10));
-  expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(201);
+describe('reserved money', () => {
+  /** An order whose money is reserved. */
+  async function reserved() {
+    const purchase = await opened();
+    fake.move(purchase.reference, 'authorized');
+    await webhook([purchase.reference]);
+    await workOff(deps);
+    return purchase;
+  }
+  const problemsOf = async (orderId: string) =>
+    (await queuedEmails(service)).flatMap(({ template, facts }) =>
+      template === 'paymentProblem' && facts['orderId'] === orderId
+        ? [[facts['problem'], facts['amount']]]
+        : [],
+    );
+
+  beforeEach(async () => {
+    shop = await givenCardShop({ capture: 'manual' });
+    tea = await givenProduct(shop, { price: 1000 });
+  });
+
+  test('keeps the order, and is taken when the merchant asks for it', async () => {
+    const { orderId, reference } = await opened();
+    expect((await changesNothing(service, () => manage(orderId, 'POST', '/capture'))).status).toBe(409);
+    expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(409);
+    fake.move(reference, 'authorized');
+    await webhook([reference]);
+    await workOff(deps);
+    at(61);
+    await workOff(deps);
+    expect(await releaseUnpaidOrders(service.db, 100)).toBe(0);
+    expect((await manage(orderId, 'POST', '/capture')).status).toBe(200);
+    await workOff(deps);
+    expect((await managed(orderId)).management.paidAmount).toEqual(price(10));
+    expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(201);
+    await workOff(deps);
+    expect(fake.calls.filter((name) => name === 'capture')).toHaveLength(1);
+  });
+
+  test('is taken when all of the order is sent, and not before', async () => {
+    const { orderId } = await reserved();
+    const order = await managed(orderId);
+    const [{ lineItemId }] = order.lineItemContainer.productLineItems;
+    const half = { lines: [{ lineItemId, quantity: 0.5 }] };
+    expect((await manage(orderId, 'POST', '/shipments', half)).status).toBe(201);
+    at(5);
+    await workOff(deps);
+    expect(fake.calls).not.toContain('capture');
+    expect((await manage(orderId, 'POST', '/shipments', half)).status).toBe(201);
+    await workOff(deps);
+    expect((await managed(orderId)).management.paidAmount).toEqual(price(10));
+    expect(await problemsOf(orderId)).toEqual([]);
+  });
+
+  test('is taken when the order is marked as dispatched, also before the money was reserved', async () => {
+    const mark = (orderId: string) =>
+      service.call('PATCH', `/${shop.shopId}/orders/${orderId}`, {
+        token: shop.token,
+        body: [{ op: 'add', path: '/dispatchedOn', value: NOW.toISOString() }],
+      });
+    const { orderId } = await reserved();
+    expect((await mark(orderId)).status).toBe(200);
+    await workOff(deps);
+    expect((await managed(orderId)).management.paidAmount).toEqual(price(10));
+    const early = await opened();
+    await mark(early.orderId);
+    fake.move(early.reference, 'authorized');
+    await webhook([early.reference]);
+    await workOff(deps);
+    await workOff(deps);
+    expect((await managed(early.orderId)).management.paidAmount).toEqual(price(10));
+  });
+
+  test('that is refused is told to the merchant, who asks again', async () => {
+    const { orderId } = await reserved();
+    fake.failures.capture = new PaymentRefused('The card has expired');
+    await manage(orderId, 'POST', '/shipments', {});
+    await workOff(deps);
+    expect(await problemsOf(orderId)).toEqual([['captureFailed', '€10.00']]);
+    expect(await kindsOf(orderId)).toEqual(['placed', 'shipped', 'capture failed']);
+    expect((await managed(orderId)).management.paymentAttempts).toMatchObject([
+      { state: 'authorized', error: 'The card has expired' },
+    ]);
+    // Nobody tries again by himself.
+    at(60 * 24);
+    await workOff(deps);
+    expect(fake.calls.filter((name) => name === 'capture')).toHaveLength(1);
+    delete fake.failures.capture;
+    expect((await manage(orderId, 'POST', '/capture')).status).toBe(200);
+    await workOff(deps);
+    expect((await managed(orderId)).management.paidAmount).toEqual(price(10));
+    expect(await problemsOf(orderId)).toHaveLength(1);
+  });
+
+  test('is tried for while the provider does not answer, and after half an hour the merchant is told', async () => {
+    const { orderId } = await reserved();
+    fake.failures.capture = new Error('no answer');
+    await manage(orderId, 'POST', '/shipments', {});
+    for (const minutes of [1, 2, 4, 8, 16]) {
+      at(minutes);
+      await workOff(deps);
+    }
+    expect(await problemsOf(orderId)).toEqual([]);
+    at(32);
+    await workOff(deps);
+    expect(await problemsOf(orderId)).toEqual([['captureFailed', '€10.00']]);
+    delete fake.failures.capture;
+    at(120);
+    await workOff(deps);
+    expect((await managed(orderId)).management.paidAmount).toEqual(price(10));
+    expect(await problemsOf(orderId)).toHaveLength(1);
+  });
+
+  test('that the bank has given up after the goods were sent is for the merchant to see to', async () => {
+    const { orderId, reference } = await reserved();
+    await manage(orderId, 'POST', '/shipments', {});
+    fake.move(reference, 'cancelled');
+    await workOff(deps);
+    expect(await problemsOf(orderId)).toEqual([['captureFailed', '€10.00']]);
+    const templates = (await queuedEmails(service))
+      .filter(({ facts }) => facts['orderId'] === orderId)
+      .map(({ template }) => template);
+    expect(templates).not.toContain('paymentFailed');
+  });
 });
 
 describe('webhooks', () => {
