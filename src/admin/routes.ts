@@ -11,6 +11,8 @@ import { ASSETS } from './layout/assets.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { createPages, sendFailure } from './page-routes.ts';
+import { bulk } from './products/bulk.ts';
+import { products } from './products/products.ts';
 import { signIn } from './sign-in/sign-in.ts';
 import { views } from './views/views.ts';
 
@@ -50,6 +52,8 @@ export async function adminRoutes(
     signIn(pages);
     home(shopPages);
     customers(shopPages);
+    products(shopPages);
+    bulk(shopPages);
     views(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();
