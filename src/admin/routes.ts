@@ -14,6 +14,8 @@ import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { createPages, sendFailure } from './page-routes.ts';
 import { search } from './search/search.ts';
+import { bulk } from './products/bulk.ts';
+import { products } from './products/products.ts';
 import { signIn } from './sign-in/sign-in.ts';
 import { views } from './views/views.ts';
 
@@ -56,6 +58,8 @@ export async function adminRoutes(
     categoryPages(shopPages);
     customers(shopPages);
     search(shopPages);
+    products(shopPages);
+    bulk(shopPages);
     views(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();
