@@ -1,3 +1,4 @@
+import { invitationEmail } from './admin/users/invitation-email.ts';
 import { availabilityEmail } from './catalogue/products/availability-email.ts';
 import { orderConfirmation } from './orders/confirmation-email.ts';
 import { cancelEmail } from './orders/cancel-email.ts';
@@ -43,4 +44,5 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   paymentProblemEmail,
   signInEmail,
   deactivationEmail,
+  invitationEmail,
 ];

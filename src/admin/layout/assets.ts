@@ -23,6 +23,9 @@ export const HOME_SCRIPT = served(asset('admin-home', 'js'));
 /** Drags categories. */
 export const CATEGORIES_SCRIPT = served(asset('admin-categories', 'js'));
 
+/** Shows and hides passwords. */
+export const PASSWORD_SCRIPT = served(asset('admin-password', 'js'));
+
 /** Replaces parts of a page without a reload, where attributes say so. */
 export const HTMX = served(toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/htmx.min.js'))));
 
