@@ -11,6 +11,7 @@ import { ASSETS } from './layout/assets.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { createPages, sendFailure } from './page-routes.ts';
+import { settings, type SettingsDeps } from './settings/settings.ts';
 import { signIn } from './sign-in/sign-in.ts';
 import { views } from './views/views.ts';
 
@@ -27,7 +28,7 @@ declare module 'fastify' {
 /** Serves the pages of merchants below `/admin`, on the host of the service. */
 export async function adminRoutes(
   app: FastifyInstance,
-  deps: AdminDeps & { isMigrated: () => boolean },
+  deps: AdminDeps & SettingsDeps & { isMigrated: () => boolean },
 ): Promise<void> {
   const key = await installationKey(deps.config);
   const adminPages: AdminRoute[] = [];
@@ -50,6 +51,7 @@ export async function adminRoutes(
     signIn(pages);
     home(shopPages);
     customers(shopPages);
+    settings(shopPages, deps);
     views(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();

@@ -16,7 +16,10 @@ export const HTMX = toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/ht
 export const UPLOT = toAsset('uplot', 'js', readFileSync(resolve('uplot/dist/uPlot.iife.min.js')));
 export const UPLOT_STYLESHEET = toAsset('uplot', 'css', readFileSync(resolve('uplot/dist/uPlot.min.css')));
 
-export const ASSETS: readonly Asset[] = [STYLESHEET, SCRIPT, HTMX, UPLOT, UPLOT_STYLESHEET];
+/** Forms of settings: lists of entries, colours and previews. */
+export const SETTINGS_SCRIPT = asset('admin-settings', 'js');
+
+export const ASSETS: readonly Asset[] = [SETTINGS_SCRIPT, STYLESHEET, SCRIPT, HTMX, UPLOT, UPLOT_STYLESHEET];
 
 /**
  * Scripts and styles are files of this service and nothing else, so that no text which somebody wrote can become one;
