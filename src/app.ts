@@ -19,6 +19,7 @@ import { order } from './carts/order.ts';
 import { paymentAndShipping } from './carts/payment-and-shipping.ts';
 import { carts } from './carts/routes.ts';
 import { assignments } from './catalogue/categories/assignments.ts';
+import { moveCategories } from './catalogue/categories/move.ts';
 import { categories } from './catalogue/categories/routes.ts';
 import type { Config } from './config.ts';
 import { countries } from './shops/countries/routes.ts';
@@ -246,6 +247,7 @@ export async function buildApp({
   taxes(api);
   shippingMethods(api);
   categories(api);
+  moveCategories(api);
   assignments(api);
   productTypes(api);
   customers(api);

@@ -6,6 +6,7 @@ import { lowStockEmail } from './orders/low-stock-email.ts';
 import { newOrderEmail } from './orders/new-order-email.ts';
 import { documentEmail } from './orders/documents/document-email.ts';
 import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from './orders/payment-emails.ts';
+import { paymentInstructionsEmail } from './orders/payment-instructions-email.ts';
 import { refundEmail } from './orders/refund-email.ts';
 import {
   returnApprovedEmail,
@@ -24,6 +25,7 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   orderConfirmation,
   paymentReceivedEmail,
   paymentFailedEmail,
+  paymentInstructionsEmail,
   shipmentEmail,
   documentEmail,
   cancelEmail,

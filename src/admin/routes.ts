@@ -5,6 +5,8 @@ import { installationKey } from '../shops/apps/sealing.ts';
 import { assetRoutes } from '../storefront/layout/assets.ts';
 import { sendPage as sendStartPage } from '../storefront/start-page/page.ts';
 import { startingPage } from '../storefront/start-page/start-view.ts';
+import { categoryPages } from './categories/category-page.ts';
+import { categoryTree } from './categories/tree-page.ts';
 import { customers } from './customers/customers.ts';
 import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
@@ -12,6 +14,7 @@ import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { createPages, sendFailure } from './page-routes.ts';
 import { settings, type SettingsDeps } from './settings/settings.ts';
+import { search } from './search/search.ts';
 import { signIn } from './sign-in/sign-in.ts';
 import { views } from './views/views.ts';
 
@@ -50,8 +53,11 @@ export async function adminRoutes(
     const { pages, shopPages } = createPages(scope, { ...deps, key, notices: createNoticeCookie(key) });
     signIn(pages);
     home(shopPages);
+    categoryTree(shopPages);
+    categoryPages(shopPages);
     customers(shopPages);
     settings(shopPages, deps);
+    search(shopPages);
     views(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();

@@ -20,6 +20,7 @@ export const HISTORY_KINDS = [
   'refund requested',
   'refunded',
   'refund failed',
+  'capture failed',
   'shipped',
   'returned',
   'return requested',

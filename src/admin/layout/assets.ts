@@ -9,6 +9,12 @@ const { resolve } = createRequire(import.meta.url);
 export const STYLESHEET = asset('admin', 'css');
 export const SCRIPT = asset('admin', 'js');
 
+/** Draws the chart of the home page. */
+export const HOME_SCRIPT = asset('admin-home', 'js');
+
+/** Drags categories. */
+export const CATEGORIES_SCRIPT = asset('admin-categories', 'js');
+
 /** Replaces parts of a page without a reload, where attributes say so. */
 export const HTMX = toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/htmx.min.js')));
 
@@ -19,7 +25,16 @@ export const UPLOT_STYLESHEET = toAsset('uplot', 'css', readFileSync(resolve('up
 /** Forms of settings: lists of entries, colours and previews. */
 export const SETTINGS_SCRIPT = asset('admin-settings', 'js');
 
-export const ASSETS: readonly Asset[] = [SETTINGS_SCRIPT, STYLESHEET, SCRIPT, HTMX, UPLOT, UPLOT_STYLESHEET];
+export const ASSETS: readonly Asset[] = [
+  STYLESHEET,
+  SCRIPT,
+  HOME_SCRIPT,
+  CATEGORIES_SCRIPT,
+  SETTINGS_SCRIPT,
+  HTMX,
+  UPLOT,
+  UPLOT_STYLESHEET,
+];
 
 /**
  * Scripts and styles are files of this service and nothing else, so that no text which somebody wrote can become one;

@@ -233,11 +233,22 @@ describe.each(BANKS)('$name', (bank) => {
     bank.payByCard(reference);
     await visitor.get(paidPath);
     expect(await stateOf(orderId)).toEqual(['authorized']);
-    expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(409);
     expect((await manage(orderId, 'POST', '/capture')).status).toBe(200);
     await workOff(deps);
     expect(await managementOf(orderId)).toMatchObject(paidOnce);
     expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(201);
+  });
+
+  test('reserved money is taken when the order is sent', async () => {
+    shop = await givenBankShop({ capture: 'manual' });
+    tea = await givenProduct(shop, { price: 4633 });
+    const { visitor, paidPath, orderId, reference } = await opened();
+    expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(409);
+    bank.payByCard(reference);
+    await visitor.get(paidPath);
+    expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(201);
+    await workOff(deps);
+    expect(await managementOf(orderId)).toMatchObject(paidOnce);
   });
 
   test('the page of an order that is released is closed first', async () => {
