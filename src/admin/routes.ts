@@ -15,6 +15,7 @@ import { ASSETS } from './layout/assets.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { createPages, sendFailure } from './page-routes.ts';
+import { settings, type SettingsDeps } from './settings/settings.ts';
 import { search } from './search/search.ts';
 import { bulk } from './products/bulk.ts';
 import { products } from './products/products.ts';
@@ -37,7 +38,7 @@ declare module 'fastify' {
 /** Serves the pages of merchants below `/admin`, on the host of the service. */
 export async function adminRoutes(
   app: FastifyInstance,
-  deps: AdminDeps & { isMigrated: () => boolean },
+  deps: AdminDeps & SettingsDeps & { isMigrated: () => boolean },
 ): Promise<void> {
   const key = await installationKey(deps.config);
   const adminPages: AdminRoute[] = [];
@@ -71,6 +72,7 @@ export async function adminRoutes(
     categoryTree(shopPages);
     categoryPages(shopPages);
     customers(shopPages);
+    settings(shopPages, deps);
     search(shopPages);
     products(shopPages);
     bulk(shopPages);

@@ -26,6 +26,9 @@ export const CATEGORIES_SCRIPT = served(asset('admin-categories', 'js'));
 /** Shows and hides passwords. */
 export const PASSWORD_SCRIPT = served(asset('admin-password', 'js'));
 
+/** Previews and rows of the settings. */
+export const SETTINGS_SCRIPT = served(asset('admin-settings', 'js'));
+
 /** Replaces parts of a page without a reload, where attributes say so. */
 export const HTMX = served(toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/htmx.min.js'))));
 
