@@ -11,6 +11,7 @@ import { ASSETS } from './layout/assets.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { createPages, sendFailure } from './page-routes.ts';
+import { search } from './search/search.ts';
 import { signIn } from './sign-in/sign-in.ts';
 import { views } from './views/views.ts';
 
@@ -50,6 +51,7 @@ export async function adminRoutes(
     signIn(pages);
     home(shopPages);
     customers(shopPages);
+    search(shopPages);
     views(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();
