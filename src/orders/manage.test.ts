@@ -180,7 +180,7 @@ describe('cancelling', () => {
       },
     });
     // Why is between the shop and itself.
-    expect((await queuedEmails(service)).at(-1)).toEqual({
+    expect((await queuedEmails(service, shop.shopId)).at(-1)).toEqual({
       shopId: shop.shopId,
       to: 'ada.lindqvist@mail.example',
       locale: 'en_GB',
