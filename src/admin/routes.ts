@@ -8,6 +8,7 @@ import { startingPage } from '../storefront/start-page/start-view.ts';
 import { account } from './account/account.ts';
 import { customers } from './customers/customers.ts';
 import { createDeviceCookie } from './device-cookie.ts';
+import { host } from './host/host.ts';
 import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
@@ -62,6 +63,7 @@ export async function adminRoutes(
     link(pages);
     confirm(pages);
     account(pages);
+    host(pages);
     home(shopPages);
     customers(shopPages);
     views(shopPages);
