@@ -10,6 +10,7 @@ import { categoryTree } from './categories/tree-page.ts';
 import { account } from './account/account.ts';
 import { customers } from './customers/customers.ts';
 import { createDeviceCookie } from './device-cookie.ts';
+import { host } from './host/host.ts';
 import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
@@ -68,6 +69,7 @@ export async function adminRoutes(
     link(pages);
     confirm(pages);
     account(pages);
+    host(pages);
     home(shopPages);
     categoryTree(shopPages);
     categoryPages(shopPages);
