@@ -12,6 +12,9 @@ export const SCRIPT = asset('admin', 'js');
 /** Draws the chart of the home page. */
 export const HOME_SCRIPT = asset('admin-home', 'js');
 
+/** The button of pages that are made to be printed. */
+export const PRINT_SCRIPT = asset('admin-print', 'js');
+
 /** Replaces parts of a page without a reload, where attributes say so. */
 export const HTMX = toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/htmx.min.js')));
 
@@ -19,7 +22,15 @@ export const HTMX = toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/ht
 export const UPLOT = toAsset('uplot', 'js', readFileSync(resolve('uplot/dist/uPlot.iife.min.js')));
 export const UPLOT_STYLESHEET = toAsset('uplot', 'css', readFileSync(resolve('uplot/dist/uPlot.min.css')));
 
-export const ASSETS: readonly Asset[] = [STYLESHEET, SCRIPT, HOME_SCRIPT, HTMX, UPLOT, UPLOT_STYLESHEET];
+export const ASSETS: readonly Asset[] = [
+  STYLESHEET,
+  SCRIPT,
+  HOME_SCRIPT,
+  PRINT_SCRIPT,
+  HTMX,
+  UPLOT,
+  UPLOT_STYLESHEET,
+];
 
 /**
  * Scripts and styles are files of this service and nothing else, so that no text which somebody wrote can become one;
