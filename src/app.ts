@@ -59,6 +59,7 @@ import { registerMetrics } from './platform/metrics.ts';
 import type { Tracing } from './platform/tracing.ts';
 import { managedShipments } from './orders/manage-shipments.ts';
 import { managedLines } from './orders/manage-lines.ts';
+import { managedEmails } from './orders/manage-emails.ts';
 import { managedPayments } from './orders/manage-payments.ts';
 import { managedReturns } from './orders/manage-returns.ts';
 import { managedOrders } from './orders/manage.ts';
@@ -240,6 +241,7 @@ export async function buildApp({
   managedOrders(api);
   managedLines(api);
   managedShipments(api);
+  managedEmails(api);
   managedPayments(api);
   managedReturns(api);
   documents(api);

@@ -1827,6 +1827,12 @@ export const OPERATIONS: readonly Operation[] = [
     }),
   ),
   managing('POST', 'capture', { params: { orderId: reservedOrder } }),
+  managing('POST', 'emails', {
+    status: 201,
+    params: { orderId: openOrder },
+    body: () => ({}),
+    request: 'documentId?: string|null',
+  }),
   managing('POST', 'shipments', {
     status: 201,
     params: { orderId: openOrder },
