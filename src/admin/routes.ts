@@ -12,6 +12,8 @@ import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { createPages, sendFailure } from './page-routes.ts';
 import { bulk } from './products/bulk.ts';
+import { pictures } from './products/pictures.ts';
+import { product } from './products/product.ts';
 import { products } from './products/products.ts';
 import { signIn } from './sign-in/sign-in.ts';
 import { views } from './views/views.ts';
@@ -54,6 +56,8 @@ export async function adminRoutes(
     customers(shopPages);
     products(shopPages);
     bulk(shopPages);
+    product(shopPages);
+    pictures(shopPages);
     views(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();

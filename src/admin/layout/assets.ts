@@ -16,7 +16,10 @@ export const HTMX = toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/ht
 export const UPLOT = toAsset('uplot', 'js', readFileSync(resolve('uplot/dist/uPlot.iife.min.js')));
 export const UPLOT_STYLESHEET = toAsset('uplot', 'css', readFileSync(resolve('uplot/dist/uPlot.min.css')));
 
-export const ASSETS: readonly Asset[] = [STYLESHEET, SCRIPT, HTMX, UPLOT, UPLOT_STYLESHEET];
+/** Pictures by drag and drop, and the grid of variations. */
+export const PRODUCTS_SCRIPT = asset('admin-products', 'js');
+
+export const ASSETS: readonly Asset[] = [STYLESHEET, SCRIPT, HTMX, UPLOT, UPLOT_STYLESHEET, PRODUCTS_SCRIPT];
 
 /**
  * Scripts and styles are files of this service and nothing else, so that no text which somebody wrote can become one;
