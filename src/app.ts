@@ -75,6 +75,7 @@ import { customAttributes } from './catalogue/products/custom-attributes.ts';
 import { exportProducts } from './catalogue/products/export.ts';
 import { lowestPrice } from './catalogue/products/lowest-price.ts';
 import { products } from './catalogue/products/routes.ts';
+import { productManagement } from './catalogue/products/manage-routes.ts';
 import { productWrites } from './catalogue/products/write-routes.ts';
 import { slideshow } from './catalogue/products/slideshow.ts';
 import { updatedProducts } from './catalogue/products/updated.ts';
@@ -262,6 +263,7 @@ export async function buildApp({
   scriptTags(api);
   products(api);
   productWrites(api, media);
+  productManagement(api);
   updatedProducts(api);
   exportProducts(api);
   variations(api);

@@ -25,6 +25,8 @@ import { createPages, sendFailure } from './page-routes.ts';
 import { settings, type SettingsDeps } from './settings/settings.ts';
 import { search } from './search/search.ts';
 import { bulk } from './products/bulk.ts';
+import { pictures } from './products/pictures.ts';
+import { product } from './products/product.ts';
 import { products } from './products/products.ts';
 import { confirm } from './sign-in/confirm.ts';
 import { link } from './sign-in/link.ts';
@@ -90,6 +92,8 @@ export async function adminRoutes(
     search(shopPages);
     products(shopPages);
     bulk(shopPages);
+    product(shopPages);
+    pictures(shopPages);
     views(shopPages);
     users(shopPages);
     pages.get('/*', 'signed in', () => {

@@ -52,6 +52,10 @@ export const ASSETS: readonly Asset[] = [
   UPLOT,
   UPLOT_STYLESHEET,
 ];
+/** Pictures by drag and drop, and the grid of variations. */
+export const PRODUCTS_SCRIPT = asset('admin-products', 'js');
+
+export const ASSETS: readonly Asset[] = [STYLESHEET, SCRIPT, HTMX, UPLOT, UPLOT_STYLESHEET, PRODUCTS_SCRIPT];
 
 /**
  * Scripts and styles are files of this service and nothing else, so that no text which somebody wrote can become one;
