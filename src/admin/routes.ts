@@ -15,6 +15,8 @@ import type { AdminDeps } from './open-visit.ts';
 import { createPages, sendFailure } from './page-routes.ts';
 import { settings, type SettingsDeps } from './settings/settings.ts';
 import { search } from './search/search.ts';
+import { bulk } from './products/bulk.ts';
+import { products } from './products/products.ts';
 import { signIn } from './sign-in/sign-in.ts';
 import { views } from './views/views.ts';
 
@@ -58,6 +60,8 @@ export async function adminRoutes(
     customers(shopPages);
     settings(shopPages, deps);
     search(shopPages);
+    products(shopPages);
+    bulk(shopPages);
     views(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();

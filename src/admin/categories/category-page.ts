@@ -149,7 +149,7 @@ function languageColumns(
     ${ordered.map(
       (locale) =>
         html`<fieldset class="stack">
-          <legend>${languageName(locale, language)}</legend>
+          <legend>${languageName(locale, language, locales)}</legend>
           ${TEXTS.map((name) => {
             const field = {
               name: `${name}.${locale}`,

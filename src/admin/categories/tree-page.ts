@@ -3,6 +3,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { chip } from '../components/format.ts';
 import { CATEGORIES_SCRIPT } from '../layout/assets.ts';
+import { ARROW_ICONS } from '../layout/icons.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
@@ -82,7 +83,7 @@ function rootView(
   return html`<section class="card tree" data-tree data-base="${to(visit, '/categories')}">
     <div class="category">
       <a href="${to(visit, `/categories/${root.categoryId}`)}">${nameOf(visit, rows, root.categoryId)}</a>
-      ${chip(visit.words.categories.root)} ${addForm(visit, root.categoryId)}
+      ${addForm(visit, root.categoryId)}
     </div>
     ${listView(visit, rows, root, moved)}
   </section>`;
@@ -122,18 +123,13 @@ function nodeView(
   </li>`;
 }
 
-const ARROWS: readonly [Direction, string][] = [
-  ['up', '↑'],
-  ['down', '↓'],
-  ['out', '←'],
-  ['in', '→'],
-];
+const DIRECTIONS: readonly Direction[] = ['up', 'down', 'out', 'in'];
 
 function stepForm(visit: ShopVisit, rows: readonly TreeRow[], categoryId: string): Markup {
   const name = nameOf(visit, rows, categoryId);
   return html`<form class="steps" method="post" action="${to(visit, `/categories/${categoryId}/move`)}">
-    ${ARROWS.map(
-      ([direction, arrow]) =>
+    ${DIRECTIONS.map(
+      (direction) =>
         html`<button
           name="direction"
           value="${direction}"
@@ -141,7 +137,7 @@ function stepForm(visit: ShopVisit, rows: readonly TreeRow[], categoryId: string
           title="${visit.words.categories.steps[direction]({ name })}"
           ${!stepTo(rows, categoryId, direction) && html`disabled`}
         >
-          ${arrow}
+          ${ARROW_ICONS[direction]}
         </button>`,
     )}
   </form>`;

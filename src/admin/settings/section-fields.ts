@@ -3,7 +3,7 @@ import { html, type Markup, type Part } from '../../http/html.ts';
 import { formatMoney, toMinor } from '../../kernel/money.ts';
 import { isAmount } from '../../shops/settings/fields.ts';
 import { choiceField, longTextField, textField, tickField, type Choice } from '../components/form.ts';
-import { DOWN_ICON, UP_ICON } from '../layout/icons.ts';
+import { ARROW_ICONS } from '../layout/icons.ts';
 import { isLong, kindOf, mapValue, newEntryStep, shapeOf, wordPath } from './field-kind.ts';
 import type { SettingsWords } from './words.ts';
 
@@ -255,10 +255,10 @@ function entryFields(schema: TSchema, values: readonly unknown[], path: Path, co
 function entryButtons(name: string, words: SettingsWords, isStored: boolean): Markup {
   return html`<p class="entry-buttons">
     <button type="button" class="link with-script" data-move="up" aria-label="${words.moveUp}">
-      ${UP_ICON}
+      ${ARROW_ICONS.up}
     </button>
     <button type="button" class="link with-script" data-move="down" aria-label="${words.moveDown}">
-      ${DOWN_ICON}
+      ${ARROW_ICONS.down}
     </button>
     <label class="remove ${isStored ? '' : 'with-script'}"
       ><input type="checkbox" name="${name}.remove" value="yes" data-remove /> ${words.remove}</label

@@ -163,6 +163,8 @@ async function endUnstarted(
   else await recordFailedCheck(db, shopId, attempt.attemptId, { error: text, checkAt: startEnd(attempt) });
 }
 
+const MOST_TRIES = 10;
+
 const startEnd = ({ createdAt }: Attempt) => new Date(createdAt.getTime() + STARTS_WITHIN);
 
 /** Asks the provider what has become of an attempt, and brings the order up to it. For polls, webhooks and returns. */
@@ -190,7 +192,9 @@ export async function checkAttempt(deps: PaymentDeps, shopId: string, attemptId:
       const failure = { error: text, isRefused };
       await db.transaction((tx) => recordFailedCapture(tx, shopId, attempt, failure));
     } else {
-      const checkAt = isLive ? new Date(db.now.getTime() + delayAfter(attempt.checks)) : null;
+      // A webhook has announced news of a payment that has ended: they are asked for over some hours.
+      const isAskedAgain = isLive || attempt.checks < MOST_TRIES;
+      const checkAt = isAskedAgain ? new Date(db.now.getTime() + delayAfter(attempt.checks)) : null;
       await recordFailedCheck(db, shopId, attemptId, { error: text, checkAt });
     }
   }

@@ -325,7 +325,7 @@ describe('money that nobody needs', () => {
 describe('refunds', () => {
   test('go through the provider, in parts, to the cent and no further', async () => {
     const { orderId, reference } = await paid();
-    const emails = (await queuedEmails(service)).length;
+    const emails = (await queuedEmails(service, shop.shopId)).length;
     const first = await manage(orderId, 'POST', '/refunds', { amount: 3.33 });
     expect(first.body.management).toMatchObject({
       refundedAmount: price(3.33),
@@ -334,10 +334,10 @@ describe('refunds', () => {
         { kind: 'refund', amount: price(3.33), state: 'requested', reference: null },
       ],
     });
-    expect(await queuedEmails(service)).toHaveLength(emails);
+    expect(await queuedEmails(service, shop.shopId)).toHaveLength(emails);
     await workOff(deps);
     expect(fake.refundsOf(reference)).toEqual([333]);
-    const told = (await queuedEmails(service)).slice(emails);
+    const told = (await queuedEmails(service, shop.shopId)).slice(emails);
     expect(told).toMatchObject([{ template: 'refund', facts: { amount: '€3.33' } }]);
 
     const answers = await Promise.all(

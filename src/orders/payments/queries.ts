@@ -240,6 +240,13 @@ export function updateRefund(
     where shop_id = ${shopId} and order_id = ${orderId} and payment_id = ${paymentId}`);
 }
 
+/** Asks the provider again about a refund that was done, on an order that is locked. */
+export function reopenRefund(tx: Transaction, shopId: string, orderId: string, paymentId: string) {
+  return tx.run(sql`
+    update order_payment set state = 'requested', check_at = ${tx.now}
+    where shop_id = ${shopId} and order_id = ${orderId} and payment_id = ${paymentId} and state = 'done'`);
+}
+
 /** What can still be paid back of each payment that came through a provider, the newest first. */
 export function findRefundable(tx: Transaction, shopId: string, orderId: string) {
   return tx.many<{ attemptId: string; left: number }>(sql`

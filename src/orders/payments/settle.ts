@@ -11,8 +11,9 @@ import { lockOrder, type ManagedOrder } from '../queries.ts';
 import { recordPayment } from '../record-payment.ts';
 import { refunded } from '../refund.ts';
 import { isSentInFull } from './capture.ts';
-import { nextCheck } from './checks.ts';
+import { delayAfter, nextCheck } from './checks.ts';
 import type { Outcome } from './provider.ts';
+import { settleReports } from './settle-reports.ts';
 import { lockAttempt, requestCapture, updateAttempt, type Attempt } from './queries.ts';
 
 /**
@@ -38,9 +39,13 @@ export async function settle(
   const isReserved = next.state === 'authorized' && attempt.state !== 'authorized';
   // Somebody has marked the order as sent before the money was reserved.
   if (isReserved && isSentInFull(order)) await requestCapture(tx, shopId, orderId);
-  if (next.state === attempt.state) return;
-  if (next.state === 'paid') await receive(tx, shopId, order, next);
-  else if (next.state === 'failed' || next.state === 'cancelled') await recordEnd(tx, shopId, order, next);
+  const isNews = next.state !== attempt.state;
+  if (isNews && next.state === 'paid') await receive(tx, shopId, order, next);
+  if (next.state === 'paid' && (await settleReports(tx, shopId, next, outcome))) {
+    await updateAttempt(tx, shopId, next, new Date(tx.now.getTime() + delayAfter(next.checks)));
+  }
+  if (!isNews) return;
+  if (next.state === 'failed' || next.state === 'cancelled') await recordEnd(tx, shopId, order, next);
 }
 
 /** How far an attempt has come. It never goes back: an answer that says so is older than what is known. */
@@ -63,7 +68,8 @@ export function attemptAfter(attempt: Attempt, { state, captured }: Outcome, now
     ...(isNews && { state, captured: state === 'paid' ? captured : 0, updatedAt: now }),
     // A wish holds until something has come of it.
     wish: isNews || before >= PROGRESS.failed ? null : attempt.wish,
-    checks: isNews ? 0 : attempt.checks + 1,
+    // One that has ended is asked about only when there is news of it.
+    checks: isNews || before >= PROGRESS.failed ? 0 : attempt.checks + 1,
   };
 }
 
