@@ -296,7 +296,8 @@ function sendFile(reply: FastifyReply, { type, content, fileName }: AdminFile): 
   return reply
     .type(type)
     .headers({
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
+      'content-security-policy':
+        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'",
       'x-frame-options': 'SAMEORIGIN',
       'cache-control': 'no-store',
       ...(fileName !== undefined && {
