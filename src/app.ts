@@ -25,6 +25,7 @@ import type { Config } from './config.ts';
 import { countries } from './shops/countries/routes.ts';
 import { couponCampaigns } from './carts/coupon-campaigns/routes.ts';
 import { currencies } from './shops/currencies/routes.ts';
+import { managedCustomers } from './people/customers/manage-routes.ts';
 import { customers } from './people/customers/routes.ts';
 import type { Database } from './db/database.ts';
 import { docsRoutes } from './storefront/api-reference/routes.ts';
@@ -251,6 +252,7 @@ export async function buildApp({
   assignments(api);
   productTypes(api);
   customers(api);
+  managedCustomers(api);
   privacy(api, PERSONAL_DATA);
   legal(api);
   newsletters(api);

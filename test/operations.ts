@@ -1884,6 +1884,13 @@ export const OPERATIONS: readonly Operation[] = [
       'note: string',
     ),
   }),
+  operation('PUT /manage/customers/{customerId}/group', 'customers_write', {
+    labels: [],
+    params: { customerId: passingCustomer },
+    body: () => ({ customerGroupId: null }),
+    request: 'customerGroupId: string|null',
+    answer: 'customerGroupId: string|null',
+  }),
   operation('GET /manage/audit', 'orders_write', {
     labels: [],
     query: words('page resultsPerPage createdAfter createdBefore appId method'),

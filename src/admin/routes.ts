@@ -7,7 +7,9 @@ import { sendPage as sendStartPage } from '../storefront/start-page/page.ts';
 import { startingPage } from '../storefront/start-page/start-view.ts';
 import { categoryPages } from './categories/category-page.ts';
 import { categoryTree } from './categories/tree-page.ts';
+import { account } from './account/account.ts';
 import { customers } from './customers/customers.ts';
+import { createDeviceCookie } from './device-cookie.ts';
 import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
@@ -17,7 +19,10 @@ import { settings, type SettingsDeps } from './settings/settings.ts';
 import { search } from './search/search.ts';
 import { bulk } from './products/bulk.ts';
 import { products } from './products/products.ts';
+import { confirm } from './sign-in/confirm.ts';
+import { link } from './sign-in/link.ts';
 import { signIn } from './sign-in/sign-in.ts';
+import { users } from './users/users.ts';
 import { views } from './views/views.ts';
 
 /** A page, and who may open it. */
@@ -45,6 +50,7 @@ export async function adminRoutes(
     });
     scope.decorateRequest('adminVisit');
     scope.decorateRequest('adminToken');
+    scope.decorateRequest('adminDevice');
     scope.addHook('onRequest', async (_request, reply) => {
       if (!deps.isMigrated()) {
         return sendStartPage(reply.code(503).headers({ 'retry-after': '1', refresh: '1' }), startingPage);
@@ -52,8 +58,16 @@ export async function adminRoutes(
     });
     scope.setErrorHandler<Error>(sendFailure);
     assetRoutes(scope, ASSETS);
-    const { pages, shopPages } = createPages(scope, { ...deps, key, notices: createNoticeCookie(key) });
+    const { pages, shopPages } = createPages(scope, {
+      ...deps,
+      key,
+      notices: createNoticeCookie(key),
+      devices: createDeviceCookie(key),
+    });
     signIn(pages);
+    link(pages);
+    confirm(pages);
+    account(pages);
     home(shopPages);
     categoryTree(shopPages);
     categoryPages(shopPages);
@@ -63,6 +77,7 @@ export async function adminRoutes(
     products(shopPages);
     bulk(shopPages);
     views(shopPages);
+    users(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();
     });

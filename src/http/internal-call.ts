@@ -58,8 +58,9 @@ export function createInternalCall(app: FastifyInstance): InternalCall {
         [value ?? []].flat().map((one): [string, string] => [name, String(one)]),
       ),
     ).toString();
-    const response = await internalCaller.run(caller, () =>
-      app.inject({
+    // Awaited inside of `run`, because a service that is started sends the request only when somebody waits for it.
+    const response = await internalCaller.run(caller, async () => {
+      const answer = await app.inject({
         method,
         url: `/${root}/shops/${caller.shopId}${below}${search === '' ? '' : `?${search}`}`,
         headers: {
@@ -71,8 +72,9 @@ export function createInternalCall(app: FastifyInstance): InternalCall {
         },
         ...(body !== undefined && { payload: JSON.stringify(body) }),
         ...(upload && { payload: upload.content }),
-      }),
-    );
+      });
+      return answer;
+    });
     const { statusCode } = response;
     if (statusCode >= 400) throw new HttpError(statusCode, refusalText(response.body));
     const isJson = String(response.headers['content-type']).startsWith('application/json');
