@@ -26,6 +26,7 @@ export const CATEGORIES_SCRIPT = served(asset('admin-categories', 'js'));
 /** Shows and hides passwords. */
 export const PASSWORD_SCRIPT = served(asset('admin-password', 'js'));
 
+/** Forms of settings: lists of entries, colours and previews. */
 /** Previews and rows of the settings. */
 export const SETTINGS_SCRIPT = served(asset('admin-settings', 'js'));
 
