@@ -5,6 +5,7 @@ import { installationKey } from '../shops/apps/sealing.ts';
 import { assetRoutes } from '../storefront/layout/assets.ts';
 import { sendPage as sendStartPage } from '../storefront/start-page/page.ts';
 import { startingPage } from '../storefront/start-page/start-view.ts';
+import { apps } from './apps/apps.ts';
 import { customers } from './customers/customers.ts';
 import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
@@ -51,6 +52,7 @@ export async function adminRoutes(
     signIn(pages);
     home(shopPages);
     customers(shopPages);
+    apps(shopPages);
     search(shopPages);
     views(shopPages);
     pages.get('/*', 'signed in', () => {
