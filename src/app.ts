@@ -19,6 +19,7 @@ import { order } from './carts/order.ts';
 import { paymentAndShipping } from './carts/payment-and-shipping.ts';
 import { carts } from './carts/routes.ts';
 import { assignments } from './catalogue/categories/assignments.ts';
+import { moveCategories } from './catalogue/categories/move.ts';
 import { categories } from './catalogue/categories/routes.ts';
 import type { Config } from './config.ts';
 import { countries } from './shops/countries/routes.ts';
@@ -33,6 +34,7 @@ import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from './ht
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
 import { createCallerDirectory } from './http/callers.ts';
 import { demoTokenCheck } from './http/demo-tokens.ts';
+import { EMAIL_KINDS } from './email-kinds.ts';
 import { errorBody, unavailable } from './http/errors.ts';
 import { answerFailure } from './http/failures.ts';
 import { proxyWarning } from './http/forwarded.ts';
@@ -79,6 +81,7 @@ import { variations } from './catalogue/products/variations.ts';
 import { watchedProducts } from './catalogue/products/watched-products.ts';
 import { productTypes } from './catalogue/producttypes/routes.ts';
 import { sales } from './orders/sales/routes.ts';
+import { settingsFormat } from './settings-format.ts';
 import { scriptTags } from './shops/script-tags/routes.ts';
 import { search } from './catalogue/search/routes.ts';
 import { shippingMethods } from './shops/shipping-methods/routes.ts';
@@ -245,6 +248,7 @@ export async function buildApp({
   taxes(api);
   shippingMethods(api);
   categories(api);
+  moveCategories(api);
   assignments(api);
   productTypes(api);
   customers(api);
@@ -287,7 +291,18 @@ export async function buildApp({
     isMigrated,
     personalData: PERSONAL_DATA,
   });
-  await adminRoutes(app, { db, config, limiter, hosts, call: createInternalCall(app), isMigrated });
+  await adminRoutes(app, {
+    db,
+    config,
+    limiter,
+    hosts,
+    call: createInternalCall(app),
+    isMigrated,
+    settingsFormat,
+    emailKinds: EMAIL_KINDS,
+    providers: payments.providers,
+    media,
+  });
 
   // Readers who wait would keep the service from ending.
   app.addHook('preClose', async () => eventWaiting.close());

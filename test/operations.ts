@@ -1579,6 +1579,13 @@ export const OPERATIONS: readonly Operation[] = [
     ),
     answer: category,
   }),
+  operation('PUT /manage/categories/{categoryId}/place', 'products_write', {
+    labels: [],
+    status: 204,
+    params: { categoryId: (shop) => givenCategory(shop) },
+    body: async (shop) => ({ parentId: await lastingCategory(shop), position: 0 }),
+    request: 'parentId: string\nposition: integer',
+  }),
   operation('DELETE /categories/{categoryId}', 'products_write', {
     labels: ['Base'],
     status: 204,

@@ -7,6 +7,7 @@ import { addressCaller, countCall } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
 import { documentBytes } from './layout/layout.ts';
 import { CONTENT_SECURITY_POLICY } from './layout/assets.ts';
+import { DEVICE_LIFETIME } from './device-cookie.ts';
 import { errorPage } from './error-page.ts';
 import { adminCookie, openShopVisit, openVisit, type OpenDeps } from './open-visit.ts';
 import { Redirect, type AdminFile, type AdminPage, type Notice } from './page.ts';
@@ -102,12 +103,20 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     answer: AdminPage | Redirect,
   ) => {
     writeToken(request, reply, visit);
+    writeDevice(request, reply, visit);
     if (answer instanceof Redirect) {
       if (answer.notice) writeNotice(reply, visit, answer.notice);
       return reply.redirect(answer.href, 303);
     }
     if (visit.notice) clearNotice(reply, visit);
     return sendPage(reply, visit, answer);
+  };
+
+  const writeDevice = (request: FastifyRequest, reply: FastifyReply, { origin }: AnyVisit) => {
+    if (!request.adminDevice) return;
+    const { path, secure } = adminCookie(origin);
+    const options = { path, secure, httpOnly: true, sameSite: 'lax', maxAge: DEVICE_LIFETIME } as const;
+    reply.setCookie(deps.devices.nameAt(origin), deps.devices.write(request.adminDevice), options);
   };
 
   const writeNotice = (reply: FastifyReply, { origin, user }: AnyVisit, notice: Notice) => {

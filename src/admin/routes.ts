@@ -6,14 +6,24 @@ import { assetRoutes } from '../storefront/layout/assets.ts';
 import { sendPage as sendStartPage } from '../storefront/start-page/page.ts';
 import { startingPage } from '../storefront/start-page/start-view.ts';
 import { apps } from './apps/apps.ts';
+import { categoryPages } from './categories/category-page.ts';
+import { categoryTree } from './categories/tree-page.ts';
+import { account } from './account/account.ts';
 import { customers } from './customers/customers.ts';
+import { createDeviceCookie } from './device-cookie.ts';
 import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { createPages, sendFailure } from './page-routes.ts';
+import { settings, type SettingsDeps } from './settings/settings.ts';
 import { search } from './search/search.ts';
+import { bulk } from './products/bulk.ts';
+import { products } from './products/products.ts';
+import { confirm } from './sign-in/confirm.ts';
+import { link } from './sign-in/link.ts';
 import { signIn } from './sign-in/sign-in.ts';
+import { users } from './users/users.ts';
 import { views } from './views/views.ts';
 
 /** A page, and who may open it. */
@@ -29,7 +39,7 @@ declare module 'fastify' {
 /** Serves the pages of merchants below `/admin`, on the host of the service. */
 export async function adminRoutes(
   app: FastifyInstance,
-  deps: AdminDeps & { isMigrated: () => boolean },
+  deps: AdminDeps & SettingsDeps & { isMigrated: () => boolean },
 ): Promise<void> {
   const key = await installationKey(deps.config);
   const adminPages: AdminRoute[] = [];
@@ -41,6 +51,7 @@ export async function adminRoutes(
     });
     scope.decorateRequest('adminVisit');
     scope.decorateRequest('adminToken');
+    scope.decorateRequest('adminDevice');
     scope.addHook('onRequest', async (_request, reply) => {
       if (!deps.isMigrated()) {
         return sendStartPage(reply.code(503).headers({ 'retry-after': '1', refresh: '1' }), startingPage);
@@ -48,13 +59,27 @@ export async function adminRoutes(
     });
     scope.setErrorHandler<Error>(sendFailure);
     assetRoutes(scope, ASSETS);
-    const { pages, shopPages } = createPages(scope, { ...deps, key, notices: createNoticeCookie(key) });
+    const { pages, shopPages } = createPages(scope, {
+      ...deps,
+      key,
+      notices: createNoticeCookie(key),
+      devices: createDeviceCookie(key),
+    });
     signIn(pages);
+    link(pages);
+    confirm(pages);
+    account(pages);
     home(shopPages);
+    categoryTree(shopPages);
+    categoryPages(shopPages);
     customers(shopPages);
     apps(shopPages);
+    settings(shopPages, deps);
     search(shopPages);
+    products(shopPages);
+    bulk(shopPages);
     views(shopPages);
+    users(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();
     });

@@ -44,6 +44,7 @@ export function createEmailShopLoader({
           shopId,
           shopName,
           storefront: storefrontUrl(origin, settings),
+          origin,
           to: email.to,
           locale: email.locale === defaultLocale ? undefined : email.locale,
           installationKey: signingKey,
