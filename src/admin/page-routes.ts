@@ -296,7 +296,7 @@ export function sendPage(reply: FastifyReply, visit: AnyVisit, page: AdminPage):
   return reply
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
-    .headers(PAGE_HEADERS)
+    .headers({ ...PAGE_HEADERS, ...(page.next !== undefined && { refresh: `0; url=${page.next}` }) })
     .send(documentBytes(visit, page));
 }
 

@@ -5,6 +5,7 @@ import { installationKey } from '../shops/apps/sealing.ts';
 import { assetRoutes } from '../storefront/layout/assets.ts';
 import { sendPage as sendStartPage } from '../storefront/start-page/page.ts';
 import { startingPage } from '../storefront/start-page/start-view.ts';
+import { apps } from './apps/apps.ts';
 import { categoryPages } from './categories/category-page.ts';
 import { categoryTree } from './categories/tree-page.ts';
 import { account } from './account/account.ts';
@@ -88,6 +89,7 @@ export async function adminRoutes(
     bulkOrders(shopPages);
     printPages(shopPages);
     customers(shopPages);
+    apps(shopPages);
     settings(shopPages, deps);
     search(shopPages);
     products(shopPages);
