@@ -30,7 +30,7 @@ type AnyVisit = Visit<'anybody'> | ShopVisit;
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may open a page of the admin. */
-    admin?: { audience: Audience } | { permission: Permission | 'member' };
+    admin?: { audience: Audience } | { permission: Permission | 'member'; takesUpload?: boolean };
   }
 }
 
@@ -225,13 +225,17 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         scope.removeAllContentTypeParsers();
         // The operation that takes the file reads it, with its own limits.
         scope.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
-        scope.post(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
-          const visit = await admittedToShop(request, reply, permission);
-          if (!visit) return reply;
-          const { 'content-type': type, 'content-length': length } = request.headers;
-          const upload = { content: request.body as Readable, type: type!, length };
-          return sendFile(reply, await handler(visit, { ...toPageRequest(request), upload }));
-        });
+        scope.post(
+          `/admin/shops/:shopId${path}`,
+          pageRoute({ permission, takesUpload: true }),
+          async (request, reply) => {
+            const visit = await admittedToShop(request, reply, permission);
+            if (!visit) return reply;
+            const { 'content-type': type, 'content-length': length } = request.headers;
+            const upload = { content: request.body as Readable, type: type!, length };
+            return sendFile(reply, await handler(visit, { ...toPageRequest(request), upload }));
+          },
+        );
       });
     },
   };
