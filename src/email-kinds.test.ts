@@ -389,6 +389,13 @@ describe("a shop's own words", () => {
       orderNumber: 'ORD261115/1001',
       amount: `39,90${NBSP}€`,
     },
+    paymentInstructions: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      total: `59,55${NBSP}€`,
+      paymentMethod: 'Bank transfer',
+    },
     paymentProblem: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',

@@ -5,6 +5,9 @@ import { installationKey } from '../shops/apps/sealing.ts';
 import { assetRoutes } from '../storefront/layout/assets.ts';
 import { sendPage as sendStartPage } from '../storefront/start-page/page.ts';
 import { startingPage } from '../storefront/start-page/start-view.ts';
+import { apps } from './apps/apps.ts';
+import { categoryPages } from './categories/category-page.ts';
+import { categoryTree } from './categories/tree-page.ts';
 import { account } from './account/account.ts';
 import { customers } from './customers/customers.ts';
 import { createDeviceCookie } from './device-cookie.ts';
@@ -13,7 +16,19 @@ import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
+import { bulkOrders } from './orders/bulk.ts';
+import { orderDocuments } from './orders/documents.ts';
+import { orderFiles } from './orders/files.ts';
+import { orderPages } from './orders/order-page.ts';
+import { orders } from './orders/orders.ts';
+import { printPages } from './orders/print.ts';
 import { createPages, sendFailure } from './page-routes.ts';
+import { settings, type SettingsDeps } from './settings/settings.ts';
+import { search } from './search/search.ts';
+import { bulk } from './products/bulk.ts';
+import { pictures } from './products/pictures.ts';
+import { product } from './products/product.ts';
+import { products } from './products/products.ts';
 import { confirm } from './sign-in/confirm.ts';
 import { link } from './sign-in/link.ts';
 import { signIn } from './sign-in/sign-in.ts';
@@ -33,7 +48,7 @@ declare module 'fastify' {
 /** Serves the pages of merchants below `/admin`, on the host of the service. */
 export async function adminRoutes(
   app: FastifyInstance,
-  deps: AdminDeps & { isMigrated: () => boolean },
+  deps: AdminDeps & SettingsDeps & { isMigrated: () => boolean },
 ): Promise<void> {
   const key = await installationKey(deps.config);
   const adminPages: AdminRoute[] = [];
@@ -65,7 +80,22 @@ export async function adminRoutes(
     account(pages);
     host(pages);
     home(shopPages);
+    categoryTree(shopPages);
+    categoryPages(shopPages);
+    orders(shopPages);
+    orderPages(shopPages);
+    orderDocuments(shopPages);
+    orderFiles(shopPages);
+    bulkOrders(shopPages);
+    printPages(shopPages);
     customers(shopPages);
+    apps(shopPages);
+    settings(shopPages, deps);
+    search(shopPages);
+    products(shopPages);
+    bulk(shopPages);
+    product(shopPages);
+    pictures(shopPages);
     views(shopPages);
     users(shopPages);
     pages.get('/*', 'signed in', () => {

@@ -83,8 +83,8 @@ function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
           hx-get="${to(visit, '/search')}"
           hx-trigger="input changed delay:200ms"
           hx-target="#found"
-          hx-select="#found"
-          hx-swap="outerHTML"
+          hx-select="#hits"
+          hx-swap="innerHTML"
         />
         <div id="found"></div>
       </form>
