@@ -58,7 +58,7 @@ test('an owner sets up an authenticator app, and signs in with its code and with
   await page.getByText("I can't scan it").click();
   expect(await seriousProblems(page)).toEqual([]);
   const secret = (await page.locator('details code').innerText()).replaceAll(' ', '');
-  await page.getByLabel('Code').fill(totpCode(secret, stepAt(new Date()) - 1));
+  await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, stepAt(new Date()) - 1));
   await page.getByRole('button', { name: 'Switch on' }).click();
   await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
   expect(await seriousProblems(page)).toEqual([]);
@@ -72,16 +72,16 @@ test('an owner sets up an authenticator app, and signs in with its code and with
   await typePassword(page);
   await page.getByRole('heading', { name: 'One more step' }).waitFor();
   expect(await seriousProblems(page)).toEqual([]);
-  await page.getByLabel('Code').fill('000000');
+  await page.getByLabel('Code', { exact: true }).fill('000000');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByText('This code is not right').waitFor();
-  await page.getByLabel('Code').fill(totpCode(secret, stepAt(new Date())));
+  await page.getByLabel('Code', { exact: true }).fill(totpCode(secret, stepAt(new Date())));
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Your shops' }).waitFor();
 
   await signOut(page);
   await typePassword(page);
-  await page.getByLabel('Code').fill(codes[0]!);
+  await page.getByLabel('Code', { exact: true }).fill(codes[0]!);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Your shops' }).waitFor();
 });
