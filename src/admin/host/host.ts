@@ -63,6 +63,7 @@ async function shopList(visit: Visit<'host'>, request: PageRequest): Promise<Mar
   const page = Number.isInteger(number) && number > 0 ? Math.min(number, LAST_PAGE) : 1;
   // One more than fits, to know whether there is a next page.
   const found = await findHostedShops(visit.db, {
+    userId: visit.user.userId,
     beginning,
     limit: PER_PAGE + 1,
     offset: (page - 1) * PER_PAGE,
@@ -88,10 +89,13 @@ async function shopList(visit: Visit<'host'>, request: PageRequest): Promise<Mar
           ? html`<div class="empty">${beginning === '' ? words.noShops : visit.words.list.nothingFound}</div>`
           : shopTable(visit, shops)
       }
-      <nav class="pages" aria-label="${visit.words.list.pages}">
-        ${page > 1 && html`<a class="button" rel="prev" href="${href(page - 1)}">${visit.words.list.previous}</a>`}
-        ${found.length > PER_PAGE && html`<a class="button" rel="next" href="${href(page + 1)}">${visit.words.list.next}</a>`}
-      </nav>
+      ${
+        (page > 1 || found.length > PER_PAGE) &&
+        html`<nav class="pages" aria-label="${visit.words.list.pages}">
+          ${page > 1 && html`<a class="button" rel="prev" href="${href(page - 1)}">${visit.words.list.previous}</a>`}
+          ${found.length > PER_PAGE && html`<a class="button" rel="next" href="${href(page + 1)}">${visit.words.list.next}</a>`}
+        </nav>`
+      }
     </div>`;
 }
 
@@ -113,14 +117,20 @@ function shopTable(visit: Visit<'host'>, shops: readonly HostedShop[]): Markup {
     </thead>
     <tbody>
       ${shops.map(
-        ({ shopId, name, domain, suspendedAt, orders, lastOrderAt, mediaBytes }) =>
+        ({ shopId, name, domain, isMember, suspendedAt, orders, lastOrderAt, mediaBytes }) =>
           html`<tr>
             <td data-title="${words.shop}">
-              <a href="/admin/shops/${shopId}">${name}</a>
-              ${name !== shopId && html`<span class="quiet">${shopId}</span>`}
+              <span
+                >${isMember ? html`<a href="/admin/shops/${shopId}">${name}</a>` : name}
+                ${name !== shopId && html`<span class="quiet">${shopId}</span>`}</span
+              >
             </td>
             <td data-title="${words.domain}">
-              <a href="/admin/shops/${shopId}/settings">${domain ?? words.noDomain}</a>
+              ${
+                isMember
+                  ? html`<a href="/admin/shops/${shopId}/settings/domains">${domain ?? words.noDomain}</a>`
+                  : (domain ?? words.noDomain)
+              }
             </td>
             <td data-title="${words.state}">
               ${suspendedAt ? chip(words.isSuspended, 'warning') : chip(words.isOpen, 'good')}

@@ -60,7 +60,6 @@ function shopName({ settings, locale, shopId }: ShopVisit): string {
 function brandHeader({ user, words }: Visit<'anybody'> | ShopVisit): Markup {
   return html`<header class="top">
     <a class="brand" href="/admin">Kontor</a>
-    ${user && html`<a href="/admin">${words.layout.shops}</a>`}
     ${user?.isHost && html`<a href="/admin/host">${words.host.title}</a>`}
     ${user && html`<a href="/admin/account">${USER_ICON} ${words.layout.account}</a>`}
   </header>`;
