@@ -304,13 +304,17 @@ export function sendPage(reply: FastifyReply, visit: AnyVisit, page: AdminPage):
     .send(documentBytes(visit, page));
 }
 
+const FILE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
+/** The viewers that browsers have for PDF are built of what the other policy forbids, and then show nothing. */
+const PDF_POLICY = "frame-ancestors 'self'";
+
 function sendFile(reply: FastifyReply, { type, content, fileName }: AdminFile): FastifyReply {
   // Shown inside of our own pages only. What a customer or an app wrote may be in it, so it runs no script.
   return reply
     .type(type)
     .headers({
-      'content-security-policy':
-        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'",
+      'content-security-policy': type === 'application/pdf' ? PDF_POLICY : FILE_POLICY,
       'x-frame-options': 'SAMEORIGIN',
       'cache-control': 'no-store',
       ...(fileName !== undefined && {

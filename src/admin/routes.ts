@@ -18,7 +18,9 @@ import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { bulkOrders } from './orders/bulk.ts';
 import { orderDocuments } from './orders/documents.ts';
+import { editPages } from './orders/edit.ts';
 import { orderFiles } from './orders/files.ts';
+import { newOrderPages } from './orders/new-order.ts';
 import { orderPages } from './orders/order-page.ts';
 import { orders } from './orders/orders.ts';
 import { printPages } from './orders/print.ts';
@@ -84,6 +86,8 @@ export async function adminRoutes(
     categoryPages(shopPages);
     orders(shopPages);
     orderPages(shopPages);
+    newOrderPages(shopPages);
+    editPages(shopPages);
     orderDocuments(shopPages);
     orderFiles(shopPages);
     bulkOrders(shopPages);
