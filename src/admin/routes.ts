@@ -11,10 +11,16 @@ import { ASSETS } from './layout/assets.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { createPages, sendFailure } from './page-routes.ts';
+import { attributes } from './products/attributes.ts';
 import { bulk } from './products/bulk.ts';
+import { newProduct } from './products/new-product.ts';
 import { pictures } from './products/pictures.ts';
+import { priceHistory } from './products/price-history.ts';
 import { product } from './products/product.ts';
 import { products } from './products/products.ts';
+import { related } from './products/related.ts';
+import { stockTake } from './products/stock-take.ts';
+import { variations } from './products/variations.ts';
 import { signIn } from './sign-in/sign-in.ts';
 import { views } from './views/views.ts';
 
@@ -58,6 +64,12 @@ export async function adminRoutes(
     bulk(shopPages);
     product(shopPages);
     pictures(shopPages);
+    newProduct(shopPages);
+    variations(shopPages);
+    attributes(shopPages);
+    related(shopPages);
+    priceHistory(shopPages);
+    stockTake(shopPages);
     views(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();
