@@ -44,6 +44,8 @@ export function variations(pages: ShopPages): void {
   );
 }
 
+const NUMERIC: ReadonlySet<GridColumn> = new Set(['price', 'stock', 'minStock']);
+
 /** Returns how many variations have changed. */
 async function saveGrid(visit: ShopVisit, row: ProductRow, form: FormRequest): Promise<number> {
   const { language, settings } = visit;
@@ -106,7 +108,10 @@ function grid(
         <thead>
           <tr>
             <th scope="col">${words.variations.variation}</th>
-            ${GRID_COLUMNS.map((column) => html`<th scope="col">${titles[column]}</th>`)}
+            ${GRID_COLUMNS.map(
+              (column) =>
+                html`<th scope="col" class="${NUMERIC.has(column) ? 'number' : ''}">${titles[column]}</th>`,
+            )}
           </tr>
         </thead>
         <tbody>
@@ -178,7 +183,7 @@ function cellField(
       aria-label="${label}"
       placeholder="${placeholder}"
       autocomplete="off"
-      ${column !== 'number' && column !== 'ean' && html`inputmode="decimal" class="number"`}
+      ${NUMERIC.has(column) && html`inputmode="decimal" class="number"`}
       ${!mayWrite && html`disabled`}
     />`;
 }
