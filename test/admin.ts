@@ -79,3 +79,46 @@ export function merchantWith(service: Service, cookie: string, shopId: string, e
       ),
   };
 }
+
+/** A browser that keeps its cookies, from its first page on. */
+export interface AdminBrowser {
+  cookies: Map<string, string>;
+  get(path: string): Promise<AdminAnswer>;
+  post(path: string, fields?: Record<string, string>): Promise<AdminAnswer>;
+}
+
+export function givenBrowser(
+  service: Service,
+  { address = '127.0.0.1', host = 'localhost:8080' } = {},
+): AdminBrowser {
+  const cookies = new Map<string, string>();
+  const send = async (method: 'GET' | 'POST', url: string, payload?: string): Promise<AdminAnswer> => {
+    const response = await service.app.inject({
+      method,
+      url,
+      remoteAddress: address,
+      headers: {
+        host,
+        cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0',
+        ...(method === 'POST' && {
+          origin: `${service.config.PUBLIC_URL === undefined ? 'http' : 'https'}://${host}`,
+          'content-type': 'application/x-www-form-urlencoded',
+        }),
+      },
+      ...(payload !== undefined && { payload }),
+    });
+    expect(response.statusCode).toBeLessThan(500);
+    for (const { name, value } of response.cookies as { name: string; value: string }[]) {
+      if (value === '') cookies.delete(name);
+      else cookies.set(name, decodeURIComponent(value));
+    }
+    const { statusCode: status, body: text, headers } = response;
+    return { status, text, headers, location: headers.location };
+  };
+  return {
+    cookies,
+    get: (path) => send('GET', path),
+    post: (path, fields = {}) => send('POST', path, new URLSearchParams(fields).toString()),
+  };
+}

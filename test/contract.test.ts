@@ -302,7 +302,7 @@ describe('the demo shop', () => {
       slogan: '<p>Small things from the sea side</p>',
       logoUrl: null,
       sfUrl: 'http://localhost:80/shop/DemoShop',
-      mboUrl: 'http://localhost:80/#DemoShop',
+      mboUrl: 'http://localhost:80/admin/shops/DemoShop',
       isInEU: true,
       countryCode2: 'DE',
     });
@@ -655,7 +655,7 @@ describe('the demo shop', () => {
       slogan: null,
       logoUrl: null,
       sfUrl: 'http://localhost:80/shop/EmptyShop',
-      mboUrl: 'http://localhost:80/#EmptyShop',
+      mboUrl: 'http://localhost:80/admin/shops/EmptyShop',
       isInEU: true,
       countryCode2: 'DE',
     });

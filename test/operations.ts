@@ -1579,6 +1579,13 @@ export const OPERATIONS: readonly Operation[] = [
     ),
     answer: category,
   }),
+  operation('PUT /manage/categories/{categoryId}/place', 'products_write', {
+    labels: [],
+    status: 204,
+    params: { categoryId: (shop) => givenCategory(shop) },
+    body: async (shop) => ({ parentId: await lastingCategory(shop), position: 0 }),
+    request: 'parentId: string\nposition: integer',
+  }),
   operation('DELETE /categories/{categoryId}', 'products_write', {
     labels: ['Base'],
     status: 204,
@@ -1820,6 +1827,12 @@ export const OPERATIONS: readonly Operation[] = [
     }),
   ),
   managing('POST', 'capture', { params: { orderId: reservedOrder } }),
+  managing('POST', 'emails', {
+    status: 201,
+    params: { orderId: openOrder },
+    body: () => ({}),
+    request: 'documentId?: string|null',
+  }),
   managing('POST', 'shipments', {
     status: 201,
     params: { orderId: openOrder },
@@ -1876,6 +1889,13 @@ export const OPERATIONS: readonly Operation[] = [
         .join('\n'),
       'note: string',
     ),
+  }),
+  operation('PUT /manage/customers/{customerId}/group', 'customers_write', {
+    labels: [],
+    params: { customerId: passingCustomer },
+    body: () => ({ customerGroupId: null }),
+    request: 'customerGroupId: string|null',
+    answer: 'customerGroupId: string|null',
   }),
   operation('GET /manage/audit', 'orders_write', {
     labels: [],

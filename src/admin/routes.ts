@@ -5,13 +5,27 @@ import { installationKey } from '../shops/apps/sealing.ts';
 import { assetRoutes } from '../storefront/layout/assets.ts';
 import { sendPage as sendStartPage } from '../storefront/start-page/page.ts';
 import { startingPage } from '../storefront/start-page/start-view.ts';
+import { apps } from './apps/apps.ts';
+import { categoryPages } from './categories/category-page.ts';
+import { categoryTree } from './categories/tree-page.ts';
+import { account } from './account/account.ts';
 import { customers } from './customers/customers.ts';
+import { createDeviceCookie } from './device-cookie.ts';
+import { host } from './host/host.ts';
 import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
+import { bulkOrders } from './orders/bulk.ts';
+import { orderDocuments } from './orders/documents.ts';
+import { orderFiles } from './orders/files.ts';
+import { orderPages } from './orders/order-page.ts';
+import { orders } from './orders/orders.ts';
+import { printPages } from './orders/print.ts';
 import { createPages, sendFailure } from './page-routes.ts';
 import { attributes } from './products/attributes.ts';
+import { settings, type SettingsDeps } from './settings/settings.ts';
+import { search } from './search/search.ts';
 import { bulk } from './products/bulk.ts';
 import { newProduct } from './products/new-product.ts';
 import { pictures } from './products/pictures.ts';
@@ -21,7 +35,10 @@ import { products } from './products/products.ts';
 import { related } from './products/related.ts';
 import { stockTake } from './products/stock-take.ts';
 import { variations } from './products/variations.ts';
+import { confirm } from './sign-in/confirm.ts';
+import { link } from './sign-in/link.ts';
 import { signIn } from './sign-in/sign-in.ts';
+import { users } from './users/users.ts';
 import { views } from './views/views.ts';
 
 /** A page, and who may open it. */
@@ -37,7 +54,7 @@ declare module 'fastify' {
 /** Serves the pages of merchants below `/admin`, on the host of the service. */
 export async function adminRoutes(
   app: FastifyInstance,
-  deps: AdminDeps & { isMigrated: () => boolean },
+  deps: AdminDeps & SettingsDeps & { isMigrated: () => boolean },
 ): Promise<void> {
   const key = await installationKey(deps.config);
   const adminPages: AdminRoute[] = [];
@@ -49,6 +66,7 @@ export async function adminRoutes(
     });
     scope.decorateRequest('adminVisit');
     scope.decorateRequest('adminToken');
+    scope.decorateRequest('adminDevice');
     scope.addHook('onRequest', async (_request, reply) => {
       if (!deps.isMigrated()) {
         return sendStartPage(reply.code(503).headers({ 'retry-after': '1', refresh: '1' }), startingPage);
@@ -56,10 +74,30 @@ export async function adminRoutes(
     });
     scope.setErrorHandler<Error>(sendFailure);
     assetRoutes(scope, ASSETS);
-    const { pages, shopPages } = createPages(scope, { ...deps, key, notices: createNoticeCookie(key) });
+    const { pages, shopPages } = createPages(scope, {
+      ...deps,
+      key,
+      notices: createNoticeCookie(key),
+      devices: createDeviceCookie(key),
+    });
     signIn(pages);
+    link(pages);
+    confirm(pages);
+    account(pages);
+    host(pages);
     home(shopPages);
+    categoryTree(shopPages);
+    categoryPages(shopPages);
+    orders(shopPages);
+    orderPages(shopPages);
+    orderDocuments(shopPages);
+    orderFiles(shopPages);
+    bulkOrders(shopPages);
+    printPages(shopPages);
     customers(shopPages);
+    apps(shopPages);
+    settings(shopPages, deps);
+    search(shopPages);
     products(shopPages);
     bulk(shopPages);
     product(shopPages);
@@ -71,6 +109,7 @@ export async function adminRoutes(
     priceHistory(shopPages);
     stockTake(shopPages);
     views(shopPages);
+    users(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();
     });

@@ -205,7 +205,10 @@ describe('a shop with a domain', () => {
 
   test('is where the addresses of the API lead, whose links stay where they were', async () => {
     const { body: shop } = await service.call('GET', '/EmptyShop', { headers: { host: 'localhost:8080' } });
-    expect(shop).toMatchObject({ sfUrl: 'http://empty.example', mboUrl: 'http://localhost:8080/admin/shops/EmptyShop' });
+    expect(shop).toMatchObject({
+      sfUrl: 'http://empty.example',
+      mboUrl: 'http://localhost:8080/admin/shops/EmptyShop',
+    });
     const { body: cart } = await service.call('POST', '/EmptyShop/carts', {
       body: { currency: 'EUR', locale: 'de_DE' },
       headers: { host: 'localhost:8080' },

@@ -1,14 +1,21 @@
 import { html, type Markup } from '../../http/html.ts';
+import { moneyText } from '../../http/price-text.ts';
 import type { Language } from '../messages.ts';
+import type { ShopVisit } from '../visit.ts';
 
 /** How people write numbers and dates. English of which country? Of the one whose dates have the day first. */
-const REGIONS: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE', fr: 'fr-FR' };
+export const REGIONS: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE', fr: 'fr-FR' };
 
 /** `3 Nov 2026`; the time is in the title. */
 export function dayText(moment: Date, language: Language): Markup {
   return html`<time datetime="${moment.toISOString()}" title="${momentText(moment, language)}"
-    >${moment.toLocaleDateString(REGIONS[language], { day: 'numeric', month: 'short', year: 'numeric' })}</time
+    >${plainDay(moment, language)}</time
   >`;
+}
+
+/** The same as part of a sentence. */
+export function plainDay(moment: Date, language: Language): string {
+  return moment.toLocaleDateString(REGIONS[language], { day: 'numeric', month: 'short', year: 'numeric' });
 }
 
 /** `3 Nov 2026, 14:05` */
@@ -21,4 +28,13 @@ export type ChipKind = 'good' | 'warning' | 'bad' | 'neutral';
 /** A state in one or two words. */
 export function chip(text: string, kind: ChipKind = 'neutral'): Markup {
   return html`<span class="chip ${kind}">${text}</span>`;
+}
+
+/** An amount in minor units, in the shop's default currency unless another is named. */
+export function amountText(
+  minor: number,
+  { language, settings }: Pick<ShopVisit, 'language' | 'settings'>,
+  currency = settings.defaultCurrency,
+): string {
+  return moneyText(minor, currency, REGIONS[language].replace('-', '_'));
 }

@@ -1,10 +1,273 @@
-import { html } from '../../http/html.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import { currencyDigits } from '../../kernel/money.ts';
+import { jsonScript } from '../../storefront/page.ts';
+import { amountText, REGIONS } from '../components/format.ts';
+import { HOME_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
 import type { ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { comparePeriods, PERIODS, type Comparison, type Period } from './periods.ts';
+import {
+  countProblems,
+  countWaitingOrders,
+  findBestSellers,
+  findDaySales,
+  findRecentEvents,
+  findShortProducts,
+  MOST_COUNTED,
+  type BestSeller,
+  type ShortProduct,
+} from './queries.ts';
 
+const DAY = 86_400_000;
+
+/** What a merchant looks at in the morning: what needs doing, and how it goes. */
 export function home(pages: ShopPages): void {
-  pages.get('', 'member', async ({ words }) => ({
-    title: words.layout.menuEntries.home,
-    menu: 'home',
-    main: html``,
-  }));
+  pages.get('', 'member', async (visit, request) => {
+    const period = PERIODS.find((days) => String(days) === request.query('days')) ?? 30;
+    const sales = visit.may('orders_read') ? await loadSales(visit, period) : undefined;
+    const tasks = await loadTasks(visit);
+    return {
+      title: visit.words.home.title,
+      menu: 'home',
+      scripts: sales ? [UPLOT_STYLESHEET, UPLOT, HOME_SCRIPT] : [],
+      main: html`${taskList(visit, tasks)} ${sales && salesCard(visit, sales, period)}
+        <div class="cards wide">
+          ${sales && bestSellerCard(visit, sales.best)} ${shortStockCard(visit, tasks.short)}
+        </div>`,
+    };
+  });
+}
+
+interface Sales {
+  comparison: Comparison;
+  best: readonly BestSeller[];
+}
+
+async function loadSales({ db, shopId, settings }: ShopVisit, period: Period): Promise<Sales> {
+  const { now } = db;
+  const currency = settings.defaultCurrency;
+  const dayBefore = (days: number) => new Date(now.getTime() - days * DAY).toISOString().slice(0, 10);
+  const [days, best] = await Promise.all([
+    findDaySales(db, shopId, currency, { from: dayBefore(2 * period - 1), to: dayBefore(0) }),
+    findBestSellers(db, shopId, currency, new Date(now.getTime() - period * DAY)),
+  ]);
+  return { comparison: comparePeriods(days, period, now), best };
+}
+
+interface Tasks {
+  counts: readonly { name: TaskName; count: number; path: string }[];
+  short: readonly ShortProduct[];
+}
+
+/** Orders are counted in full. */
+const isCapped = (name: TaskName, count: number) =>
+  name !== 'toShip' && name !== 'toPay' && count >= MOST_COUNTED;
+
+type TaskName = 'toPay' | 'toShip' | 'returns' | 'lowStock' | 'emails' | 'webhooks' | 'carts';
+
+async function loadTasks(visit: ShopVisit): Promise<Tasks> {
+  const { db, shopId, settings } = visit;
+  const [orders, problems, events] = await Promise.all([
+    countWaitingOrders(db, shopId),
+    countProblems(db, shopId),
+    findRecentEvents(db, shopId, new Date(db.now.getTime() - 30 * DAY)),
+  ]);
+  const idsOf = (isWanted: (type: string) => boolean) => [
+    ...new Set(events.filter(({ type }) => isWanted(type)).map(({ resourceId }) => resourceId)),
+  ];
+  const short = visit.may('products_read')
+    ? await findShortProducts(
+        db,
+        shopId,
+        idsOf((type) => type.startsWith('STOCK_')),
+        settings.lowStockLevel,
+      )
+    : [];
+  const abandoned = idsOf((type) => type === 'CART_ABANDONED').length;
+  const all = [
+    { name: 'toShip', count: orders.toShip, path: '/orders?state=toShip', permission: 'orders_read' },
+    { name: 'toPay', count: orders.toPay, path: '/orders?state=toPay', permission: 'orders_read' },
+    { name: 'returns', count: problems.returns, path: '/orders?state=returns', permission: 'orders_read' },
+    { name: 'lowStock', count: short.length, path: '/products?stock=low', permission: 'products_read' },
+    { name: 'carts', count: abandoned, path: '/marketing/carts', permission: 'carts_read' },
+    { name: 'emails', count: problems.emails, path: '/settings/emails', permission: 'settings_read' },
+    { name: 'webhooks', count: problems.webhooks, path: '/apps', permission: 'apps_read' },
+  ] as const;
+  return { counts: all.filter(({ count, permission }) => count > 0 && visit.may(permission)), short };
+}
+
+function taskList(visit: ShopVisit, { counts }: Tasks): Markup {
+  const words = visit.words.home;
+  if (counts.length === 0) return html`<p class="notice">${words.nothingToDo}</p>`;
+  return html`<section aria-labelledby="to-do">
+    <h2 id="to-do" class="hidden">${words.toDo}</h2>
+    <ul class="tasks">
+      ${counts.map(
+        ({ name, count, path }) =>
+          html`<li>
+            <a class="card" href="${to(visit, path)}">
+              <span>${words.tasks[name]}</span>
+              <strong>${count.toLocaleString(visit.language)}${isCapped(name, count) && '+'}</strong>
+            </a>
+          </li>`,
+      )}
+    </ul>
+  </section>`;
+}
+
+function salesCard(visit: ShopVisit, { comparison }: Sales, period: Period): Markup {
+  const words = visit.words.home;
+  const { current, before, today, days } = comparison;
+  const money = (minor: number) => amountText(minor, visit);
+  const numbers = [
+    { title: words.today, value: money(today.gross), note: words.orders({ count: today.orders }) },
+    {
+      title: words.revenue,
+      value: money(current.gross),
+      note: changeText(visit, current.gross, before.gross),
+    },
+    {
+      title: words.orderCount,
+      value: current.orders.toLocaleString(visit.language),
+      note: changeText(visit, current.orders, before.orders),
+    },
+    {
+      title: words.average,
+      value: current.orders === 0 ? '–' : money(Math.round(current.gross / current.orders)),
+      note: '',
+    },
+  ];
+  return html`<section class="card" aria-labelledby="sales">
+    <div class="title">
+      <h2 id="sales">${words.sales}</h2>
+      <nav class="tabs" aria-label="${words.period}">
+        ${PERIODS.map(
+          (choice) =>
+            html`<a
+              href="${to(visit, '', { days: String(choice) })}"
+              ${choice === period && html`aria-current="page"`}
+              >${words.days({ count: choice })}</a
+            >`,
+        )}
+      </nav>
+    </div>
+    <dl class="numbers">
+      ${numbers.map(
+        ({ title, value, note }) =>
+          html`<div>
+            <dt>${title}</dt>
+            <dd>${value}</dd>
+            <dd class="quiet">${note}</dd>
+          </div>`,
+      )}
+    </dl>
+    <div id="chart" class="chart with-script" role="img" aria-label="${words.chart({ count: period })}"></div>
+    ${jsonScript('chart-data', chartData(visit, comparison))}
+    <details>
+      <summary>${words.asTable}</summary>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">${words.day}</th>
+              <th scope="col" class="number">${words.revenue}</th>
+              <th scope="col" class="number">${words.orderCount}</th>
+              <th scope="col" class="number">${words.periodBefore}</th>
+            </tr>
+          </thead>
+          <tbody>
+            ${days.toReversed().map(
+              ({ day, gross, orders, grossBefore }) =>
+                html`<tr>
+                  <td>${day}</td>
+                  <td class="number">${money(gross)}</td>
+                  <td class="number">${orders}</td>
+                  <td class="number">${money(grossBefore)}</td>
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  </section>`;
+}
+
+/** What the script draws: amounts in whole units, because a chart shows no cents. */
+function chartData(visit: ShopVisit, { days }: Comparison): object {
+  const scale = 10 ** currencyDigits(visit.settings.defaultCurrency);
+  return {
+    days: days.map(({ day }) => Date.parse(day) / 1000),
+    current: days.map(({ gross }) => gross / scale),
+    before: days.map(({ grossBefore }) => grossBefore / scale),
+    labels: { current: visit.words.home.thisPeriod, before: visit.words.home.periodBefore },
+    currency: visit.settings.defaultCurrency,
+    language: REGIONS[visit.language],
+  };
+}
+
+function changeText({ words, language }: ShopVisit, current: number, before: number): string {
+  if (before === 0) return words.home.noPeriodBefore;
+  const change = Math.round(((current - before) / before) * 100);
+  const percent = `${change > 0 ? '+' : ''}${change.toLocaleString(language)} %`;
+  return words.home.change({ percent });
+}
+
+function bestSellerCard(visit: ShopVisit, best: readonly BestSeller[]): Markup {
+  const words = visit.words.home;
+  return html`<section class="card" aria-labelledby="best">
+    <h2 id="best">${words.bestSellers}</h2>
+    ${
+      best.length === 0
+        ? html`<p class="quiet">${words.nothingSold}</p>`
+        : html`<table>
+            <tbody>
+              ${best.map(
+                ({ productId, productNumber, name, quantity, gross }) =>
+                  html`<tr>
+                    <td>
+                      ${
+                        productNumber === null
+                          ? words.deletedProduct
+                          : html`<a href="${to(visit, `/products/${productId}`)}"
+                              >${nameOf(visit, name, productNumber)}</a
+                            >`
+                      }
+                    </td>
+                    <td class="number">${Number(quantity).toLocaleString(visit.language)} ×</td>
+                    <td class="number">${amountText(Math.round(Number(gross)), visit)}</td>
+                  </tr>`,
+              )}
+            </tbody>
+          </table>`
+    }
+  </section>`;
+}
+
+function shortStockCard(visit: ShopVisit, short: readonly ShortProduct[]): Markup | false {
+  if (short.length === 0) return false;
+  return html`<section class="card" aria-labelledby="short">
+    <h2 id="short">${visit.words.home.shortStock}</h2>
+    <table>
+      <tbody>
+        ${short.map(
+          ({ productId, productNumber, name, stock }) =>
+            html`<tr>
+              <td>
+                <a href="${to(visit, `/products/${productId}`)}">${nameOf(visit, name, productNumber)}</a>
+              </td>
+              <td class="number">${Number(stock).toLocaleString(visit.language)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </section>`;
+}
+
+function nameOf(
+  { locale, settings }: ShopVisit,
+  name: Record<string, string> | null,
+  number: string,
+): string {
+  return (name && textIn(name, locale, settings.defaultLocale)) ?? number;
 }

@@ -1,0 +1,54 @@
+import type { DaySales } from './queries.ts';
+
+/** How many days the numbers of the home page are about. */
+export const PERIODS = [7, 30, 90] as const;
+export type Period = (typeof PERIODS)[number];
+
+export interface Totals {
+  orders: number;
+  gross: number;
+}
+
+export interface ComparedDay extends DaySales {
+  /** Of the day that lies one period before. */
+  grossBefore: number;
+}
+
+export interface Comparison {
+  today: Totals;
+  current: Totals;
+  before: Totals;
+  /** Every day of the period, also those without orders, oldest first. */
+  days: readonly ComparedDay[];
+}
+
+const DAY = 86_400_000;
+
+/** The last `period` days, today included, beside as many days before them. */
+export function comparePeriods(sales: readonly DaySales[], period: Period, now: Date): Comparison {
+  const ofDay = new Map(sales.map((day) => [day.day, day]));
+  const dayAt = (daysAgo: number): DaySales => {
+    const day = new Date(now.getTime() - daysAgo * DAY).toISOString().slice(0, 10);
+    return ofDay.get(day) ?? { day, orders: 0, gross: 0 };
+  };
+  const lastDays = (skipped: number) =>
+    Array.from({ length: period }, (_, index) => dayAt(skipped + period - 1 - index));
+  const current = lastDays(0);
+  const before = lastDays(period);
+  return {
+    today: totalsOf([dayAt(0)]),
+    current: totalsOf(current),
+    before: totalsOf(before),
+    days: current.map((day, index) => ({ ...day, grossBefore: before[index]!.gross })),
+  };
+}
+
+function totalsOf(days: readonly DaySales[]): Totals {
+  return days.reduce(
+    (sum, { orders, gross }) => ({ orders: sum.orders + orders, gross: sum.gross + gross }),
+    {
+      orders: 0,
+      gross: 0,
+    },
+  );
+}

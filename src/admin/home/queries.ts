@@ -1,0 +1,147 @@
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { STATES, type State } from '../../orders/schema.ts';
+import type { EventType } from '../../platform/events/types.ts';
+import { firstIdOf } from '../../shops/audit-log/queries.ts';
+
+const bitsOf = (...states: State[]) => states.reduce((bits, state) => bits | (1 << STATES.indexOf(state)), 0);
+
+const REJECTED = bitsOf('rejectedOn');
+const ENDED = bitsOf('rejectedOn', 'closedOn', 'archivedOn');
+const TO_PAY = ENDED | bitsOf('paidOn');
+const TO_SHIP = ENDED | bitsOf('dispatchedOn', 'deliveredOn', 'returnedOn');
+
+export interface DaySales {
+  /** `2026-11-16` in UTC. */
+  day: string;
+  orders: number;
+  /** In minor units. */
+  gross: number;
+}
+
+/** What was sold on each day that has orders, in one currency; rejected and cancelled orders do not count. */
+export function findDaySales(
+  db: Queries,
+  shopId: string,
+  currency: string,
+  { from, to }: { from: string; to: string },
+) {
+  return db.many<DaySales>(sql`
+    select day::text as day, sum(orders)::bigint as orders, sum(gross)::bigint as gross from order_day
+    where shop_id = ${shopId} and day between ${from}::date and ${to}::date and currency = ${currency}
+      and states & ${REJECTED} = 0 and orders > 0
+    group by day order by day`);
+}
+
+/** Orders that wait for something, counted from the sums of days. */
+export async function countWaitingOrders(db: Queries, shopId: string) {
+  const row = await db.one<{ toPay: number; toShip: number }>(sql`
+    select coalesce(sum(orders) filter (where states & ${TO_PAY} = 0), 0)::bigint as "toPay",
+      coalesce(sum(orders) filter (where states & ${TO_SHIP} = 0), 0)::bigint as "toShip"
+    from order_day where shop_id = ${shopId} and orders > 0 and states & ${ENDED} = 0`);
+  return row!;
+}
+
+/** Things of one kind are counted up to here: more are "100 or more". */
+export const MOST_COUNTED = 100;
+
+/** Returns, emails and webhooks that wait for the merchant. */
+export async function countProblems(db: Queries, shopId: string) {
+  const row = await db.one<{ returns: number; emails: number; webhooks: number }>(sql`
+    select (
+        select count(*) from (
+          select from order_return
+          where shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn') limit ${MOST_COUNTED}
+        ) as open
+      ) as returns, (
+        select count(*) from (
+          select from job where shop_id = ${shopId} and failed_at is not null limit ${MOST_COUNTED}
+        ) as failed
+      ) as emails, (
+        select count(*) from (
+          select from webhook_delivery where shop_id = ${shopId} and status = 'failed' limit ${MOST_COUNTED}
+        ) as failed
+      ) as webhooks`);
+  return row!;
+}
+
+/** How far back the log of events is read. */
+const MOST_POSITIONS = 5_000;
+
+export interface RecentEvent {
+  type: EventType;
+  resourceId: string;
+}
+
+const NOTICED: readonly EventType[] = ['STOCK_LOW', 'STOCK_OUT', 'CART_ABANDONED'];
+
+/** What the log of events says about stock and carts since a moment, newest first. */
+export function findRecentEvents(db: Queries, shopId: string, since: Date) {
+  return db.many<RecentEvent>(sql`
+    select type, upper(resource_id::text) as "resourceId" from event
+    where shop_id = ${shopId} and type = any (${NOTICED}::text[]) and at > ${since} and position > (
+        select value from counter where shop_id = ${shopId} and name = 'event'
+      ) - ${MOST_POSITIONS}
+    order by position desc limit 1000`);
+}
+
+/** A variation has the name of its product. */
+const nameColumn = sql`coalesce(product.facts -> 'name', master.facts -> 'name') as name`;
+
+export interface ShortProduct {
+  productId: string;
+  productNumber: string;
+  name: Record<string, string> | null;
+  stock: string;
+}
+
+/** Those of these products that are still short of stock; the emptiest first. `level` is the shop's own, if it has one. */
+export function findShortProducts(
+  db: Queries,
+  shopId: string,
+  productIds: readonly string[],
+  level: number | null,
+) {
+  return db.many<ShortProduct>(sql`
+    select upper(product.product_id::text) as "productId", product.product_number as "productNumber", ${nameColumn},
+      trim_scale(product.stock)::text as stock
+    from product left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
+    where product.shop_id = ${shopId} and product.product_id = any (${productIds}::uuid[])
+      and product.stock <= greatest(product.min_stock, ${level ?? 0}, 0)
+    order by product.stock, product.product_number limit 10`);
+}
+
+export interface BestSeller {
+  productId: string;
+  /** null: it was deleted. */
+  productNumber: string | null;
+  name: Record<string, string> | null;
+  quantity: string;
+  /** In minor units, not rounded. */
+  gross: string;
+}
+
+/** So many lines are added up, the newest: that is what a page can do at once. */
+const MOST_LINES = 10_000;
+
+/**
+ * The products that brought most since a moment, in one currency. The id of an order begins with its moment, so that the
+ * newest lines are at the end of the primary key.
+ */
+export function findBestSellers(db: Queries, shopId: string, currency: string, since: Date) {
+  return db.many<BestSeller>(sql`
+    with newest as materialized (
+      select product_id, quantity, gross, currency from order_line
+      where shop_id = ${shopId} and order_id >= ${firstIdOf(since.getTime())}::uuid
+      order by order_id desc limit ${MOST_LINES}
+    ), best as materialized (
+      select product_id, sum(quantity) as quantity, sum(gross) as gross from newest
+      where currency = ${currency} group by product_id order by sum(gross) desc, product_id limit 5
+    )
+    select upper(best.product_id::text) as "productId", product.product_number as "productNumber", ${nameColumn},
+      trim_scale(quantity)::text as quantity, gross::text as gross
+    from best
+    left join product on product.shop_id = ${shopId} and product.product_id = best.product_id
+    left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
+    order by best.gross desc, best.product_id`);
+}

@@ -1,0 +1,61 @@
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+
+const MOST_FOUND = 5;
+
+/** Sorts behind every character. */
+const LAST = '\u{10FFFF}';
+
+export interface FoundOrder {
+  orderId: string;
+  orderNumber: string;
+  name: string;
+}
+
+const customerName = sql`trim(concat_ws(' ', billing_address ->> 'firstName', billing_address ->> 'lastName'))`;
+
+/** Orders whose number begins with the text. */
+export function findOrdersByNumber(db: Queries, shopId: string, text: string) {
+  return db.many<FoundOrder>(sql`
+    select upper(order_id::text) as "orderId", order_number as "orderNumber", ${customerName} as name
+    from customer_order
+    where shop_id = ${shopId} and order_number >= ${text} and order_number < ${text + LAST}
+    order by order_number limit ${MOST_FOUND}`);
+}
+
+export interface FoundCustomer {
+  customerId: string;
+  customerNumber: string;
+  name: string;
+  email: string | null;
+}
+
+/** Customers whose email address begins with the text, or whose number it is. */
+export function findCustomersByText(db: Queries, shopId: string, text: string) {
+  const key = text.toLowerCase();
+  return db.many<FoundCustomer>(sql`
+    select upper(customer_id::text) as "customerId", customer_number as "customerNumber", ${customerName} as name,
+      billing_address ->> 'emailAddress' as email
+    from customer
+    where shop_id = ${shopId} and (customer_number = ${text} or (email_key >= ${key} and email_key < ${key + LAST}))
+    order by customer_number limit ${MOST_FOUND}`);
+}
+
+export interface FoundProduct {
+  productId: string;
+  productNumber: string;
+  name: Record<string, string> | null;
+}
+
+/** Products whose number begins with the text, as it was typed or in capitals. A variation has the name of its product. */
+export function findProductsByNumber(db: Queries, shopId: string, text: string) {
+  const capitals = text.toUpperCase();
+  return db.many<FoundProduct>(sql`
+    select upper(product.product_id::text) as "productId", product.product_number as "productNumber",
+      coalesce(product.facts -> 'name', master.facts -> 'name') as name
+    from product left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
+    where product.shop_id = ${shopId} and (
+      (product.product_number >= ${text} and product.product_number < ${text + LAST})
+      or (product.product_number >= ${capitals} and product.product_number < ${capitals + LAST}))
+    order by product.product_number limit ${MOST_FOUND}`);
+}

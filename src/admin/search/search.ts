@@ -1,0 +1,116 @@
+import { suggestOrFallBack } from '../../catalogue/search/queries.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import { MENU } from '../layout/menu.ts';
+import type { ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { findCustomersByText, findOrdersByNumber, findProductsByNumber } from './queries.ts';
+
+interface Hit {
+  href: string;
+  text: string;
+  note?: string | null;
+}
+
+interface HitGroup {
+  title: string;
+  hits: readonly Hit[];
+}
+
+const LONGEST_TEXT = 100;
+const MOST_PRODUCTS = 6;
+
+/** The search in the header finds orders, products, customers and pages. It shows the part `hits` of this page while one types. */
+export function search(pages: ShopPages): void {
+  pages.get('/search', 'member', async (visit, request) => {
+    const words = visit.words.search;
+    const text = (request.query('q') ?? '').trim().slice(0, LONGEST_TEXT);
+    const groups = text === '' ? [] : await findAll(visit, text);
+    return {
+      title: text === '' ? words.empty : words.title({ text }),
+      main: html`<div class="card">
+        ${text === '' && html`<p>${words.hint}</p>`} ${text !== '' && foundView(visit, groups, text)}
+      </div>`,
+    };
+  });
+}
+
+async function findAll(visit: ShopVisit, text: string): Promise<HitGroup[]> {
+  const { words } = visit;
+  const [orders, products, customers] = await Promise.all([
+    visit.may('orders_read') ? findOrders(visit, text) : [],
+    visit.may('products_read') ? findProducts(visit, text) : [],
+    visit.may('customers_read') ? findCustomers(visit, text) : [],
+  ]);
+  const titles = words.layout.menuEntries;
+  const groups = [
+    { title: titles.orders, hits: orders },
+    { title: titles.products, hits: products },
+    { title: titles.customers, hits: customers },
+    { title: words.search.places, hits: findPlaces(visit, text) },
+  ];
+  return groups.filter(({ hits }) => hits.length > 0);
+}
+
+async function findOrders(visit: ShopVisit, text: string): Promise<Hit[]> {
+  const orders = await findOrdersByNumber(visit.db, visit.shopId, text);
+  return orders.map(({ orderId, orderNumber, name }) => ({
+    href: to(visit, `/orders/${orderId}`),
+    text: orderNumber,
+    note: name,
+  }));
+}
+
+/** By the beginning of the number, then by name as the search of the shop does it. */
+async function findProducts(visit: ShopVisit, text: string): Promise<Hit[]> {
+  const { db, shopId, locale, settings } = visit;
+  const [numbered, named] = await Promise.all([
+    findProductsByNumber(db, shopId, text),
+    suggestOrFallBack(db, shopId, locale, text, MOST_PRODUCTS),
+  ]);
+  const hits = new Map<string, Hit>();
+  const add = (productId: string, hit: Omit<Hit, 'href'>) => {
+    if (!hits.has(productId)) hits.set(productId, { href: to(visit, `/products/${productId}`), ...hit });
+  };
+  for (const { productId, productNumber, name } of numbered) {
+    const shown = name && textIn(name, locale, settings.defaultLocale);
+    add(productId, { text: shown ?? productNumber, note: productNumber });
+  }
+  for (const { productId, name } of named) add(productId, { text: name });
+  return [...hits.values()].slice(0, MOST_PRODUCTS);
+}
+
+async function findCustomers(visit: ShopVisit, text: string): Promise<Hit[]> {
+  const customers = await findCustomersByText(visit.db, visit.shopId, text);
+  return customers.map(({ customerId, customerNumber, name, email }) => ({
+    href: to(visit, `/customers/${customerId}`),
+    text: name || customerNumber,
+    note: email,
+  }));
+}
+
+/** Pages of the admin whose name contains the text. */
+function findPlaces(visit: ShopVisit, text: string): Hit[] {
+  const wanted = text.toLocaleLowerCase(visit.language);
+  return MENU.filter(({ permission }) => permission === 'member' || visit.may(permission))
+    .map(({ name, path }) => ({ href: to(visit, path), text: visit.words.layout.menuEntries[name] }))
+    .filter(({ text: name }) => name.toLocaleLowerCase(visit.language).includes(wanted));
+}
+
+function foundView(visit: ShopVisit, groups: readonly HitGroup[], text: string): Markup {
+  return html`<div id="hits" class="hits">
+    ${groups.length === 0 && html`<p class="quiet">${visit.words.search.nothing({ text })}</p>`}
+    ${groups.map(
+      ({ title, hits }) =>
+        html`<section>
+          <h2>${title}</h2>
+          ${hits.map(
+            (hit) =>
+              html`<a href="${hit.href}"
+                >${hit.text} ${hit.note && html`<span class="quiet">${hit.note}</span>`}</a
+              >`,
+          )}
+        </section>`,
+    )}
+  </div>`;
+}
