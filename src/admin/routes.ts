@@ -13,6 +13,7 @@ import { customers } from './customers/customers.ts';
 import { createDeviceCookie } from './device-cookie.ts';
 import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
+import { marketing } from './marketing/marketing.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { createPages, sendFailure } from './page-routes.ts';
@@ -74,6 +75,7 @@ export async function adminRoutes(
     categoryPages(shopPages);
     customers(shopPages);
     apps(shopPages);
+    marketing(shopPages);
     settings(shopPages, deps);
     search(shopPages);
     products(shopPages);
