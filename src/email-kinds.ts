@@ -3,7 +3,7 @@ import { availabilityEmail } from './catalogue/products/availability-email.ts';
 import { orderConfirmation } from './orders/confirmation-email.ts';
 import { cancelEmail } from './orders/cancel-email.ts';
 import { returnEmail } from './orders/return-email.ts';
-import { lowStockEmail } from './orders/low-stock-email.ts';
+import { lowStockEmail } from './catalogue/products/low-stock-email.ts';
 import { newOrderEmail } from './orders/new-order-email.ts';
 import { documentEmail } from './orders/documents/document-email.ts';
 import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from './orders/payment-emails.ts';

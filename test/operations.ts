@@ -1860,6 +1860,12 @@ export const OPERATIONS: readonly Operation[] = [
     }),
   ),
   managing('POST', 'capture', { params: { orderId: reservedOrder } }),
+  managing('POST', 'emails', {
+    status: 201,
+    params: { orderId: openOrder },
+    body: () => ({}),
+    request: 'documentId?: string|null',
+  }),
   managing('POST', 'shipments', {
     status: 201,
     params: { orderId: openOrder },
@@ -2007,6 +2013,37 @@ export const OPERATIONS: readonly Operation[] = [
   operation('DELETE /products/{productId}', 'products_write', {
     status: 204,
     params: { productId: product },
+  }),
+  operation('PATCH /manage/products/{productId}', 'products_write', {
+    labels: [],
+    query: ['currency'],
+    params: { productId: product },
+    body: () => ({
+      specialOffer: true,
+      isProductNumberVisible: false,
+      ecoParticipationPrice: 0.5,
+      energyLabel: { classes: 'B,D', best: 'A', file: 'https://shop.example/labels/AP-110.png' },
+      forSaleFrom: '2026-01-01T00:00:00Z',
+      forSaleUntil: '2027-01-31T00:00:00Z',
+    }),
+    request: shape(
+      `specialOffer?: boolean
+      isProductNumberVisible?: boolean
+      ecoParticipationPrice?: number|string|null
+      energyLabel?: object|null
+      energyLabel.classes: string
+      energyLabel.best: string
+      energyLabel.file: string
+      forSaleFrom?: string|null
+      forSaleUntil?: string|null`,
+    ),
+    answer: productShape('full'),
+  }),
+  operation('POST /manage/products/{productId}/copies', 'products_write', {
+    labels: [],
+    status: 201,
+    params: { productId: product },
+    answer: productShape('full'),
   }),
   operation('POST /products/find', 'products_read', {
     labels: ['Now'],

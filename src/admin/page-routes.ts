@@ -201,7 +201,8 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       app.post(`/admin/shops/:shopId${path}`, formRoute({ permission }), async (request, reply) => {
         const visit = await admittedToShop(request, reply, permission, asksAgain);
         if (!visit) return reply;
-        return respond(request, reply, visit, await handler(visit, toFormRequest(request)));
+        const answer = await handler(visit, toFormRequest(request));
+        return 'content' in answer ? sendFile(reply, answer) : respond(request, reply, visit, answer);
       });
     },
     form(path, { read, write }, form, { asksAgain }: Options = {}) {
@@ -212,9 +213,9 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         return respond(request, reply, visit, await saved(request, visit, form));
       });
     },
-    file(path, permission, handler) {
+    file(path, permission, handler, { asksAgain }: Options = {}) {
       app.get(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
-        const visit = await admittedToShop(request, reply, permission);
+        const visit = await admittedToShop(request, reply, permission, asksAgain);
         if (!visit) return reply;
         return sendFile(reply, await handler(visit, toPageRequest(request)));
       });
@@ -304,7 +305,8 @@ function sendFile(reply: FastifyReply, { type, content, fileName }: AdminFile): 
   return reply
     .type(type)
     .headers({
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
+      'content-security-policy':
+        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'",
       'x-frame-options': 'SAMEORIGIN',
       'cache-control': 'no-store',
       ...(fileName !== undefined && {

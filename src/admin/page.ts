@@ -11,7 +11,7 @@ export interface AdminPage {
   /** The pages above this one, from the list to the page itself: `Orders › 1003`. */
   trail?: readonly { href: string; text: string }[];
   /** Buttons beside the title. */
-  actions?: Markup | undefined;
+  actions?: Markup | false | undefined;
   main: Markup;
   /** Scripts that only this page needs. */
   scripts?: readonly Asset[];

@@ -4,7 +4,7 @@ import { recordEntries } from '../http/audit-entry.ts';
 import { insertEventsAt, timeAfter } from '../platform/events/log.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
 import { addPlacedOrders, insertOrderLines } from './day-sums.ts';
-import { queueLowStock } from './low-stock-email.ts';
+import { queueLowStock } from '../catalogue/products/low-stock-email.ts';
 import type { NewOrder, OrderRequest, Placing, PlacingOptions } from './new-order.ts';
 import { decideOrders, type PlacingState } from './place-decision.ts';
 import { placedEvents } from './placed-events.ts';

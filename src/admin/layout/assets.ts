@@ -26,8 +26,12 @@ export const CATEGORIES_SCRIPT = served(asset('admin-categories', 'js'));
 /** Shows and hides passwords. */
 export const PASSWORD_SCRIPT = served(asset('admin-password', 'js'));
 
+/** Forms of settings: lists of entries, colours and previews. */
 /** Previews and rows of the settings. */
 export const SETTINGS_SCRIPT = served(asset('admin-settings', 'js'));
+
+/** The button of pages that are made to be printed. */
+export const PRINT_SCRIPT = served(asset('admin-print', 'js'));
 
 /** Replaces parts of a page without a reload, where attributes say so. */
 export const HTMX = served(toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/htmx.min.js'))));
@@ -37,6 +41,22 @@ export const UPLOT = served(toAsset('uplot', 'js', readFileSync(resolve('uplot/d
 export const UPLOT_STYLESHEET = served(
   toAsset('uplot', 'css', readFileSync(resolve('uplot/dist/uPlot.min.css'))),
 );
+export const UPLOT = toAsset('uplot', 'js', readFileSync(resolve('uplot/dist/uPlot.iife.min.js')));
+export const UPLOT_STYLESHEET = toAsset('uplot', 'css', readFileSync(resolve('uplot/dist/uPlot.min.css')));
+
+export const ASSETS: readonly Asset[] = [
+  STYLESHEET,
+  SCRIPT,
+  HOME_SCRIPT,
+  PRINT_SCRIPT,
+  HTMX,
+  UPLOT,
+  UPLOT_STYLESHEET,
+];
+/** Pictures by drag and drop, and the grid of variations. */
+export const PRODUCTS_SCRIPT = asset('admin-products', 'js');
+
+export const ASSETS: readonly Asset[] = [STYLESHEET, SCRIPT, HTMX, UPLOT, UPLOT_STYLESHEET, PRODUCTS_SCRIPT];
 
 /**
  * Scripts and styles are files of this service and nothing else, so that no text which somebody wrote can become one;

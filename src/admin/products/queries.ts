@@ -3,6 +3,7 @@ import { sql, type Sql } from '../../db/sql.ts';
 import type { Localised } from '../../http/locale.ts';
 import { ORDERS, WHOLE_SHOP } from '../../catalogue/products/listing-page.ts';
 import type { Prices } from '../../catalogue/products/facts.ts';
+import type { ImageSizes } from '../../platform/media/images.ts';
 import { inScope, matchesTerms, type SearchTerms } from '../../catalogue/search/conditions.ts';
 import { numberTerm, type Term } from '../../catalogue/search/query.ts';
 
@@ -219,4 +220,25 @@ export function findOwnPrices(db: Queries, shopId: string, productIds: readonly 
     where shop_id = ${shopId} and prices is not null
       and (product_id = any (${productIds}::uuid[]) or master_id = any (${productIds}::uuid[]))
     order by coalesce(master_id, product_id), kind, product_id limit ${limit}`);
+}
+
+export interface Picture {
+  name: string;
+  imageKey: string;
+  sizes: ImageSizes;
+}
+
+/** In the order of the slideshow. A product has a few; the limit is for those that come from elsewhere. */
+export function findPictures(db: Queries, shopId: string, productId: string) {
+  return db.many<Picture>(sql`
+    select name, upper(image_key::text) as "imageKey", sizes from product_image
+    where shop_id = ${shopId} and product_id = ${productId} order by position, name limit 200`);
+}
+
+/** The main category first. */
+export async function findCategoryIds(db: Queries, shopId: string, productId: string): Promise<string[]> {
+  const rows = await db.many<{ categoryId: string }>(sql`
+    select upper(category_id::text) as "categoryId" from product_category
+    where shop_id = ${shopId} and product_id = ${productId} order by position, category_id`);
+  return rows.map(({ categoryId }) => categoryId);
 }

@@ -294,7 +294,7 @@ async function saveRows(
     }
   }
   await ensureTypes(tx, shopId, settings, changes, types);
-  await save(tx, shopId, changes, masters, types);
+  await save(tx, settings, changes, masters, types);
   report.created = changes.filter(({ before }) => !before).length;
   report.changed = changes.length - report.created;
   return report;
@@ -395,12 +395,13 @@ interface Change {
 /** Everything that follows from the changes of a batch, with a fixed number of statements. */
 async function save(
   tx: Transaction,
-  shopId: string,
+  settings: Settings,
   changes: readonly Change[],
   masters: ReadonlyMap<string, StoredProduct>,
   types: ReadonlyMap<string, string>,
 ): Promise<void> {
   if (changes.length === 0) return;
+  const { shopId } = settings;
   const created = changes.filter(({ before }) => !before);
   const changed = changes.filter(({ before }) => before);
   const reductions = await recordPrices(tx, shopId, changed.map(priceChange));
@@ -439,7 +440,7 @@ async function save(
     ...changedMasters,
   ]);
   for (const { before, after } of changed) {
-    recordStockEvents(tx, shopId, after, before!.stock, after.stock);
+    recordStockEvents(tx, settings, after, before!.stock, after.stock);
   }
 }
 
