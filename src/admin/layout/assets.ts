@@ -27,7 +27,6 @@ export const CATEGORIES_SCRIPT = served(asset('admin-categories', 'js'));
 export const PASSWORD_SCRIPT = served(asset('admin-password', 'js'));
 
 /** Forms of settings: lists of entries, colours and previews. */
-/** Previews and rows of the settings. */
 export const SETTINGS_SCRIPT = served(asset('admin-settings', 'js'));
 
 /** The button of pages that are made to be printed. */
@@ -41,22 +40,9 @@ export const UPLOT = served(toAsset('uplot', 'js', readFileSync(resolve('uplot/d
 export const UPLOT_STYLESHEET = served(
   toAsset('uplot', 'css', readFileSync(resolve('uplot/dist/uPlot.min.css'))),
 );
-export const UPLOT = toAsset('uplot', 'js', readFileSync(resolve('uplot/dist/uPlot.iife.min.js')));
-export const UPLOT_STYLESHEET = toAsset('uplot', 'css', readFileSync(resolve('uplot/dist/uPlot.min.css')));
 
-export const ASSETS: readonly Asset[] = [
-  STYLESHEET,
-  SCRIPT,
-  HOME_SCRIPT,
-  PRINT_SCRIPT,
-  HTMX,
-  UPLOT,
-  UPLOT_STYLESHEET,
-];
 /** Pictures by drag and drop, and the grid of variations. */
-export const PRODUCTS_SCRIPT = asset('admin-products', 'js');
-
-export const ASSETS: readonly Asset[] = [STYLESHEET, SCRIPT, HTMX, UPLOT, UPLOT_STYLESHEET, PRODUCTS_SCRIPT];
+export const PRODUCTS_SCRIPT = served(asset('admin-products', 'js'));
 
 /**
  * Scripts and styles are files of this service and nothing else, so that no text which somebody wrote can become one;
