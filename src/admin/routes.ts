@@ -14,6 +14,7 @@ import { createDeviceCookie } from './device-cookie.ts';
 import { host } from './host/host.ts';
 import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
+import { marketing } from './marketing/marketing.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { bulkOrders } from './orders/bulk.ts';
@@ -100,6 +101,7 @@ export async function adminRoutes(
     printPages(shopPages);
     customers(shopPages);
     apps(shopPages);
+    marketing(shopPages);
     settings(shopPages, deps);
     search(shopPages);
     products(shopPages);
