@@ -96,3 +96,160 @@
     }
   });
 })();
+
+(() => {
+  // The grid of variations: arrows and Enter move, a pasted block fills the cells to the right and below.
+  const cellsOf = (row) => [...row.querySelectorAll('td input:not([type=hidden])')];
+
+  function neighbour(input, down, right) {
+    const row = input.closest('tr');
+    const rows = [...row.parentElement.rows];
+    const target = rows[rows.indexOf(row) + down];
+    return target && cellsOf(target)[cellsOf(row).indexOf(input) + right];
+  }
+
+  document.addEventListener('keydown', (event) => {
+    const input = event.target;
+    if (!input.closest?.('.grid') || event.altKey || event.ctrlKey || event.metaKey) return;
+    const isText = input.type !== 'checkbox';
+    const atStart = !isText || (input.selectionStart === 0 && input.selectionEnd === 0);
+    const atEnd = !isText || input.selectionStart === input.value.length;
+    const moves = {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      Enter: [1, 0],
+      ...(atStart && { ArrowLeft: [0, -1] }),
+      ...(atEnd && { ArrowRight: [0, 1] }),
+    };
+    const move = moves[event.key];
+    if (!move) return;
+    // Enter in the last row, or with the key for it, saves.
+    if (event.key === 'Enter' && event.shiftKey) return;
+    event.preventDefault();
+    const next = neighbour(input, ...move);
+    next?.focus();
+    if (next?.type !== 'checkbox') next?.select();
+  });
+
+  document.addEventListener('paste', (event) => {
+    const input = event.target;
+    if (!input.closest?.('.grid')) return;
+    const text = event.clipboardData.getData('text').replace(/\r?\n$/, '');
+    if (!/[\t\n]/.test(text)) return;
+    event.preventDefault();
+    text.split(/\r?\n/).forEach((line, down) => {
+      line.split('\t').forEach((value, right) => {
+        const cell = neighbour(input, down, right);
+        if (!cell) return;
+        if (cell.type === 'checkbox') cell.checked = /^(yes|ja|oui|true|wahr|vrai|1|x)$/i.test(value.trim());
+        else cell.value = value.trim();
+        cell.dispatchEvent(new Event('input', { bubbles: true }));
+      });
+    });
+  });
+
+  document.addEventListener('input', (event) => {
+    event.target.closest?.('.grid td')?.classList.add('typed');
+  });
+})();
+
+(() => {
+  // A new product: the form is sent, then its pictures, one after the other.
+  const form = document.querySelector('[data-new-product]');
+  if (!form) return;
+  const files = [];
+  const chosen = form.querySelector('[data-chosen]');
+
+  function choose(added) {
+    for (const file of added) {
+      files.push(file);
+      const item = document.createElement('li');
+      const picture = document.createElement('img');
+      picture.src = URL.createObjectURL(file);
+      picture.alt = file.name;
+      item.append(picture);
+      chosen.append(item);
+    }
+  }
+
+  const drop = form.querySelector('[data-new-pictures]');
+  drop.querySelector('input').addEventListener('change', (event) => {
+    choose(event.target.files);
+    event.target.value = '';
+  });
+  drop.addEventListener('dragover', (event) => event.preventDefault());
+  drop.addEventListener('drop', (event) => {
+    event.preventDefault();
+    choose(event.dataTransfer.files);
+  });
+
+  form.addEventListener('submit', async (event) => {
+    if (files.length === 0) return;
+    event.preventDefault();
+    const button = form.querySelector('.save-bar button');
+    button.disabled = true;
+    const response = await fetch(form.action, {
+      method: 'POST',
+      body: new URLSearchParams(new FormData(form)),
+    });
+    if (!response.ok) {
+      const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+      const refusal = form.querySelector('[data-refusal]');
+      refusal.replaceChildren(...page.querySelectorAll('.problem'));
+      refusal.scrollIntoView({ block: 'center' });
+      button.disabled = false;
+      return;
+    }
+    const product = response.url.replace(/\/variations$/, '');
+    const progress = form.querySelector('[data-progress]');
+    progress.hidden = false;
+    for (const [index, file] of files.entries()) {
+      progress.textContent = `${progress.dataset.progress} ${index + 1}/${files.length}`;
+      const body = new FormData();
+      body.append(
+        'image',
+        file,
+        files.some((one, place) => place < index && one.name === file.name)
+          ? `${index + 1}-${file.name}`
+          : file.name,
+      );
+      await fetch(`${product}/pictures`, { method: 'POST', body });
+    }
+    location.assign(response.url);
+  });
+})();
+
+(() => {
+  // Prices over time: a price holds until the next one.
+  const chart = document.querySelector('[data-prices]');
+  if (!chart || !window.uPlot) return;
+  const points = JSON.parse(chart.dataset.prices);
+  const [, last] = points.at(-1);
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 } };
+  const data = [
+    [...points.map(([time]) => time), Math.floor(Date.now() / 1000)],
+    [...points.map(([, price]) => price), last],
+  ];
+  new window.uPlot(
+    {
+      width: chart.clientWidth,
+      height: 220,
+      legend: { show: false },
+      axes: [axis, axis],
+      series: [
+        {},
+        {
+          label: chart.dataset.label,
+          stroke: colour('--accent'),
+          width: 2,
+          paths: window.uPlot.paths.stepped({ align: 1 }),
+          points: { show: points.length < 50 },
+        },
+      ],
+    },
+    data,
+    chart,
+  );
+})();

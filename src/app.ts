@@ -23,6 +23,7 @@ import { moveCategories } from './catalogue/categories/move.ts';
 import { categories } from './catalogue/categories/routes.ts';
 import type { Config } from './config.ts';
 import { countries } from './shops/countries/routes.ts';
+import { managedCouponCampaigns } from './carts/coupon-campaigns/manage-routes.ts';
 import { couponCampaigns } from './carts/coupon-campaigns/routes.ts';
 import { currencies } from './shops/currencies/routes.ts';
 import { managedCustomers } from './people/customers/manage-routes.ts';
@@ -231,6 +232,7 @@ export async function buildApp({
   shop(api);
   countries(api);
   couponCampaigns(api);
+  managedCouponCampaigns(api);
   carts(api, cartStore);
   lineItems(api, cartStore);
   coupon(api, cartStore);

@@ -15,7 +15,10 @@ import { isNothing, leftToReturn, leftToShip } from './quantities.ts';
 export const ship: OrderAction = {
   name: 'ship',
   isPossible: ({ order }) =>
-    order.management.cancelledOn === null && order.dispatchedOn === null && !isNothing(leftToShip(order)),
+    order.management.cancelledOn === null &&
+    order.rejectedOn === null &&
+    order.dispatchedOn === null &&
+    !isNothing(leftToShip(order)),
   fields: (view, draft) => {
     const { visit, order } = view;
     const words = visit.words.orders.shipping;

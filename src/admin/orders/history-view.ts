@@ -9,10 +9,14 @@ export function historyCard(view: OrderView): Markup {
   const words = visit.words.orders.history;
   const whoIs = ({ appId, appName }: Entry) =>
     appName ?? (appId === null ? undefined : (emails.get(appId.toUpperCase()) ?? words.unknown));
+  // That somebody began and ended to edit says nothing which the changes do not say.
+  const shown = history
+    .filter(({ kind }) => kind !== 'editing started' && kind !== 'editing ended')
+    .toReversed();
   return html`<section class="card">
     <h2>${words.title}</h2>
     <ol class="timeline">
-      ${history.toReversed().map((entry) => {
+      ${shown.map((entry) => {
         const detail = detailText(entry, view);
         const who = whoIs(entry);
         return html`<li>

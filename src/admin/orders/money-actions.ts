@@ -2,20 +2,20 @@ import { html } from '../../http/html.ts';
 import { textField } from '../components/form.ts';
 import type { OrderAction } from './action.ts';
 import { typedDecimal } from './decimal.ts';
-import { moneyIn } from './order-view.ts';
+import { moneyIn, payableOf } from './order-view.ts';
 
 export const pay: OrderAction = {
   name: 'pay',
-  isPossible: ({ order }) => order.management.outstandingAmount.amount > 0,
+  isPossible: ({ order }) => payableOf(order).amount > 0,
   fields: ({ visit, order }, draft) => {
     const words = visit.words.orders.payment;
-    const { outstandingAmount } = order.management;
+    const { amount, currency } = payableOf(order);
     return html`<div class="row">
       ${textField({
         name: 'amount',
         label: words.amount,
-        value: outstandingAmount.amount,
-        unit: outstandingAmount.currency,
+        value: amount,
+        unit: currency,
         inputMode: 'decimal',
         isRequired: true,
         draft,

@@ -7,7 +7,7 @@ import { momentText } from '../components/format.ts';
 import { to } from '../visit.ts';
 import { stepsOf } from './goods-actions.ts';
 import { lineName, linePicture } from './line-view.ts';
-import { linesOf, moneyIn, type OrderLine, type OrderView } from './order-view.ts';
+import { linesOf, moneyIn, payableOf, type OrderLine, type OrderView } from './order-view.ts';
 import { leftToShip } from './quantities.ts';
 
 /** The parts of an order's page that only show something. */
@@ -51,7 +51,8 @@ function totals({ visit, order }: OrderView): Markup {
   const money = moneyIn(visit);
   const { lineItemContainer, shippingData, paymentData, management } = order;
   const { basketDiscount, couponLineItem, deposits, ecoParticipations } = lineItemContainer;
-  const { paidAmount, refundedAmount, outstandingAmount } = management;
+  const { paidAmount, refundedAmount } = management;
+  const payable = payableOf(order);
   const row = (name: string, text: string, kind = '') =>
     html`<div class="${kind}">
       <dt>${name}</dt>
@@ -79,7 +80,7 @@ function totals({ visit, order }: OrderView): Markup {
     ${row(words.total, money(lineItemContainer.grandTotal), 'total')}
     ${paidAmount.amount > 0 && row(words.paid, money(paidAmount))}
     ${refundedAmount.amount > 0 && row(words.refunded, money({ ...refundedAmount, amount: -refundedAmount.amount }))}
-    ${outstandingAmount.amount > 0 && row(words.outstanding, money(outstandingAmount), 'warning')}
+    ${payable.amount > 0 && row(words.outstanding, money(payable), 'warning')}
   </dl>`;
 }
 

@@ -51,12 +51,6 @@ export function orderPages(pages: ShopPages): void {
     );
   }
 
-  pages.post('/orders/:orderId/edit/end', 'orders_write', async (visit, { params }) => {
-    const { orderId } = await readOrder(visit, params['orderId']!);
-    await visit.call('DELETE', `/manage/orders/${orderId}/edit`, { query: { force: 'true' } });
-    return new Redirect(to(visit, `/orders/${orderId}`), visit.words.orders.edit.ended);
-  });
-
   pages.form(
     '/orders/:orderId/returns/:returnId',
     { read: 'orders_read', write: 'orders_write' },
@@ -157,10 +151,12 @@ function actionButtons(view: OrderView): Markup {
   const mayWrite = visit.may('orders_write');
   const shown = (actions: readonly OrderAction[]) =>
     mayWrite ? actions.filter(({ isPossible }) => isPossible(view)) : [];
+  const isEditable = mayWrite && order.management.cancelledOn === null && view.documents.length === 0;
   return html`${shown(BUTTONS).map((action) => link(action, 'button'))}
     <details class="more">
       <summary class="button">${words.more}</summary>
       <div class="popover">
+        ${isEditable && html`<a href="${to(visit, `/orders/${order.orderId}/edit`)}">${words.edit.title}</a>`}
         ${shown(MORE).map((action) => link(action, action.kind ?? ''))}
         <a href="${to(visit, '/orders/packing-slips', { id: order.orderId })}">${words.bulk.packingSlip}</a>
       </div>

@@ -61,3 +61,11 @@ export const moneyIn =
 
 export const linesOf = ({ lineItemContainer }: ManagedOrderAnswer): OrderLine[] =>
   lineItemContainer.productLineItems;
+
+/** What the customer is still to pay: what was refunded is not asked for again. */
+export function payableOf({ management, lineItemContainer }: ManagedOrderAnswer): Amount {
+  const { cancelledOn, paidAmount } = management;
+  const { amount, currency } = lineItemContainer.grandTotal;
+  const rest = cancelledOn === null ? Math.max(0, amount - paidAmount.amount) : 0;
+  return { amount: Number(rest.toFixed(4)), currency };
+}

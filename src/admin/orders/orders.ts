@@ -28,7 +28,11 @@ export function orders(pages: ShopPages): void {
       title: visit.words.layout.menuEntries.orders,
       menu: 'orders',
       actions:
-        mayWrite && html`<a class="button" href="${to(visit, '/orders/ship')}">${words.bulk.shipMany}</a>`,
+        mayWrite &&
+        html`<a class="button" href="${to(visit, '/orders/ship')}">${words.bulk.shipMany}</a> ${
+            visit.may('carts_price_write') &&
+            html`<a class="button main" href="${to(visit, '/orders/new')}">${words.byHand.title}</a>`
+          }`,
       main: await listView(visit, request, {
         path: '/orders',
         caption: visit.words.layout.menuEntries.orders,

@@ -83,8 +83,10 @@ const chips = (...names: readonly (ChipName | false | null | undefined)[]): Orde
 /** Where the money is. */
 export function paymentChips(order: ChippedOrder): OrderChip[] {
   const { isCancelled, paid, refunded } = order;
-  if (refunded > 0) return chips(refunded >= paid ? 'refunded' : isCancelled ? 'toRefund' : 'partlyRefunded');
-  if (isCancelled || order.rejectedOn) return chips('cancelled', paid > 0 && 'toRefund');
+  if (isCancelled || order.rejectedOn) {
+    return chips('cancelled', paid > refunded ? 'toRefund' : refunded > 0 && 'refunded');
+  }
+  if (refunded > 0) return chips(refunded >= paid ? 'refunded' : 'partlyRefunded');
   if (order.paidOn) return chips('paid');
   return chips(order.partiallyPaidOn ? 'partlyPaid' : 'toPay');
 }

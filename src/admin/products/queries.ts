@@ -242,3 +242,55 @@ export async function findCategoryIds(db: Queries, shopId: string, productId: st
     where shop_id = ${shopId} and product_id = ${productId} order by position, category_id`);
   return rows.map(({ categoryId }) => categoryId);
 }
+
+export interface GridRow {
+  productId: string;
+  selection: Readonly<Record<string, string>>;
+  productNumber: string;
+  prices: Prices | null;
+  stock: number | null;
+  minStock: number | null;
+  ean: string | null;
+  visible: boolean;
+}
+
+/** Variations on one page. A product with more of them is changed by import. */
+export const MOST_GRID_ROWS = 500;
+
+export function findGridRows(db: Queries, shopId: string, masterId: string) {
+  return db.many<GridRow>(sql`
+    select upper(product_id::text) as "productId", selection, product_number as "productNumber", prices,
+      stock::float8 as stock, min_stock::float8 as "minStock", facts ->> 'ean' as ean, visible
+    from product where shop_id = ${shopId} and master_id = ${masterId}
+    order by product_id limit ${MOST_GRID_ROWS}`);
+}
+
+/** By the number, or by the code that is printed on it. Several products may have the same code. */
+export async function findByCode(db: Queries, shopId: string, code: string): Promise<string[]> {
+  const rows = await db.many<{ productId: string }>(sql`
+    select upper(product_id::text) as "productId" from product
+      where shop_id = ${shopId} and product_number = ${code}
+    union
+    (select upper(product_id::text) from product
+      where shop_id = ${shopId} and facts ? 'ean' and facts ->> 'ean' = ${code} order by product_id limit 10)
+    union
+    (select upper(product_id::text) from product
+      where shop_id = ${shopId} and facts ? 'upc' and facts ->> 'upc' = ${code} order by product_id limit 10)
+    order by 1`);
+  return rows.map(({ productId }) => productId);
+}
+
+/** Every price that was asked in a currency, the newest first. */
+export function findPriceHistory(db: Queries, shopId: string, productId: string, currency: string) {
+  return db.many<{ validFrom: Date; price: number | null }>(sql`
+    select valid_from as "validFrom", price from price_history
+    where shop_id = ${shopId} and product_id = ${productId} and currency = ${currency}
+    order by valid_from desc limit 200`);
+}
+
+export async function findCrossSellingIds(db: Queries, shopId: string, productId: string): Promise<string[]> {
+  const rows = await db.many<{ targetId: string }>(sql`
+    select upper(target_id::text) as "targetId" from cross_selling
+    where shop_id = ${shopId} and product_id = ${productId} order by position, target_id`);
+  return rows.map(({ targetId }) => targetId);
+}
