@@ -214,122 +214,10 @@ async function importBatch(run: Run, { rows, problems }: Batch): Promise<void> {
   } catch (error) {
     // What the database refuses about a single row (a number that another process has just taken).
     if (!String((error as { code?: unknown }).code).startsWith('23')) throw error;
-<<<<<<< HEAD
-    if (rows.length === 1) return problem(report, rows[0]!.line, (error as Error).message);
-    for (const row of rows) await importBatch(db, options, columns, [row], report);
-  }
-}
-
-async function saveRows(
-  tx: Transaction,
-  { shopId, visible }: ImportOptions,
-  settings: Settings,
-  columns: readonly FileColumn[],
-  rows: readonly Row[],
-): Promise<ImportReport> {
-  const report: ImportReport = { created: 0, changed: 0, unchanged: 0, problems: [] };
-  const masters = await lockByNumber(
-    tx,
-    shopId,
-    rows.flatMap(({ master }) => (master === '' ? [] : [master])),
-  );
-  const known = await lockByNumber(
-    tx,
-    shopId,
-    rows.map(({ number }) => number),
-  );
-  const types = new Map(settings.productTypes.map((type) => [type.alias, type.productTypeId]));
-  const aliases = new Map(settings.productTypes.map((type) => [type.productTypeId, type.alias]));
-  const changes: Change[] = [];
-
-  for (const row of rows) {
-    try {
-      const stored = known.get(row.number);
-      const master = row.master === '' ? undefined : masters.get(row.master);
-      if (row.master !== '' && !master) throw new RowRefusal(`SuperProduct ${row.master} is unknown`);
-      if (master?.kind === 'variation')
-        throw new RowRefusal(`SuperProduct ${row.master} is a variation itself`);
-      if (stored && (stored.masterId ?? undefined) !== master?.productId) {
-        throw new RowRefusal('SuperProduct is another than that of the product');
-      }
-      const before = stored ? fileProduct(stored, row.master, master, aliases) : null;
-      const after = before
-        ? { ...before }
-        : fileProduct(newRow(tx, row, visible, master), row.master, master, aliases);
-      applyCells(after, row, columns);
-      if (before && JSON.stringify(before) === JSON.stringify(after)) report.unchanged++;
-      else changes.push({ before, after });
-    } catch (error) {
-      if (!(error instanceof RowRefusal)) throw error;
-      report.problems.push({ line: row.line, text: error.message });
-    }
-  }
-  await ensureTypes(tx, shopId, settings, changes, types);
-  await save(tx, settings, changes, masters, types);
-  report.created = changes.filter(({ before }) => !before).length;
-  report.changed = changes.length - report.created;
-  return report;
-}
-
-class RowRefusal extends Error {
-  override name = 'RowRefusal';
-}
-
-function fileProduct(
-  stored: StoredProduct,
-  masterNumber: string,
-  master: StoredProduct | undefined,
-  aliases: ReadonlyMap<string, string>,
-): FileProduct {
-  const typeId = master ? master.productTypeId : stored.productTypeId;
-  return { ...stored, class: aliases.get(typeId ?? '') ?? 'Default', masterNumber };
-}
-
-/** A variation that the file makes: its values are not in the file, so its number tells it apart. */
-function newRow(
-  tx: Transaction,
-  { number }: Row,
-  visible: boolean,
-  master: StoredProduct | undefined,
-): StoredProduct {
-  if (number.length > 100) throw new RowRefusal('Alias is longer than 100 characters');
-  if (CONTROL.test(number)) throw new RowRefusal('Alias holds control characters');
-  return {
-    productId: newId(tx.now),
-    productNumber: number,
-    kind: master ? 'variation' : 'regular',
-    masterId: master?.productId ?? null,
-    selection: master ? { [SELECTED_BY]: number } : null,
-    visible,
-    stock: null,
-    minStock: null,
-    taxClassId: null,
-    productTypeId: null,
-    prices: null,
-    mainImage: null,
-    facts: {},
-  };
-}
-
-const SELECTED_BY = 'Variation';
-const CONTROL = /\p{Cc}/u;
-
-/** Cells that say what the product says already are not touched. */
-function applyCells(product: FileProduct, { cells }: Row, columns: readonly FileColumn[]): void {
-  for (const { column, place } of columns) {
-    const cell = cells[place] ?? '';
-    if (cell === column.cell(product)) continue;
-    try {
-      column.apply(product, column.key === 'Alias' || column.key === 'SuperProduct' ? cell.trim() : cell);
-    } catch (error) {
-      if (error instanceof CellProblem) throw new RowRefusal(`${column.key} ${error.message}`);
-      throw error;
-=======
     if (rows.length > 1) {
       for (const [index, row] of rows.entries())
         await importBatch(run, { rows: [row], problems: index === 0 ? problems : [] });
       return;
->>>>>>> cat18
     }
     const refused = new CellProblem('refused', (error as Error).message);
     const problem = rowProblem(rows[0]!.line, null, refused, rows[0]!.number);
@@ -337,92 +225,6 @@ function applyCells(product: FileProduct, { cells }: Row, columns: readonly File
   }
 }
 
-<<<<<<< HEAD
-async function lockByNumber(tx: Transaction, shopId: string, numbers: readonly string[]) {
-  if (numbers.length === 0) return new Map<string, StoredProduct>();
-  const rows = await tx.many<StoredProduct>(sql`
-    select ${storedColumns} from product
-    where product.shop_id = ${shopId} and product.product_number = any (${numbers}::text[])
-    order by product.product_id for update`);
-  return new Map(rows.map((row) => [row.productNumber, row]));
-}
-
-/** Product types that the shop does not have yet. */
-async function ensureTypes(
-  tx: Transaction,
-  shopId: string,
-  { defaultLocale }: Settings,
-  changes: readonly { after: FileProduct }[],
-  types: Map<string, string>,
-): Promise<void> {
-  const missing = [...new Set(changes.map(({ after }) => after.class))].filter((alias) => !types.has(alias));
-  if (missing.length === 0) return;
-  const rows = missing.map((alias) => ({ alias, id: newId(tx.now), name: { [defaultLocale]: alias } }));
-  const stored = await tx.many<{ alias: string; id: string }>(sql`
-    insert into product_type (shop_id, product_type_id, alias, name, created_at, attributes)
-    select ${shopId}, id, alias, name, ${tx.now}, '[]'
-    from jsonb_to_recordset(${JSON.stringify(rows)}) as entry (id uuid, alias text, name jsonb)
-    on conflict (shop_id, alias) do update set alias = excluded.alias
-    returning alias, upper(product_type_id::text) as id`);
-  for (const { alias, id } of stored) types.set(alias, id);
-  await moveSettingsVersion(tx, shopId);
-}
-
-interface Change {
-  before: FileProduct | null;
-  after: FileProduct;
-}
-
-/** Everything that follows from the changes of a batch, with a fixed number of statements. */
-async function save(
-  tx: Transaction,
-  settings: Settings,
-  changes: readonly Change[],
-  masters: ReadonlyMap<string, StoredProduct>,
-  types: ReadonlyMap<string, string>,
-): Promise<void> {
-  if (changes.length === 0) return;
-  const { shopId } = settings;
-  const created = changes.filter(({ before }) => !before);
-  const changed = changes.filter(({ before }) => before);
-  const reductions = await recordPrices(tx, shopId, changed.map(priceChange));
-  const changedRows = changed.map(({ after }, index) => storedRow(after, types, reductions[index]));
-  await updateRows(tx, shopId, changedRows);
-  await insertRows(
-    tx,
-    shopId,
-    created.map(({ after }) => storedRow(after, types, undefined)),
-  );
-  await recordPrices(tx, shopId, created.map(priceChange));
-  const changedMasters = await updateMasters(tx, shopId, changes, masters);
-  await refreshListing(
-    tx,
-    shopId,
-    changes.map(({ after }) => after.productId),
-  );
-  const back = changed.filter(({ before, after }) => isBackInStock(before!.stock, after.stock));
-  if (back.length > 0) {
-    await queueAvailabilityNotifications(
-      tx,
-      shopId,
-      back.map(({ after }) => after.productId),
-    );
-  }
-  recordCreatedProducts(
-    tx,
-    shopId,
-    created.map(({ after }) => after.productId),
-  );
-  recordChangedProducts(tx, shopId, [
-    ...changedRows.map((row, index) => ({
-      productId: row.productId,
-      changed: changedFields(changed[index]!.before!, row),
-    })),
-    ...changedMasters,
-  ]);
-  for (const { before, after } of changed) {
-    recordStockEvents(tx, settings, after, before!.stock, after.stock);
-=======
 function addTo(report: ImportReport, done: ImportReport): void {
   report.created += done.created;
   report.changed += done.changed;
@@ -431,6 +233,5 @@ function addTo(report: ImportReport, done: ImportReport): void {
   for (const path of done.newCategories) {
     if (report.newCategories.length < MOST_NEW_CATEGORIES && !report.newCategories.includes(path))
       report.newCategories.push(path);
->>>>>>> cat18
   }
 }
