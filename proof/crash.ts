@@ -26,7 +26,7 @@ const BUYERS = 'crash';
 const MAILS_WITHIN = 5 * 60_000;
 
 /** An order as the client knows it. */
-interface Sent {
+export interface Sent {
   cart: OpenCart;
   key: string | undefined;
   /** undefined: it was sent, and nobody knows what became of it. */
@@ -100,7 +100,7 @@ async function strikeUnderLoad(
 }
 
 /** Ends when its service does. Every other order carries a key. */
-async function keepOrdering(
+export async function keepOrdering(
   shop: ProofShop,
   goods: readonly Goods[],
   sent: Sent[],
@@ -126,7 +126,7 @@ async function keepOrdering(
 }
 
 /** What was acknowledged is there, once and whole; what is there was sent; nothing is both a cart and an order. */
-async function mustHoldAll(shop: ProofShop, goods: readonly Goods[], sent: readonly Sent[]) {
+export async function mustHoldAll(shop: ProofShop, goods: readonly Goods[], sent: readonly Sent[]) {
   const kept = await keptOrders(shop);
   const byCart = new Map(kept.map((row) => [row.cartId, row]));
   mustEqual('carts with an order', byCart.size, kept.length);
@@ -145,7 +145,7 @@ async function mustHoldAll(shop: ProofShop, goods: readonly Goods[], sent: reado
 }
 
 /** Sends again what was not answered: with its key the answer comes late; without, the cart may be gone. */
-async function settle(shop: ProofShop, sent: readonly Sent[]): Promise<number> {
+export async function settle(shop: ProofShop, sent: readonly Sent[]): Promise<number> {
   const unknown = sent.filter(({ answer }) => !answer);
   const kept = new Map((await keptOrders(shop)).map((row) => [row.cartId, row]));
   for (const order of unknown) {

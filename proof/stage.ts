@@ -16,6 +16,8 @@ export interface Stage {
 export interface Check<Needed extends Stage = Stage> {
   name: string;
   summary: string;
+  /** What is missing here to run it; undefined: nothing. */
+  skip?: () => string | undefined;
   run: (stage: Needed) => Promise<string>;
 }
 

@@ -19,11 +19,14 @@ import { order } from './carts/order.ts';
 import { paymentAndShipping } from './carts/payment-and-shipping.ts';
 import { carts } from './carts/routes.ts';
 import { assignments } from './catalogue/categories/assignments.ts';
+import { moveCategories } from './catalogue/categories/move.ts';
 import { categories } from './catalogue/categories/routes.ts';
 import type { Config } from './config.ts';
 import { countries } from './shops/countries/routes.ts';
+import { managedCouponCampaigns } from './carts/coupon-campaigns/manage-routes.ts';
 import { couponCampaigns } from './carts/coupon-campaigns/routes.ts';
 import { currencies } from './shops/currencies/routes.ts';
+import { managedCustomers } from './people/customers/manage-routes.ts';
 import { customers } from './people/customers/routes.ts';
 import type { Database } from './db/database.ts';
 import { docsRoutes } from './storefront/api-reference/routes.ts';
@@ -32,6 +35,7 @@ import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from './ht
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
 import { createCallerDirectory } from './http/callers.ts';
 import { demoTokenCheck } from './http/demo-tokens.ts';
+import { EMAIL_KINDS } from './email-kinds.ts';
 import { errorBody, unavailable } from './http/errors.ts';
 import { answerFailure } from './http/failures.ts';
 import { proxyWarning } from './http/forwarded.ts';
@@ -72,6 +76,7 @@ import { customAttributes } from './catalogue/products/custom-attributes.ts';
 import { exportProducts } from './catalogue/products/export.ts';
 import { lowestPrice } from './catalogue/products/lowest-price.ts';
 import { products } from './catalogue/products/routes.ts';
+import { productManagement } from './catalogue/products/manage-routes.ts';
 import { productWrites } from './catalogue/products/write-routes.ts';
 import { slideshow } from './catalogue/products/slideshow.ts';
 import { updatedProducts } from './catalogue/products/updated.ts';
@@ -79,6 +84,7 @@ import { variations } from './catalogue/products/variations.ts';
 import { watchedProducts } from './catalogue/products/watched-products.ts';
 import { productTypes } from './catalogue/producttypes/routes.ts';
 import { sales } from './orders/sales/routes.ts';
+import { settingsFormat } from './settings-format.ts';
 import { scriptTags } from './shops/script-tags/routes.ts';
 import { search } from './catalogue/search/routes.ts';
 import { shippingMethods } from './shops/shipping-methods/routes.ts';
@@ -226,6 +232,7 @@ export async function buildApp({
   shop(api);
   countries(api);
   couponCampaigns(api);
+  managedCouponCampaigns(api);
   carts(api, cartStore);
   lineItems(api, cartStore);
   coupon(api, cartStore);
@@ -246,9 +253,11 @@ export async function buildApp({
   taxes(api);
   shippingMethods(api);
   categories(api);
+  moveCategories(api);
   assignments(api);
   productTypes(api);
   customers(api);
+  managedCustomers(api);
   privacy(api, PERSONAL_DATA);
   legal(api);
   newsletters(api);
@@ -256,6 +265,7 @@ export async function buildApp({
   scriptTags(api);
   products(api);
   productWrites(api, media);
+  productManagement(api);
   updatedProducts(api);
   exportProducts(api);
   variations(api);
@@ -287,7 +297,18 @@ export async function buildApp({
     isMigrated,
     personalData: PERSONAL_DATA,
   });
-  await adminRoutes(app, { db, config, limiter, hosts, call: createInternalCall(app), isMigrated });
+  await adminRoutes(app, {
+    db,
+    config,
+    limiter,
+    hosts,
+    call: createInternalCall(app),
+    isMigrated,
+    settingsFormat,
+    emailKinds: EMAIL_KINDS,
+    providers: payments.providers,
+    media,
+  });
 
   // Readers who wait would keep the service from ending.
   app.addHook('preClose', async () => eventWaiting.close());

@@ -1,4 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { adminLinkCleanup } from './admin/users/links.ts';
+import { adminSessionCleanup } from './admin/users/queries.ts';
 import { auditCleanup } from './shops/audit-log/queries.ts';
 import { abandonedCarts } from './carts/abandoned.ts';
 import { cartCleanup } from './carts/queries.ts';
@@ -31,6 +33,8 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     requestCleanup,
     signInRequestCleanup,
     accountSessionCleanup,
+    adminSessionCleanup,
+    adminLinkCleanup,
     wishlistCleanup,
     emailCountCleanup,
     failedJobCleanup,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { linkTokens } from './admin/users/links.ts';
 import { EMAIL_KINDS } from './email-kinds.ts';
 import { signInCodes } from './people/accounts/sign-in-codes.ts';
 import { newsletterTokens, newsletterUrls } from './people/newsletters/links.ts';
@@ -15,6 +16,7 @@ const context = {
   shopId: 'Harbour',
   shopName: 'Harbour & Hearth',
   storefront: 'https://shop.example/shop/Harbour',
+  origin: 'https://shop.example',
   to: 'ada@mail.example',
   locale: undefined,
   installationKey: Buffer.alloc(32, 'k'),
@@ -387,6 +389,13 @@ describe("a shop's own words", () => {
       orderNumber: 'ORD261115/1001',
       amount: `39,90${NBSP}€`,
     },
+    paymentInstructions: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      orderNumber: 'ORD261115/1001',
+      total: `59,55${NBSP}€`,
+      paymentMethod: 'Bank transfer',
+    },
     paymentProblem: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',
@@ -492,6 +501,16 @@ describe("a shop's own words", () => {
       callbackUrl: 'https://app.example/hook',
       webhookId: '019A8C1E-0000-7000-8000-000000001003',
       reason: 'The receiver answered 500',
+    },
+    invitation: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      invitedBy: 'owner@shop.example',
+      email: context.to,
+      passwordUrl: linkTokens(context.installationKey).urlOf(
+        context.origin,
+        '019A8C1E-0000-7000-8000-000000001006',
+      ),
     },
   };
 

@@ -1,11 +1,13 @@
+import { invitationEmail } from './admin/users/invitation-email.ts';
 import { availabilityEmail } from './catalogue/products/availability-email.ts';
 import { orderConfirmation } from './orders/confirmation-email.ts';
 import { cancelEmail } from './orders/cancel-email.ts';
 import { returnEmail } from './orders/return-email.ts';
-import { lowStockEmail } from './orders/low-stock-email.ts';
+import { lowStockEmail } from './catalogue/products/low-stock-email.ts';
 import { newOrderEmail } from './orders/new-order-email.ts';
 import { documentEmail } from './orders/documents/document-email.ts';
 import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from './orders/payment-emails.ts';
+import { paymentInstructionsEmail } from './orders/payment-instructions-email.ts';
 import { refundEmail } from './orders/refund-email.ts';
 import {
   returnApprovedEmail,
@@ -24,6 +26,7 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   orderConfirmation,
   paymentReceivedEmail,
   paymentFailedEmail,
+  paymentInstructionsEmail,
   shipmentEmail,
   documentEmail,
   cancelEmail,
@@ -41,4 +44,5 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   paymentProblemEmail,
   signInEmail,
   deactivationEmail,
+  invitationEmail,
 ];

@@ -2,6 +2,9 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
+import { DEMO_OWNER } from './admin/users/demo-owner.ts';
+import { insertLink, LINK_LIFETIME, linkTokens } from './admin/users/links.ts';
+import { hasUsersBeside } from './admin/users/queries.ts';
 import { isPrivate, type Config } from './config.ts';
 import { openDataFolder } from './db/data-folder.ts';
 import { openDatabase, type Database } from './db/database.ts';
@@ -15,6 +18,7 @@ import type { Background } from './platform/background.ts';
 import { createLog } from './platform/log.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
 import { terminalLines } from './platform/terminal-log.ts';
+import { installationKey } from './shops/apps/sealing.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
 
 /** A problem that the operator can solve: shown as one line, without a stack. */
@@ -128,7 +132,10 @@ export async function serve(config: Config, demo: Demo, { providers }: ServeOpti
           log.error({ err: error }, 'the pictures of the demo shop could not be drawn'),
         );
       const demoShop = demoShopAddress(app, config, address);
-      const text = welcome(address, config, await nextStep(db, config, { address, demoShop, access }));
+      const text = welcome(address, config, [
+        ...(await adminLines(db, config, origin)),
+        ...(await nextStep(db, config, { address, demoShop, access })),
+      ]);
       lines.flush();
       process.stdout.write(text);
       // bin/kontor.js limited the young generation while the modules were loaded; under load it may grow.
@@ -222,6 +229,18 @@ function nameOf(host: string): string {
 function demoShopAddress(app: FastifyInstance, { HOST }: Config, address: string): string {
   const host = REACHED_AS_LOCALHOST.includes(HOST) ? app.shopHosts.localHostOf('DemoShop') : undefined;
   return host === undefined ? `${address}/shop/DemoShop` : address.replace('localhost', host);
+}
+
+/** As long as nobody has a password, whoever sees this output becomes the owner of the installation. */
+async function adminLines(db: Database, config: Config, origin: string): Promise<string[]> {
+  const admin = `  Admin                 ${origin}/admin`;
+  if (await hasUsersBeside(db, DEMO_OWNER)) return [admin];
+  const linkId = await db.transaction((tx) => insertLink(tx, null, LINK_LIFETIME.reset));
+  const link = linkTokens(await installationKey(config)).urlOf(origin, linkId);
+  return [
+    isPrivate(config) ? `${admin}  (signs you in to the demo shop with one click)` : admin,
+    `  Become the owner      ${link}`,
+  ];
 }
 
 /** Who started it on an empty database gets the token of the demo shop; else there is a way to get one. */

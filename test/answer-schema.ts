@@ -16,7 +16,16 @@ tracingChannel('fastify.request.handler').start.subscribe((message) => {
 });
 
 const ajv = new Ajv({ strict: false, validateFormats: false });
-const compiled = new WeakMap<object, ValidateFunction>();
+/** Every service has schemas of its own, with the same texts. */
+const compiledBySchema = new WeakMap<object, ValidateFunction>();
+const compiledByText = new Map<string, ValidateFunction>();
+
+function compile(schema: object): ValidateFunction {
+  const text = JSON.stringify(schema);
+  let validate = compiledByText.get(text);
+  if (!validate) compiledByText.set(text, (validate = ajv.compile(withoutMore(schema))));
+  return validate;
+}
 
 /** Throws when a JSON answer of the API is not what its operation promises, or says more than that. */
 export function checkAnswer(response: LightMyRequestResponse): void {
@@ -26,8 +35,8 @@ export function checkAnswer(response: LightMyRequestResponse): void {
   const { statusCode } = response;
   const schema = statusCode >= 400 ? ErrorBody : promised.get(response.raw.req)?.[String(statusCode)];
   if (!schema) throw new Error(`${method} ${url} answers ${statusCode}, which it does not promise`);
-  let validate = compiled.get(schema);
-  if (!validate) compiled.set(schema, (validate = ajv.compile(withoutMore(schema))));
+  let validate = compiledBySchema.get(schema);
+  if (!validate) compiledBySchema.set(schema, (validate = compile(schema)));
   if (validate(JSON.parse(response.body))) return;
   const [error] = validate.errors!;
   throw new Error(

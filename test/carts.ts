@@ -243,12 +243,16 @@ interface QueuedEmail {
   facts: Record<string, unknown>;
 }
 
-/** The emails in the queue, without what orders tell the merchant, in the order of their transactions. */
-export async function queuedEmails({ db }: Service): Promise<QueuedEmail[]> {
+/**
+ * The emails in the queue, without what orders tell the merchant, in the order of their transactions. Name the shop if
+ * the order matters and there are several: each node of a cluster numbers its own transactions.
+ */
+export async function queuedEmails({ db }: Service, shopId?: string): Promise<QueuedEmail[]> {
   const rows = await db.many<{ content: QueuedEmail }>(sql`
     select content from job where queue = 'mail' and content ->> 'template' not in ('newOrder', 'lowStock')
     order by xmin::text::bigint, job_id`);
-  return rows.map(({ content }) => content);
+  const emails = rows.map(({ content }) => content);
+  return shopId === undefined ? emails : emails.filter((email) => email.shopId === shopId);
 }
 
 /** Behind a pooler a single statement is sent with a `begin` and a `commit` of its own. */

@@ -40,6 +40,9 @@ describe('without a database', () => {
     'shop export-settings ID',
     'shop backup ID FILE',
     'shop restore FILE',
+    'user create EMAIL',
+    'user reset EMAIL',
+    'user list',
     'token create ID',
     'token list ID',
     'token revoke ID TOKEN',
@@ -69,7 +72,7 @@ describe('without a database', () => {
   });
 
   test('a group shows its own commands', async () => {
-    for (const group of ['shop', 'token', 'app', 'products', 'customer', 'demo', 'db']) {
+    for (const group of ['shop', 'user', 'token', 'app', 'products', 'customer', 'demo', 'db']) {
       const { code, stdout } = await run(group, '--help');
       expect(code).toBe(0);
       const rows = stdout.split('\n').filter((line) => line.startsWith('  '));

@@ -51,10 +51,16 @@ export interface Purchase {
 }
 
 /** Buys a product in a shop and chooses a payment method by its key, by forms alone. */
-export async function buy(shop: Shop, productId: string, method: string): Promise<Purchase> {
+export async function buy(
+  shop: Shop,
+  productId: string,
+  method: string,
+  { coupon }: { coupon?: string } = {},
+): Promise<Purchase> {
   const { service, shopId } = shop;
   const visitor = givenVisitor(service, shopId);
   await visitor.submit('/cart/add', { productId, quantity: '1' });
+  if (coupon !== undefined) await visitor.submit('/cart/coupon', { code: coupon });
   await visitor.submit('/checkout', BUYER);
   const review = await visitor.submit('/checkout/delivery', {
     shippingMethod: await firstShipping(shop),

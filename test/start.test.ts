@@ -43,11 +43,14 @@ describe('the embedded database', () => {
     expect(service.stderr()).toBe('');
     const { address } = service;
     expect(address).toMatch(/^http:\/\/localhost:\d+$/);
+    const ownerLink = /(http\S+\/admin\/link\?token=\S+)\n/.exec(service.stdout())?.[1];
     const cartId = /carts\/([0-9A-F-]{36})\n/.exec(service.stdout())?.[1];
     expect(service.stdout()).toBe(`
   Kontor is running     ${address}
   API reference         ${address}/docs
   Data                  ${data}
+  Admin                 ${address}/admin  (signs you in to the demo shop with one click)
+  Become the owner      ${ownerLink}
   Demo shop             ${address.replace('localhost', 'demoshop.localhost')}
   Token (demo shop)     demo-all
 
@@ -68,6 +71,14 @@ describe('the embedded database', () => {
       expect((await fetch(address + known)).status).toBe(200);
     }
     expect((await createCustomer(service, 'kept')).status).toBe(201);
+
+    // The link makes an owner, once.
+    const body = new URLSearchParams({ email: 'owner@shop.example', newPassword: 'four quiet green boats' });
+    const send = () =>
+      fetch(ownerLink!, { method: 'POST', body, headers: { origin: address }, redirect: 'manual' });
+    expect((await fetch(ownerLink!)).status).toBe(200);
+    expect((await send()).status).toBe(303);
+    expect((await send()).status).toBe(410);
     expect(await service.stop()).toMatchObject({ code: 0, stderr: '' });
     expect(await postmasterOf(data)).toBeUndefined();
   });
@@ -78,6 +89,7 @@ describe('the embedded database', () => {
   Kontor is running     ${service.address}
   API reference         ${service.address}/docs
   Data                  ${data}
+  Admin                 ${service.address}/admin
   A new access token    npx kontor token create DemoShop --scopes all
 
 `);

@@ -11,6 +11,7 @@ import { SCOPES } from '../http/scopes.ts';
 import { findSettings } from '../shops/settings/settings.ts';
 import type { ShopHosts } from '../shops/shop/hosts.ts';
 import { isLanguage, LANGUAGES, words, type Language } from './messages.ts';
+import { withUser, type Device, type DeviceCookie } from './device-cookie.ts';
 import type { NoticeCookie } from './notice-cookie.ts';
 import { permissionsOf, type Permission } from './users/permissions.ts';
 import { findRole, findSignedInUser, touchSession, type SignedInUser } from './users/queries.ts';
@@ -27,6 +28,7 @@ export interface AdminDeps {
 export interface OpenDeps extends AdminDeps {
   key: Buffer;
   notices: NoticeCookie;
+  devices: DeviceCookie;
 }
 
 declare module 'fastify' {
@@ -35,6 +37,8 @@ declare module 'fastify' {
     adminVisit?: Visit<'anybody'> | ShopVisit;
     /** The token that the response signs the browser in with; null: it signs it out. */
     adminToken?: string | null;
+    /** What the response makes the browser remember; undefined: what it remembers already. */
+    adminDevice?: Device;
   }
 }
 
@@ -50,7 +54,7 @@ const TOUCH_AFTER = 5 * 60_000;
 
 /** Turns a request into a visit: who asks, and in which language. */
 export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promise<Visit<'anybody'>> {
-  const { db, config, key, notices } = deps;
+  const { db, config, key, notices, devices } = deps;
   if (request.url.includes('%00')) throw notFound();
   const origin = originOf(request, config.PUBLIC_URL?.replace(/\/$/, ''));
   const { name } = adminCookie(origin);
@@ -67,8 +71,12 @@ export async function openVisit(request: FastifyRequest, deps: OpenDeps): Promis
     words: words(language),
     notice: notices.read(request.cookies[notices.nameAt(origin)], user),
     user,
+    device: devices.read(request.cookies[devices.nameAt(origin)]),
     setToken: (token) => {
       request.adminToken = token;
+    },
+    rememberUser: (userId) => {
+      request.adminDevice = withUser(visit.device, userId);
     },
   };
   request.adminVisit = visit;

@@ -7,6 +7,7 @@ import { addressCaller, countCall } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
 import { documentBytes } from './layout/layout.ts';
 import { CONTENT_SECURITY_POLICY } from './layout/assets.ts';
+import { DEVICE_LIFETIME } from './device-cookie.ts';
 import { errorPage } from './error-page.ts';
 import { adminCookie, openShopVisit, openVisit, type OpenDeps } from './open-visit.ts';
 import { Redirect, type AdminFile, type AdminPage, type Notice } from './page.ts';
@@ -29,7 +30,7 @@ type AnyVisit = Visit<'anybody'> | ShopVisit;
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may open a page of the admin. */
-    admin?: { audience: Audience } | { permission: Permission | 'member' };
+    admin?: { audience: Audience } | { permission: Permission | 'member'; takesUpload?: boolean };
   }
 }
 
@@ -102,12 +103,20 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     answer: AdminPage | Redirect,
   ) => {
     writeToken(request, reply, visit);
+    writeDevice(request, reply, visit);
     if (answer instanceof Redirect) {
       if (answer.notice) writeNotice(reply, visit, answer.notice);
       return reply.redirect(answer.href, 303);
     }
     if (visit.notice) clearNotice(reply, visit);
     return sendPage(reply, visit, answer);
+  };
+
+  const writeDevice = (request: FastifyRequest, reply: FastifyReply, { origin }: AnyVisit) => {
+    if (!request.adminDevice) return;
+    const { path, secure } = adminCookie(origin);
+    const options = { path, secure, httpOnly: true, sameSite: 'lax', maxAge: DEVICE_LIFETIME } as const;
+    reply.setCookie(deps.devices.nameAt(origin), deps.devices.write(request.adminDevice), options);
   };
 
   const writeNotice = (reply: FastifyReply, { origin, user }: AnyVisit, notice: Notice) => {
@@ -192,7 +201,8 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       app.post(`/admin/shops/:shopId${path}`, formRoute({ permission }), async (request, reply) => {
         const visit = await admittedToShop(request, reply, permission, asksAgain);
         if (!visit) return reply;
-        return respond(request, reply, visit, await handler(visit, toFormRequest(request)));
+        const answer = await handler(visit, toFormRequest(request));
+        return 'content' in answer ? sendFile(reply, answer) : respond(request, reply, visit, answer);
       });
     },
     form(path, { read, write }, form, { asksAgain }: Options = {}) {
@@ -203,9 +213,9 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         return respond(request, reply, visit, await saved(request, visit, form));
       });
     },
-    file(path, permission, handler) {
+    file(path, permission, handler, { asksAgain }: Options = {}) {
       app.get(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
-        const visit = await admittedToShop(request, reply, permission);
+        const visit = await admittedToShop(request, reply, permission, asksAgain);
         if (!visit) return reply;
         return sendFile(reply, await handler(visit, toPageRequest(request)));
       });
@@ -215,13 +225,17 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         scope.removeAllContentTypeParsers();
         // The operation that takes the file reads it, with its own limits.
         scope.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
-        scope.post(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
-          const visit = await admittedToShop(request, reply, permission);
-          if (!visit) return reply;
-          const { 'content-type': type, 'content-length': length } = request.headers;
-          const upload = { content: request.body as Readable, type: type!, length };
-          return sendFile(reply, await handler(visit, { ...toPageRequest(request), upload }));
-        });
+        scope.post(
+          `/admin/shops/:shopId${path}`,
+          pageRoute({ permission, takesUpload: true }),
+          async (request, reply) => {
+            const visit = await admittedToShop(request, reply, permission);
+            if (!visit) return reply;
+            const { 'content-type': type, 'content-length': length } = request.headers;
+            const upload = { content: request.body as Readable, type: type!, length };
+            return sendFile(reply, await handler(visit, { ...toPageRequest(request), upload }));
+          },
+        );
       });
     },
   };
@@ -286,11 +300,12 @@ export function sendPage(reply: FastifyReply, visit: AnyVisit, page: AdminPage):
   return reply
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
-    .headers(PAGE_HEADERS)
+    .headers({ ...PAGE_HEADERS, ...(page.next !== undefined && { refresh: `0; url=${page.next}` }) })
     .send(documentBytes(visit, page));
 }
 
-const FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'";
+const FILE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
 /** The viewers that browsers have for PDF are built of what the other policy forbids, and then show nothing. */
 const PDF_POLICY = "frame-ancestors 'self'";
 

@@ -16,6 +16,8 @@ export interface AdminPage {
   /** Scripts that only this page needs. */
   scripts?: readonly Asset[];
   status?: number;
+  /** Where the browser goes by itself: somewhere else than the admin, which a form must not lead to directly. */
+  next?: string;
 }
 
 /** What the next page says once. */

@@ -5,9 +5,16 @@ import { installationKey } from '../shops/apps/sealing.ts';
 import { assetRoutes } from '../storefront/layout/assets.ts';
 import { sendPage as sendStartPage } from '../storefront/start-page/page.ts';
 import { startingPage } from '../storefront/start-page/start-view.ts';
+import { apps } from './apps/apps.ts';
+import { categoryPages } from './categories/category-page.ts';
+import { categoryTree } from './categories/tree-page.ts';
+import { account } from './account/account.ts';
 import { customers } from './customers/customers.ts';
+import { createDeviceCookie } from './device-cookie.ts';
+import { host } from './host/host.ts';
 import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
+import { marketing } from './marketing/marketing.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
 import type { AdminDeps } from './open-visit.ts';
 import { bulkOrders } from './orders/bulk.ts';
@@ -19,8 +26,22 @@ import { orderPages } from './orders/order-page.ts';
 import { orders } from './orders/orders.ts';
 import { printPages } from './orders/print.ts';
 import { createPages, sendFailure } from './page-routes.ts';
+import { attributes } from './products/attributes.ts';
+import { settings, type SettingsDeps } from './settings/settings.ts';
 import { search } from './search/search.ts';
+import { bulk } from './products/bulk.ts';
+import { newProduct } from './products/new-product.ts';
+import { pictures } from './products/pictures.ts';
+import { priceHistory } from './products/price-history.ts';
+import { product } from './products/product.ts';
+import { products } from './products/products.ts';
+import { related } from './products/related.ts';
+import { stockTake } from './products/stock-take.ts';
+import { variations } from './products/variations.ts';
+import { confirm } from './sign-in/confirm.ts';
+import { link } from './sign-in/link.ts';
 import { signIn } from './sign-in/sign-in.ts';
+import { users } from './users/users.ts';
 import { views } from './views/views.ts';
 
 /** A page, and who may open it. */
@@ -36,7 +57,7 @@ declare module 'fastify' {
 /** Serves the pages of merchants below `/admin`, on the host of the service. */
 export async function adminRoutes(
   app: FastifyInstance,
-  deps: AdminDeps & { isMigrated: () => boolean },
+  deps: AdminDeps & SettingsDeps & { isMigrated: () => boolean },
 ): Promise<void> {
   const key = await installationKey(deps.config);
   const adminPages: AdminRoute[] = [];
@@ -48,6 +69,7 @@ export async function adminRoutes(
     });
     scope.decorateRequest('adminVisit');
     scope.decorateRequest('adminToken');
+    scope.decorateRequest('adminDevice');
     scope.addHook('onRequest', async (_request, reply) => {
       if (!deps.isMigrated()) {
         return sendStartPage(reply.code(503).headers({ 'retry-after': '1', refresh: '1' }), startingPage);
@@ -55,9 +77,20 @@ export async function adminRoutes(
     });
     scope.setErrorHandler<Error>(sendFailure);
     assetRoutes(scope, ASSETS);
-    const { pages, shopPages } = createPages(scope, { ...deps, key, notices: createNoticeCookie(key) });
+    const { pages, shopPages } = createPages(scope, {
+      ...deps,
+      key,
+      notices: createNoticeCookie(key),
+      devices: createDeviceCookie(key),
+    });
     signIn(pages);
+    link(pages);
+    confirm(pages);
+    account(pages);
+    host(pages);
     home(shopPages);
+    categoryTree(shopPages);
+    categoryPages(shopPages);
     orders(shopPages);
     orderPages(shopPages);
     newOrderPages(shopPages);
@@ -67,8 +100,22 @@ export async function adminRoutes(
     bulkOrders(shopPages);
     printPages(shopPages);
     customers(shopPages);
+    apps(shopPages);
+    marketing(shopPages);
+    settings(shopPages, deps);
     search(shopPages);
+    products(shopPages);
+    bulk(shopPages);
+    product(shopPages);
+    pictures(shopPages);
+    newProduct(shopPages);
+    variations(shopPages);
+    attributes(shopPages);
+    related(shopPages);
+    priceHistory(shopPages);
+    stockTake(shopPages);
     views(shopPages);
+    users(shopPages);
     pages.get('/*', 'signed in', () => {
       throw notFound();
     });

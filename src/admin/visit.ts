@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { InternalRequest, Method } from '../http/internal-call.ts';
 import type { Settings } from '../shops/settings/settings.ts';
+import type { Device } from './device-cookie.ts';
 import type { Language, Words } from './messages.ts';
 import type { Notice } from './page.ts';
 import type { Permission, Role } from './users/permissions.ts';
@@ -26,6 +27,10 @@ interface AnyVisit {
   notice: Notice | undefined;
   /** Signs the browser in with the token of a new session, or out with null. */
   setToken: (token: string | null) => void;
+  /** Who has signed in with this browser before; undefined: nobody. */
+  device: Device | undefined;
+  /** Makes the browser one that this person has used. */
+  rememberUser: (userId: string) => void;
 }
 
 export type Visit<A extends Audience = Audience> = AnyVisit & {

@@ -135,6 +135,32 @@ export function addLines(
   return { lines, refusals };
 }
 
+/**
+ * Adds the lines of another cart, with the texts that were typed and the prices that an app has agreed on: more of such a
+ * line would have its price, too. A line that has an agreed price already keeps it, and a price in another currency is
+ * none. Says what could not be added.
+ */
+export function joinLines(
+  cart: CartRow,
+  other: Pick<CartRow, 'lines' | 'currency'>,
+  context: CartContext,
+): { lines: StoredLine[]; refusals: Error[] } {
+  const entries = other.lines.map(({ productId, quantity, customText }) => ({
+    productId,
+    quantity: Number(quantity),
+    customText,
+  }));
+  const { lines, refusals } = addLines(cart, entries, context, { mayFail: true });
+  if (cart.currency !== other.currency) return { lines, refusals };
+  const priced = lines.map((line) => {
+    const former = other.lines.find(
+      ({ productId, customText }) => productId === line.productId && customText === line.customText,
+    );
+    return former?.price === undefined ? line : { ...line, price: line.price ?? former.price };
+  });
+  return { lines: priced, refusals };
+}
+
 /** Sets the quantity of a line, corrected as in `addLine`; 0 removes it. */
 export function setQuantity(
   cart: CartRow,

@@ -4,12 +4,10 @@ import { badRequest, conflict, forbidden } from '../http/errors.ts';
 import { newId } from '../kernel/ids.ts';
 import { formatMoney } from '../kernel/money.ts';
 import type { NewOrder, Placing } from '../orders/new-order.ts';
-import { providerMethodOf } from '../orders/payments/providers.ts';
 import type { OrderRow } from '../orders/queries.ts';
+import { releaseTime } from '../orders/release-time.ts';
 import { STATES, type State } from '../orders/schema.ts';
-import type { Content } from '../orders/pricing/content.ts';
 import { largestQuantity, quantityOfProduct } from '../orders/pricing/quantity.ts';
-import type { Settings } from '../shops/settings/settings.ts';
 import type { PricedCart } from './cart.ts';
 
 /** The order that a cart becomes; refused when something is missing that an order needs. */
@@ -74,24 +72,6 @@ export function newOrder(
     releaseAt: releaseTime(content, settings, now),
   };
 }
-
-/** When the order is cancelled unless it is paid, as its payment method says; null: never. */
-function releaseTime(content: Content, settings: Settings, now: Date): Date | null {
-  // Nobody pays for an order that costs nothing.
-  if (content.grandTotal <= 0) return null;
-  const id = content.payment?.method?.paymentMethodId;
-  const method = settings.paymentMethods.find(({ paymentMethodId }) => paymentMethodId === id);
-  const { releaseUnpaidAfterMinutes: minutes, releaseUnpaidAfterDays: days } = method ?? {};
-  if (minutes) return new Date(now.getTime() + minutes * MINUTE);
-  if (days) return new Date(now.getTime() + days * DAY);
-  return providerMethodOf(content, settings) ? new Date(now.getTime() + PAID_WITHIN) : null;
-}
-
-const MINUTE = 60_000;
-const DAY = 86_400_000;
-
-/** Whoever pays on the page of a provider does so at once, or comes back soon. */
-const PAID_WITHIN = 60 * MINUTE;
 
 const USED_UP = 'The coupon is used up, delete it from the cart to order without it';
 

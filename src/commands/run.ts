@@ -7,6 +7,7 @@ import { CommandProblem, UsageProblem, type Command } from './command.ts';
 const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   serve: async () => (await import('./serve.ts')).serveCommands,
   shop: async () => (await import('./shop.ts')).shopCommands,
+  user: async () => (await import('./user.ts')).userCommands,
   token: async () => (await import('./token.ts')).tokenCommands,
   app: async () => (await import('./app.ts')).appCommands,
   webhook: async () => (await import('./webhook.ts')).webhookCommands,

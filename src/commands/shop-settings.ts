@@ -5,13 +5,13 @@ import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { settingsFormat } from '../settings-format.ts';
 import {
-  applySettings,
   exportSettings,
   parseSettingsFile,
   SettingsProblem,
   settingsText,
   type SettingsFile,
 } from '../shops/settings/file.ts';
+import { changeSettings } from '../shops/settings/history.ts';
 import { CommandProblem, print, recordCommand, withShop } from './command.ts';
 import { startProgress } from './progress.ts';
 
@@ -38,7 +38,7 @@ export async function printSettings(config: Config, shopId: string): Promise<voi
 }
 
 async function applyParsed(tx: Transaction, shopId: string, file: SettingsFile) {
-  const applied = await applySettings(tx, shopId, file, settingsFormat);
+  const applied = await changeSettings(tx, shopId, file, settingsFormat, 'kontor shop apply');
   if (applied.changes.length > 0) await recordCommand(tx, shopId, 'shop apply');
   return applied;
 }

@@ -29,24 +29,35 @@ export interface Validate {
   errors?: ErrorObject[] | null;
 }
 
-export function compileBody(schema: TSchema): Validate {
-  return compiledByAjv(bodyAjv, schema);
-}
+export const compileBody = compilerOf(bodyAjv);
 
-export function compileParameters(schema: TSchema): Validate {
-  return compiledByAjv(parameterAjv, schema);
-}
+export const compileParameters = compilerOf(parameterAjv);
 
-/** When it is first needed: all of them together would take a fifth of a second of every start. */
-function compiledByAjv(ajv: Ajv, schema: TSchema): Validate {
-  let compiled: ValidateFunction | undefined;
-  const validate: Validate = (value) => {
-    compiled ??= ajv.compile(schema);
-    const isValid = compiled(value);
-    validate.errors = compiled.errors ?? null;
-    return isValid;
+/**
+ * Compiles a schema when it is first needed: all of them together would take a fifth of a second of every start. Schemas
+ * with the same text share a function, so that a process with several apps compiles and keeps each of them once; their
+ * number is a constant of the program.
+ */
+function compilerOf(ajv: Ajv): (schema: TSchema) => Validate {
+  const compiledByText = new Map<string, ValidateFunction>();
+  const compile = (schema: TSchema) => {
+    const text = JSON.stringify(schema);
+    const known = compiledByText.get(text);
+    if (known) return known;
+    const compiled = ajv.compile(schema);
+    compiledByText.set(text, compiled);
+    return compiled;
   };
-  return validate;
+  return (schema) => {
+    let compiled: ValidateFunction | undefined;
+    const validate: Validate = (value) => {
+      compiled ??= compile(schema);
+      const isValid = compiled(value);
+      validate.errors = compiled.errors ?? null;
+      return isValid;
+    };
+    return validate;
+  };
 }
 
 /** Throws what the schema refuses; `at` names the place of the value, where it is not the body itself. */

@@ -1,18 +1,23 @@
 import type { Transaction } from '../db/database.ts';
 import { conflict } from '../http/errors.ts';
+import { newId } from '../kernel/ids.ts';
 import { recordEvents } from '../platform/events/log.ts';
 import { queueOrderCancelled, type CancelCause } from './cancel-email.ts';
 import { changeOrder } from './change.ts';
 import { recordHistory } from './history.ts';
 import { moveStock, restOf, type OpenOrder } from './manage-change.ts';
 import { giveBackCoupon } from './manage-queries.ts';
-import { wishForAttempt } from './payments/queries.ts';
+import { queuePaymentProblem } from './payment-emails.ts';
+import { findRefundable, requestCancel } from './payments/queries.ts';
 import type { ManagedOrder } from './queries.ts';
+import { refunded } from './refund.ts';
+import { sentQuantities } from './returns.ts';
 
 /**
  * Cancels an order that this transaction has locked and that is not cancelled yet: what was not sent goes back into the
  * stock, and the use of the coupon is given back. The history records who did it (`appId`; null: the shop itself, or its
- * customer) and why. The customer gets an email. Returns the cancelled order.
+ * customer) and why. The customer gets an email. Money that came through a payment provider goes back through it.
+ * Returns the cancelled order.
  */
 export async function cancelOrder(
   tx: Transaction,
@@ -28,7 +33,7 @@ export async function cancelOrder(
     throw conflict('All of the order was sent, record a return instead');
   }
   // Nobody is to pay for it any more; what comes all the same is refunded.
-  await wishForAttempt(tx, shopId, order.orderId, 'cancel');
+  await requestCancel(tx, shopId, order.orderId);
   const productOf = new Map(lines.map(({ lineItemId, productId }) => [lineItemId, productId]));
   await moveStock(
     { tx, shopId },
@@ -59,5 +64,31 @@ export async function cancelOrder(
     details: { reason, cause, givenBack: rest },
   });
   await queueOrderCancelled(tx, shopId, cancelled, cause);
-  return cancelled;
+  return cause === 'withdrawal' ? cancelled : refundCancelled(tx, shopId, { ...open, order: cancelled });
+}
+
+/**
+ * Requests the refund of what was paid through a provider for an order of which nothing was sent. The merchant is told of
+ * the rest: a transfer goes back by hand, and what the customer keeps goods for, nobody else can decide. After a
+ * withdrawal, too, the merchant decides, because of the costs of the delivery.
+ */
+async function refundCancelled(
+  tx: Transaction,
+  shopId: string,
+  open: Parameters<typeof cancelOrder>[2],
+): Promise<ManagedOrder> {
+  const { order, appId, settings } = open;
+  const paid = order.paidAmount - order.refundedAmount;
+  if (paid === 0) return order;
+  const refundable = await findRefundable(tx, shopId, order.orderId);
+  const throughProvider = refundable.reduce((sum, { left }) => sum + left, 0);
+  const isSent = sentQuantities(open).size > 0 || order.partiallyDispatchedOn !== null;
+  const amount = isSent ? 0 : Math.min(paid, throughProvider);
+  if (amount < paid) {
+    const problem = { problem: 'refundByHand', amount: paid - amount } as const;
+    await queuePaymentProblem(tx, shopId, settings, order, problem);
+  }
+  if (amount === 0) return order;
+  const refund = { paymentId: newId(tx.now), reference: null, note: null, returnId: null };
+  return refunded({ tx, shopId }, { order, appId }, amount, refund, { reason: 'the order was cancelled' });
 }

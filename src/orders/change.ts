@@ -17,7 +17,8 @@ export type OrderChanges = Partial<
 /**
  * Changes an order that this transaction has locked, and what is counted of it, and records the events. `moves`: it is
  * a change that lastUpdatedOnDate tells of (lines, methods, addresses, documents). `also`: what has changed beside the
- * row, for the event. Returns the order as it is now.
+ * row, for the event. `releaseAt`: when it is cancelled unless it is paid, if the payment method changes; without it, it
+ * waits for its payment for ever. Returns the order as it is now.
  *
  * lastUpdatedOnDate is the time of the commit, so that a list of what has changed since a moment never shows a later
  * change while an earlier one is still to come. The time is taken when all that others lock as well is locked, such as
@@ -31,14 +32,17 @@ export async function changeOrder(
   shopId: string,
   order: ManagedOrder,
   changes: OrderChanges,
-  { moves = false, also = [] }: { moves?: boolean; also?: readonly string[] } = {},
+  {
+    moves = false,
+    also = [],
+    releaseAt = null,
+  }: { moves?: boolean; also?: readonly string[]; releaseAt?: Date | null } = {},
 ): Promise<ManagedOrder> {
   recordEvents(tx, shopId, orderEvents(order, { ...order, ...changes }, also));
   if (Object.keys(changes).length === 0 && !moves) return order;
   const changedAt = await takeTimeOfCommit(tx, shopId);
   const next: ManagedOrder = { ...order, ...changes, ...(moves && { updatedAt: changedAt }) };
   const { content } = changes;
-  // An order that is paid in another way than it was placed with waits for its payment for ever.
   const keepsRelease = !content || paymentMethodOf(content) === paymentMethodOf(order.content);
   // As text where numbers are exact: PostgreSQL adds them up.
   const counted = sql`created_at, currency, states, grand_total as gross, net_revenue::text as net`;
@@ -60,7 +64,7 @@ export async function changeOrder(
         total_before_tax = coalesce(${content?.totalBeforeTax ?? null}, total_before_tax),
         total_tax = coalesce(${content?.totalTax ?? null}, total_tax),
         net_revenue = coalesce(${content ? netRevenue(content) : null}::numeric, net_revenue),
-        release_at = case when ${keepsRelease} then release_at end,
+        release_at = case when ${keepsRelease} then release_at else ${releaseAt}::timestamptz end,
         viewed_at = ${next.viewedOn}, rejected_at = ${next.rejectedOn}, in_process_at = ${next.inProcessOn},
         pending_at = ${next.pendingOn}, ready_for_dispatch_at = ${next.readyForDispatchOn},
         partially_dispatched_at = ${next.partiallyDispatchedOn}, dispatched_at = ${next.dispatchedOn},

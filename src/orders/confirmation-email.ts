@@ -190,7 +190,7 @@ export function orderRows(facts: OrderPlaced, words: OrderWords): Row[] {
   ];
 }
 
-function transferSection({ transfer }: OrderPlaced, words: OrderWords): Section[] {
+export function transferSection({ transfer }: OrderPlaced, words: OrderWords): Section[] {
   if (!transfer) return [];
   const fact = (text: string, amount: string | undefined): Row[] =>
     amount === undefined ? [] : [{ text, amount, as: 'fact' }];

@@ -32,7 +32,7 @@ import { isInReturnPeriod, isInWithdrawalPeriod, type CustomerOrder } from './wi
 /** An order that nobody else changes until the transaction ends. The customer has no app. */
 type OpenCustomerOrder = CustomerOrder & { appId: null };
 
-async function openCustomerOrder(
+export async function openCustomerOrder(
   tx: Transaction,
   shopId: string,
   orderId: string,
@@ -44,9 +44,8 @@ async function openCustomerOrder(
 }
 
 /** Until the merchant has begun to pack or to invoice it; while an app edits it, it waits. */
-export function mayCancel({ order, dealings, settings }: CustomerOrder): boolean {
+export function isUntouched({ order, dealings }: CustomerOrder): boolean {
   return (
-    settings.orderPage.cancellation &&
     !order.cancelledAt &&
     order.editingAppId === null &&
     dealings.invoicedIds.length === 0 &&
@@ -55,6 +54,10 @@ export function mayCancel({ order, dealings, settings }: CustomerOrder): boolean
       (state) => state === null,
     )
   );
+}
+
+export function mayCancel(open: CustomerOrder): boolean {
+  return open.settings.orderPage.cancellation && isUntouched(open);
 }
 
 export async function cancelForCustomer(tx: Transaction, shopId: string, orderId: string): Promise<void> {

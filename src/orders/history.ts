@@ -20,6 +20,8 @@ export const HISTORY_KINDS = [
   'refund requested',
   'refunded',
   'refund failed',
+  'capture failed',
+  'chargeback',
   'shipped',
   'returned',
   'return requested',
@@ -53,6 +55,21 @@ export async function recordHistory(
   await tx.run(sql`
     insert into order_event (shop_id, order_id, event_id, at, app_id, kind, details)
     values (${shopId}, ${orderId}, ${newId(tx.now)}, ${tx.now}, ${appId}, ${kind}, ${details})`);
+}
+
+/** For what may be learnt twice: `eventId` says what it is. false: it stands there already. */
+export async function recordHistoryOnce(
+  tx: Transaction,
+  shopId: string,
+  orderId: string,
+  eventId: string,
+  { kind, details }: Pick<HistoryRow, 'kind' | 'details'>,
+): Promise<boolean> {
+  const inserted = await tx.run(sql`
+    insert into order_event (shop_id, order_id, event_id, at, app_id, kind, details)
+    values (${shopId}, ${orderId}, ${eventId}, ${tx.now}, null, ${kind}, ${details})
+    on conflict (shop_id, order_id, event_id) do nothing`);
+  return inserted === 1;
 }
 
 /**

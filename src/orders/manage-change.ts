@@ -213,7 +213,7 @@ export async function moveStock(
     const names = new Set(numbers.map(({ productNumber }) => productNumber));
     throw conflict(`There is not enough in stock of ${[...names].join(', ')}`);
   }
-  for (const stock of changed) recordStockEvents(tx, shopId, stock, stock.before, stock.after);
+  for (const stock of changed) recordStockEvents(tx, settings, stock, stock.before, stock.after);
   const backIds = changed.flatMap(({ productId, before, after }) =>
     isBackInStock(before, after) ? [productId] : [],
   );

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { contentOf, named, type Content, type ContentLine } from './pricing/content.ts';
+import { contentMethod, contentOf, named, type Content, type ContentLine } from './pricing/content.ts';
 import { MOST_LINES } from './line-item-schema.ts';
 import { badRequest, conflict, invalid, notFound } from '../http/errors.ts';
 import type { Operations } from '../http/operation.ts';
@@ -27,7 +27,7 @@ import {
   type OrderCall,
 } from './manage-change.ts';
 import { findOffer } from './manage-queries.ts';
-import { wishForAttempt } from './payments/queries.ts';
+import { requestCancel } from './payments/queries.ts';
 import {
   AddedLine,
   ChangedLine,
@@ -192,11 +192,9 @@ export function managedLines(api: Operations): void {
       const wanted = paymentMethodId.toUpperCase();
       const method = settings.paymentMethods.find((one) => one.paymentMethodId === wanted);
       if (!method) throw invalid('UNKNOWN_VALUE', 'paymentMethodId');
-      const { additionalData } = method;
-      const providerName = method.providerLabel ?? method.providerName;
       const before = content.payment?.method?.paymentMethodId ?? null;
       const payment = {
-        method: { paymentMethodId: wanted, name: named(method, settings), providerName, additionalData },
+        method: contentMethod(method, settings),
         name: null,
         // What a provider has said is about its own payment.
         transactionId: before === wanted ? content.payment!.transactionId : null,
@@ -206,7 +204,7 @@ export function managedLines(api: Operations): void {
           : paymentPriceToday(content, method, countryOf(order, settings), pricedHere(order, settings)),
       };
       // The page of the former method asks for money in its way.
-      if (before !== wanted) await wishForAttempt(call.tx, call.shopId, order.orderId, 'cancel');
+      if (before !== wanted) await requestCancel(call.tx, call.shopId, order.orderId);
       return edited(call, open, { payment }, 'payment method changed', (after) => ({
         paymentMethodId: { from: before, to: wanted },
         price: moneyChange(content.payment?.price ?? 0, after.payment!.price, order),
@@ -272,7 +270,7 @@ function refuseBelowShipped({ dealings }: OpenOrder, { lineItemId }: ContentLine
 }
 
 /** Where the goods go. */
-function countryOf({ shippingAddress, billingAddress }: ManagedOrder, { country }: Settings): string {
+export function countryOf({ shippingAddress, billingAddress }: ManagedOrder, { country }: Settings): string {
   return (shippingAddress ?? billingAddress).country ?? country;
 }
 

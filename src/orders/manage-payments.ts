@@ -12,7 +12,7 @@ import {
 } from './manage-change.ts';
 import { MoneyRequest } from './manage-schema.ts';
 import { queuePaymentReceived } from './payment-emails.ts';
-import { wishForAttempt } from './payments/queries.ts';
+import { requestCancel, requestCapture } from './payments/queries.ts';
 import { recordPayment } from './record-payment.ts';
 import { refunded } from './refund.ts';
 
@@ -40,7 +40,7 @@ export function managedPayments(api: Operations): void {
         throw badRequest(`No more than ${decimalMoney(outstanding, order)} are outstanding`);
       }
       // Whoever has paid by hand must not pay again on the page of a provider.
-      if (amount === outstanding) await wishForAttempt(tx, shopId, order.orderId, 'cancel');
+      if (amount === outstanding) await requestCancel(tx, shopId, order.orderId);
       const paid = await recordPayment(tx, shopId, open, {
         paymentId: newId(tx.now),
         amount,
@@ -88,16 +88,15 @@ export function managedPayments(api: Operations): void {
       name: 'captureOrderPayment',
       summary: 'Capture order payment',
       description:
-        'Takes the money that a payment provider has reserved for the order (capture: manual in the settings). The payment is recorded a moment later. Once more changes nothing. 409: nothing is reserved.',
+        'Takes the money that a payment provider has reserved for the order (capture: manual in the settings). The payment is recorded a moment later. An order that is sent in full is captured by itself, so this is for taking the money before, or again after it failed. Once more changes nothing. 409: nothing is reserved.',
     },
     async (call) => {
       const { tx, shopId } = call;
-      const { order, dealings, settings } = await openOrder(call);
+      const { order, settings } = await openOrder(call);
       refuseCancelled(order);
-      if (!dealings.attempts.some(({ state }) => state === 'authorized')) {
+      if ((await requestCapture(tx, shopId, order.orderId)) === 0) {
         throw conflict('No payment provider has reserved money for the order');
       }
-      await wishForAttempt(tx, shopId, order.orderId, 'capture');
       return managedOrder(tx, call, order, settings);
     },
   );

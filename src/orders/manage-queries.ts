@@ -21,7 +21,10 @@ export interface Shipment {
   trackingCode: string | null;
 }
 
-/** `withdrawn`: the customer has withdrawn from the contract, which nobody can reject. */
+/**
+ * `withdrawn`: the customer has withdrawn from the contract, which nobody can reject. `refundFailed`: the payment provider
+ * could not pay the money back; the merchant refunds it again.
+ */
 export const RETURN_STATES = [
   'requested',
   'approved',
@@ -29,6 +32,7 @@ export const RETURN_STATES = [
   'withdrawn',
   'received',
   'refunded',
+  'refundFailed',
 ] as const;
 export type ReturnState = (typeof RETURN_STATES)[number];
 
@@ -243,6 +247,13 @@ export function updateReturn(
     where shop_id = ${shopId} and order_id = ${orderId} and return_id = ${returnId}`);
 }
 
+/** The refund of a return of an order that is locked has failed. */
+export function markRefundFailed(tx: Transaction, shopId: string, orderId: string, returnId: string) {
+  return tx.run(sql`
+    update order_return set state = 'refundFailed'
+    where shop_id = ${shopId} and order_id = ${orderId} and return_id = ${returnId} and state = 'refunded'`);
+}
+
 export interface ListedReturn extends Return {
   orderId: string;
   orderNumber: string;
@@ -251,7 +262,7 @@ export interface ListedReturn extends Return {
 /** Of this state; null: of those in which a return waits for the merchant, which have an index of their own. */
 const isListed = (shopId: string, state: ReturnState | null) =>
   state === null
-    ? sql`order_return.shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn')`
+    ? sql`order_return.shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn', 'refundFailed')`
     : sql`order_return.shop_id = ${shopId} and state = ${state}`;
 
 /** Oldest first. */

@@ -42,7 +42,7 @@ export function managedReturns(api: Operations): void {
       name: 'listReturns',
       summary: 'List returns',
       description:
-        'Returns of all orders, oldest first: those that wait for the merchant (requested, approved, withdrawn), or those of one state.',
+        'Returns of all orders, oldest first: those that wait for the merchant (requested, approved, withdrawn, refundFailed), or those of one state.',
       access: 'orders_read',
       query: Type.Object({
         ...parameters,
@@ -78,7 +78,7 @@ export function managedReturns(api: Operations): void {
       name: 'updateReturn',
       summary: 'Update return',
       description:
-        'Moves a return to its next state: requested to approved or rejected, approved or withdrawn to received when the goods are back, received to refunded when the money is paid back. 409: it can not reach that state, or more money than what is left of the payments.',
+        'Moves a return to its next state: requested to approved or rejected, approved or withdrawn to received when the goods are back, received to refunded when the money is paid back: what came through a payment provider goes back through it. A return whose refund the provider could not make becomes refundFailed by itself, and can be refunded again. 409: it can not reach that state, or more money than what is left of the payments.',
       params: Type.Object({ orderId: Id, returnId: Id }),
       body: ReturnUpdate,
     },

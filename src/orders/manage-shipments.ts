@@ -28,6 +28,7 @@ import {
 import { insertReturn, insertShipment, type PartLine } from './manage-queries.ts';
 import { NewReturn, NewShipment } from './manage-schema.ts';
 import { emailAddressOf } from './order-email.ts';
+import { captureWhenSent } from './payments/capture.ts';
 import { providerMethodOf } from './payments/providers.ts';
 import { refunded } from './refund.ts';
 import { queueOrderReturned } from './return-email.ts';
@@ -44,7 +45,7 @@ export function managedShipments(api: Operations): void {
       name: 'createShipment',
       summary: 'Create shipment',
       description:
-        'Records that goods were sent, and tells the customer by email. 409: more than what is left to be sent, the order is cancelled, or it is to be paid through a payment provider and is not paid yet.',
+        'Records that goods were sent, and tells the customer by email. 409: more than what is left to be sent, the order is cancelled, or it is to be paid through a payment provider and its money is neither there nor reserved. Reserved money is captured when all of the order is sent.',
       body: NewShipment,
       status: 201,
     },
@@ -67,6 +68,7 @@ export function managedShipments(api: Operations): void {
       const shipments = [...dealings.shipments, { ...shipment, at: tx.now.toISOString() }];
       const reached = statesReached(order, shipments, tx.now);
       const sent = await changeOrder(tx, shopId, order, reached, { also: ['shipments'] });
+      await captureWhenSent(tx, shopId, order, sent);
       recordEvents(tx, shopId, [
         {
           type: 'ORDER_SHIPPED',
@@ -164,10 +166,13 @@ export function managedShipments(api: Operations): void {
   );
 }
 
-/** What is paid through a provider is paid before it is sent, or not at all. */
-function refuseUnpaid({ order, settings }: OpenOrder): void {
+/** What is paid through a provider is paid, or the money is reserved, before it is sent. */
+function refuseUnpaid({ order, dealings, settings }: OpenOrder): void {
   const payable = payableOf(order);
-  if (payable > 0 && providerMethodOf(order.content, settings)) {
+  const isReserved = dealings.attempts.some(
+    ({ state, amount }) => state === 'authorized' && amount >= payable,
+  );
+  if (payable > 0 && !isReserved && providerMethodOf(order.content, settings)) {
     throw conflict(
       `${decimalMoney(payable, order)} of the order are not paid yet; if they came in another way, record them with POST payments first`,
     );

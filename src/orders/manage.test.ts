@@ -180,12 +180,19 @@ describe('cancelling', () => {
       },
     });
     // Why is between the shop and itself.
-    expect((await queuedEmails(service)).at(-1)).toEqual({
+    const emails = (await queuedEmails(service, shop.shopId)).filter(
+      ({ facts }) => facts['orderId'] === order.id,
+    );
+    expect(emails.find(({ template }) => template === 'cancelled')).toEqual({
       shopId: shop.shopId,
       to: 'ada.lindqvist@mail.example',
       locale: 'en_GB',
       template: 'cancelled',
       facts: { orderId: order.id, orderNumber: order.body.orderNumber, cause: 'merchant', paid: '€10.00' },
+    });
+    expect(emails.find(({ template }) => template === 'paymentProblem')).toMatchObject({
+      to: 'shop@mail.example',
+      facts: { problem: 'refundByHand', amount: '€10.00' },
     });
     expect([await stockOf(shop, tea), await stockOf(shop, book)]).toEqual([8, 7]);
     expect(await usesOf(shop, 'ONCE')).toEqual({ used: 0, campaign: 0 });

@@ -152,7 +152,7 @@ export function managedOrders(api: Operations): void {
       name: 'cancelOrder',
       summary: 'Cancel order',
       description:
-        'What was not sent goes back into the stock, the use of the coupon is given back, and the customer gets an email. What was paid stays paid until it is refunded. 409: all of it was sent, or it is cancelled already.',
+        'What was not sent goes back into the stock, the use of the coupon is given back, and the customer gets an email. What was paid through a payment provider goes back through it, unless a part of the order was sent; other money stays paid until it is refunded, and the shop gets an email about it. 409: all of it was sent, or it is cancelled already.',
       body: Cancellation,
     },
     async (call) => {

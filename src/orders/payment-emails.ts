@@ -75,7 +75,7 @@ export const paymentProblemEmail: EmailKind<PaymentProblemFacts, ProblemWords> =
   ...ORDER_EMAIL,
   name: 'paymentProblem',
   occasion:
-    'To the shop, when a payment failed, when money came for an order that needs none, or when a refund failed.',
+    'To the shop, when a payment, a refund or a capture failed, when money came for an order that needs none, when money of a cancelled order is to be paid back by hand, or when a customer has money charged back.',
   example: { en_GB: { subject: 'Look at the payment of {orderNumber}' } },
   // Anybody can let payments fail, as often as they like.
   isLimited: true,

@@ -3,7 +3,8 @@ import type { Dealings, PartLine, Return, ReturnState } from './manage-queries.t
 import type { ManagedOrder } from './queries.ts';
 
 /** The goods are with the merchant again. */
-export const isBack = ({ state }: Pick<Return, 'state'>) => state === 'received' || state === 'refunded';
+export const isBack = ({ state }: Pick<Return, 'state'>) =>
+  state === 'received' || state === 'refunded' || state === 'refundFailed';
 
 /** The goods are back, or the customer has announced them. */
 export const isAnnounced = ({ state }: Pick<Return, 'state'>) => state !== 'rejected';
@@ -52,6 +53,7 @@ const NEXT: Readonly<Record<ReturnState, readonly ReturnState[]>> = {
   withdrawn: ['received'],
   received: ['refunded'],
   refunded: [],
+  refundFailed: ['refunded'],
 };
 
 /** Goods that were withdrawn before they were sent need not come back before the money for them does. */

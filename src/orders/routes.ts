@@ -12,6 +12,7 @@ import { changeOrder } from './change.ts';
 import { recordHistory } from './history.ts';
 import { findOrders, findWholeOrders, type OrderFilter, type OrderPage } from './list.ts';
 import { orderPatch, patchedOrder } from './patch.ts';
+import { captureWhenSent } from './payments/capture.ts';
 import { findOrderVersions, lockOrder } from './queries.ts';
 import { toListedOrder, toOrder } from './render.ts';
 import { Order, STATE_FILTERS, STATES } from './schema.ts';
@@ -152,6 +153,7 @@ export function orders(api: Operations): void {
       if (order.editingAppId !== null) throw conflict('The order is being edited');
       const { changes, moves } = patchedOrder(order, patch, settings);
       const patched = await changeOrder(tx, shopId, order, changes, { moves });
+      await captureWhenSent(tx, shopId, order, patched);
       await recordHistory(tx, shopId, order.orderId, {
         appId: caller.app?.appId ?? null,
         kind: 'patched',

@@ -20,13 +20,25 @@ declare module 'fastify' {
   }
 }
 
+/**
+ * What the process uses is measured once, however many apps it has: the observers of the garbage collection and of the
+ * event loop are never taken down, so those of a closed app would go on measuring and keep all of that app in memory.
+ */
+let processMetrics: Registry | undefined;
+
+function collectProcessMetrics(): Registry {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  return register;
+}
+
 /** Requests by route and status, the pool of connections, the event loop and the process, for Prometheus. */
 export function registerMetrics(
   app: FastifyInstance,
   { config, db }: { config: Config; db: Database },
 ): void {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  processMetrics ??= collectProcessMetrics();
+  const registry = Registry.merge([processMetrics]);
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Duration of requests by method, route and status; its count is the number of requests',

@@ -34,6 +34,10 @@ export interface MollieServer extends Omit<ProviderServer, 'port'> {
   finishCapture(paymentId: string, status: 'succeeded' | 'failed'): void;
   finishRefund(refundId: string, status: 'refunded' | 'failed'): void;
   refunds(): MollieRefund[];
+  /** The merchant refunds in Mollie's dashboard, such as `10.00`. */
+  refundByHand(paymentId: string, value: string): void;
+  /** The bank of the shopper takes the money back. */
+  chargeBack(paymentId: string): void;
   /** An hour passes: Mollie forgets idempotency keys, and allows refunds of the same amount again. */
   passHour(): void;
 }
@@ -103,6 +107,15 @@ interface MollieCapture {
   _links: Record<string, Link>;
 }
 
+interface MollieChargeback {
+  resource: 'chargeback';
+  id: string;
+  amount: Amount;
+  createdAt: string;
+  paymentId: string;
+  _links: Record<string, Link>;
+}
+
 const API_KEY = 'test_KontorTestsOnlyabcdefghijkl42';
 const HAL = { 'content-type': 'application/hal+json' };
 const DOCUMENTATION = { href: 'https://docs.mollie.com/errors', type: 'text/html' };
@@ -124,6 +137,7 @@ export async function startMollieServer(): Promise<MollieServer> {
   const payments = new Map<string, MolliePayment>();
   const refunds = new Map<string, MollieRefund>();
   const captures = new Map<string, MollieCapture>();
+  const chargebacks = new Map<string, MollieChargeback>();
   const events: MollieEvent[] = [];
   let recentRefunds: MollieRefund[] = [];
   let isSlow = false;
@@ -298,8 +312,14 @@ export async function startMollieServer(): Promise<MollieServer> {
     if (id === undefined) throw unknownPath();
     const payment = paymentOf(id);
     if (part === undefined) {
-      const embedded = { captures: ofPayment(captures, id) };
-      return query.get('embed') === 'captures' ? { ...payment, _embedded: embedded } : payment;
+      const parts = { captures, refunds, chargebacks };
+      const embedded = (query.get('embed') ?? '')
+        .split(',')
+        .filter((name): name is keyof typeof parts => Object.hasOwn(parts, name))
+        .map((name) => [name, ofPayment<{ paymentId: string }>(parts[name], id)]);
+      return embedded.length > 0
+        ? { ...payment, _embedded: Object.fromEntries(embedded) as object }
+        : payment;
     }
     const made = ofPayment(refunds, id);
     if (partId === undefined) {
@@ -367,6 +387,27 @@ export async function startMollieServer(): Promise<MollieServer> {
       announce(paymentOf(refund.paymentId));
     },
     refunds: () => [...refunds.values()],
+    refundByHand(paymentId, value) {
+      const payment = paymentOf(paymentId);
+      createRefund(payment, { amount: { currency: payment.amount.currency, value } });
+      announce(payment);
+    },
+    chargeBack(paymentId) {
+      const payment = paymentOf(paymentId);
+      const id = newToken('chb_', 22);
+      chargebacks.set(id, {
+        resource: 'chargeback',
+        id,
+        amount: payment.amount,
+        createdAt: now(),
+        paymentId,
+        _links: {
+          ...linksTo(`payments/${paymentId}/chargebacks/${id}`),
+          payment: linkTo(`payments/${paymentId}`),
+        },
+      });
+      announce(payment);
+    },
     passHour() {
       recentRefunds = [];
       replay = createReplays(conflict);

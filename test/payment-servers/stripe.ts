@@ -36,6 +36,10 @@ export interface StripeServer extends Omit<ProviderServer, 'port'> {
   setSlowRefunds(isSlow: boolean): void;
   finishRefund(refundId: string, status: 'succeeded' | 'failed'): void;
   refunds(): Stripe.Refund[];
+  /** The merchant refunds in Stripe's dashboard; minor units. */
+  refundByHand(sessionId: string, amount: number): void;
+  /** The shopper disputes the charge at the bank of the card. */
+  dispute(sessionId: string): void;
   /** Stripe forgets idempotency keys after a day or more. */
   forgetKeys(): void;
 }
@@ -102,7 +106,7 @@ export async function startStripeServer(): Promise<StripeServer> {
     });
   };
 
-  const announce = (type: string, object: Session | Intent | Stripe.Refund) => {
+  const announce = (type: string, object: object) => {
     const body = Buffer.from(
       JSON.stringify({
         id: newToken('evt_'),
@@ -213,6 +217,19 @@ export async function startStripeServer(): Promise<StripeServer> {
     announce('payment_intent.succeeded', intent);
   };
 
+  const disputed = new Set<string>();
+
+  /** The part of a charge that is used here. */
+  const chargeOf = (intent: Intent) =>
+    ({
+      id: intent.latest_charge as string,
+      object: 'charge',
+      amount: intent.amount,
+      currency: intent.currency,
+      disputed: disputed.has(intent.id),
+      payment_intent: intent.id,
+    }) satisfies Partial<Stripe.Charge>;
+
   const createRefund = (params: Params): Stripe.Refund => {
     const intent = intentOf(params.required('payment_intent'));
     const amount = params.integer('amount');
@@ -274,9 +291,21 @@ export async function startStripeServer(): Promise<StripeServer> {
     const retrieved = /^\/v1\/checkout\/sessions\/(\w+)$/.exec(path);
     if (retrieved) {
       const session = sessionOf(retrieved[1]!);
-      const isExpanded = query.get('expand[0]') === 'payment_intent';
+      const expanded = [query.get('expand[0]'), query.get('expand[1]')];
       const id = session.payment_intent as string | null;
-      return { ...session, payment_intent: isExpanded && id !== null ? intentOf(id) : id };
+      if (id === null || !expanded.includes('payment_intent')) return session;
+      const intent = intentOf(id);
+      const hasCharge = intent.latest_charge !== null && expanded.includes('payment_intent.latest_charge');
+      return {
+        ...session,
+        payment_intent: { ...intent, ...(hasCharge && { latest_charge: chargeOf(intent) }) },
+      };
+    }
+    if (path === '/v1/checkout/sessions') {
+      const data = [...sessions.values()].filter(
+        (session) => session.payment_intent === query.get('payment_intent'),
+      );
+      return { object: 'list', url: path, has_more: false, data };
     }
     if (path === '/v1/refunds') {
       const data = [...refunds.values()].filter(
@@ -362,6 +391,24 @@ export async function startStripeServer(): Promise<StripeServer> {
       announce(status === 'failed' ? 'refund.failed' : 'refund.updated', refund);
     },
     refunds: () => [...refunds.values()],
+    refundByHand(sessionId, amount) {
+      const intent = intentOf(sessionOf(sessionId).payment_intent as string);
+      createRefund(
+        new Params(new URLSearchParams({ payment_intent: intent.id, amount: String(amount) }).toString()),
+      );
+      announce('charge.refunded', chargeOf(intent));
+    },
+    dispute(sessionId) {
+      const intent = intentOf(sessionOf(sessionId).payment_intent as string);
+      disputed.add(intent.id);
+      announce('charge.dispute.created', {
+        id: newToken('dp_'),
+        object: 'dispute',
+        amount: intent.amount,
+        charge: intent.latest_charge as string,
+        payment_intent: intent.id,
+      } satisfies Partial<Stripe.Dispute>);
+    },
     forgetKeys: () => {
       replay = createReplays(conflict);
     },

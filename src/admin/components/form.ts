@@ -13,6 +13,8 @@ interface AnyField {
   draft?: Draft | undefined;
   isRequired?: boolean;
   isDisabled?: boolean;
+  /** What is wrong with it; stands below the field. */
+  problem?: string | undefined;
 }
 
 export interface TextField extends AnyField {
@@ -126,6 +128,7 @@ export function tickField({ value = false, sends = 'yes', ...field }: TickField)
       ${field.label}</label
     >
     ${field.hint !== undefined && html`<p class="hint">${field.hint}</p>`}
+    ${field.problem !== undefined && html`<p class="field-problem">${field.problem}</p>`}
   </div>`;
 }
 
@@ -164,12 +167,21 @@ function labelled(field: AnyField, input: Markup): Markup {
   return html`<div class="field">
     <label for="${idOf(field)}">${field.label}</label>
     ${input} ${field.hint !== undefined && html`<p class="hint" id="${idOf(field)}-hint">${field.hint}</p>`}
+    ${
+      field.problem !== undefined &&
+      html`<p class="field-problem" id="${idOf(field)}-problem">${field.problem}</p>`
+    }
   </div>`;
 }
 
 function common(field: AnyField): Markup {
+  const described = [
+    ...(field.hint === undefined ? [] : [`${idOf(field)}-hint`]),
+    ...(field.problem === undefined ? [] : [`${idOf(field)}-problem`]),
+  ];
   return html`${field.isRequired && html`required`} ${field.isDisabled && html`disabled`}
-  ${field.hint !== undefined && html`aria-describedby="${idOf(field)}-hint"`}`;
+  ${field.problem !== undefined && html`aria-invalid="true"`}
+  ${described.length > 0 && html`aria-describedby="${described.join(' ')}"`}`;
 }
 
 const idOf = ({ name }: AnyField) => `field-${name}`;

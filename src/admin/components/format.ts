@@ -9,8 +9,13 @@ export const REGIONS: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'd
 /** `3 Nov 2026`; the time is in the title. */
 export function dayText(moment: Date, language: Language): Markup {
   return html`<time datetime="${moment.toISOString()}" title="${momentText(moment, language)}"
-    >${moment.toLocaleDateString(REGIONS[language], { day: 'numeric', month: 'short', year: 'numeric' })}</time
+    >${plainDay(moment, language)}</time
   >`;
+}
+
+/** The same as part of a sentence. */
+export function plainDay(moment: Date, language: Language): string {
+  return moment.toLocaleDateString(REGIONS[language], { day: 'numeric', month: 'short', year: 'numeric' });
 }
 
 /** `3 Nov 2026, 14:05` */

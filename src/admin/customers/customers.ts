@@ -1,78 +1,87 @@
+import { html, type Markup } from '../../http/html.ts';
+import { moneyText } from '../../http/price-text.ts';
 import type { Customer } from '../../people/customers/schema.ts';
-import { html } from '../../http/html.ts';
-import { longTextField, problemOf, textField } from '../components/form.ts';
-import { dayText } from '../components/format.ts';
-import { listState, listView, type Column } from '../components/list.ts';
+import { barChart } from '../components/bars.ts';
+import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
+import { chip, dayText, plainDay, type ChipKind } from '../components/format.ts';
+import { explained } from '../components/validation.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
-import { Redirect } from '../page.ts';
-import type { ShopPages } from '../pages.ts';
+import { Redirect, type AdminPage } from '../page.ts';
+import type { Draft, PageRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
-import { countListedCustomers, findListedCustomers, type ListedCustomer } from './queries.ts';
+import { addressCard, addressFields, typedAddress } from './address-fields.ts';
+import { customerList, lastOf, valueText } from './customer-list.ts';
+import { customerStep, listStep, readCustomer, titleOf } from './customer-steps.ts';
+import { privacy } from './privacy.ts';
+import {
+  findCustomerSummary,
+  findMonthsOf,
+  findOrdersOf,
+  type CustomerOrder,
+  type CustomerSummary,
+} from './queries.ts';
+
+const SHOWN_ORDERS = 20;
+const SHOWN_MONTHS = 12;
 
 export function customers(pages: ShopPages): void {
-  pages.get('/customers', 'customers_read', async (visit, request) => {
-    const { db, shopId, words } = visit;
-    const columns = customerColumns(visit);
-    const state = listState(request, columns);
-    const filter = { text: state.filter('q') };
-    const [rows, results] = await Promise.all([
-      findListedCustomers(db, shopId, filter, state),
-      countListedCustomers(db, shopId, filter),
-    ]);
-    return {
-      title: words.layout.menuEntries.customers,
-      menu: 'customers',
-      main: await listView(visit, request, {
-        path: '/customers',
-        caption: words.layout.menuEntries.customers,
-        columns,
-        filters: [{ kind: 'search', name: 'q', label: words.customers.search }],
-        rows,
-        results,
-        href: ({ customerId }) => to(visit, `/customers/${customerId}`),
-        empty: words.customers.empty,
+  customerList(pages);
+  privacy(pages);
+
+  pages.form(
+    '/customers/new',
+    { read: 'customers_write', write: 'customers_write' },
+    {
+      show: async (visit, _request, draft) => ({
+        title: visit.words.customers.new,
+        menu: 'customers',
+        trail: [listStep(visit)],
+        main: html`<form method="post" class="card">
+          ${problemOf(draft)} ${addressFields(visit, null, draft)}
+          ${textField({
+            name: 'customerNumber',
+            label: visit.words.customers.number,
+            hint: visit.words.customers.numberHint,
+            maxLength: 64,
+            draft,
+          })}
+          ${noteField(visit, null, draft)}
+          <button class="main">${visit.words.form.save}</button>
+        </form>`,
       }),
-    };
-  });
+      save: async (visit, form) => {
+        const { words } = visit;
+        const number = form.field('customerNumber');
+        const note = form.field('internalNote');
+        const customer = await explained(words, words.customers.fields, () =>
+          visit.call<Customer>('POST', '/rs/customers', {
+            body: {
+              billingAddress: typedAddress(form) ?? {},
+              ...(number !== '' && { customerNumber: number }),
+              ...(note !== '' && { internalNote: note }),
+            },
+          }),
+        );
+        return new Redirect(to(visit, `/customers/${customer.customerId}`), words.customers.created);
+      },
+    },
+  );
 
   pages.form(
     '/customers/:customerId',
     { read: 'customers_read', write: 'customers_write' },
     {
-      show: async (visit, request, draft) => {
-        const customer = await readCustomer(visit, request.params['customerId']!);
-        const words = visit.words.customers;
-        const mayWrite = visit.may('customers_write');
-        return {
-          title: nameOf(customer.billingAddress ?? {}) || customer.customerNumber,
-          menu: 'customers',
-          trail: [{ href: to(visit, '/customers'), text: visit.words.layout.menuEntries.customers }],
-          main: html`<form method="post" class="card">
-            ${problemOf(draft)} ${versionField(customer)}
-            ${textField({
-              name: 'customerNumber',
-              label: words.number,
-              value: customer.customerNumber,
-              isRequired: true,
-              isDisabled: !mayWrite,
-              draft,
-            })}
-            ${longTextField({
-              name: 'internalNote',
-              label: words.note,
-              hint: words.noteHint,
-              value: customer.internalNote,
-              isDisabled: !mayWrite,
-              draft,
-            })}
-            ${mayWrite && html`<button class="main">${visit.words.form.save}</button>`}
-          </form>`,
-        };
-      },
+      show: customerPage,
       save: async (visit, form) => {
         const customerId = form.params['customerId']!;
-        const before = await readCustomer(visit, customerId);
+        const before = await readState(visit, customerId);
         requireUnchanged(form, before, visit.words);
+        const groupId = form.field('customerGroupId');
+        if (groupId !== (before.customerGroupId ?? '')) {
+          await visit.call('PUT', `/manage/customers/${customerId}/group`, {
+            body: { customerGroupId: groupId === '' ? null : groupId },
+          });
+        }
         await visit.call('PATCH', `/rs/customers/${customerId}`, {
           body: [
             { op: 'add', path: '/customerNumber', value: form.field('customerNumber') },
@@ -82,43 +91,313 @@ export function customers(pages: ShopPages): void {
           ],
         });
         const path = to(visit, `/customers/${customerId}`);
-        const after = await readCustomer(visit, customerId);
+        const { customerNumber, internalNote, customerGroupId } = before;
         return new Redirect(path, {
           text: visit.words.form.saved,
-          undo: { action: path, fields: undoFields(before, after) },
+          undo: {
+            action: path,
+            fields: {
+              version: versionOf(await readState(visit, customerId)),
+              customerNumber,
+              internalNote: internalNote ?? '',
+              customerGroupId: customerGroupId ?? '',
+            },
+          },
+        });
+      },
+    },
+  );
+
+  pages.form(
+    '/customers/:customerId/address',
+    { read: 'customers_read', write: 'customers_write' },
+    {
+      show: async (visit, request, draft) => {
+        const customer = await readCustomer(visit, request.params['customerId']!);
+        return {
+          title: visit.words.customers.address,
+          menu: 'customers',
+          trail: [listStep(visit), customerStep(visit, customer)],
+          main: html`<form method="post" class="card">
+            ${problemOf(draft)} ${versionField(customer.billingAddress)}
+            ${addressFields(visit, customer.billingAddress, draft)}
+            ${visit.may('customers_write') && html`<button class="main">${visit.words.form.save}</button>`}
+          </form>`,
+        };
+      },
+      save: async (visit, form) => {
+        const { words } = visit;
+        const customerId = form.params['customerId']!;
+        const before = await readCustomer(visit, customerId);
+        requireUnchanged(form, before.billingAddress, words);
+        const address = typedAddress(form);
+        await explained(words, words.customers.fields, () =>
+          visit.call('PATCH', `/rs/customers/${customerId}`, {
+            body: [
+              address === undefined
+                ? { op: 'remove', path: '/billingAddress' }
+                : { op: 'add', path: '/billingAddress', value: address },
+            ],
+          }),
+        );
+        const after = await readCustomer(visit, customerId);
+        return new Redirect(to(visit, `/customers/${customerId}`), {
+          text: words.form.saved,
+          undo: {
+            action: to(visit, `/customers/${customerId}/address`),
+            fields: {
+              ...Object.fromEntries(
+                Object.entries(before.billingAddress ?? {}).flatMap(([name, value]) =>
+                  value === null ? [] : [[name, value]],
+                ),
+              ),
+              version: versionOf(after.billingAddress),
+            },
+          },
         });
       },
     },
   );
 }
 
-const readCustomer = (visit: ShopVisit, customerId: string) =>
-  visit.call<Customer>('GET', `/rs/customers/${encodeURIComponent(customerId)}`);
+/** What the form of a customer shows and changes. */
+async function readState(visit: ShopVisit, customerId: string) {
+  const { customerNumber, internalNote } = await readCustomer(visit, customerId);
+  const summary = await findCustomerSummary(visit.db, visit.shopId, customerId);
+  return { customerNumber, internalNote, customerGroupId: summary?.customerGroupId ?? null };
+}
 
-/** The form as it was before, made from the state that it has now. */
-function undoFields(before: Customer, after: Customer): Record<string, string> {
+async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
+  const { db, shopId, settings } = visit;
+  const words = visit.words.customers;
+  const customer = await readCustomer(visit, request.params['customerId']!);
+  const { customerId } = customer;
+  const summary = (await findCustomerSummary(db, shopId, customerId))!;
+  const currency = summary.sums[0]?.currency ?? settings.defaultCurrency;
+  const mayReadOrders = visit.may('orders_read');
+  const [orders, chart] = mayReadOrders
+    ? await Promise.all([
+        findOrdersOf(db, shopId, customerId, SHOWN_ORDERS),
+        summary.sums.length > 0 && monthChart(visit, customerId, currency),
+      ])
+    : [[], undefined];
   return {
-    version: versionOf(after),
-    customerNumber: before.customerNumber,
-    internalNote: before.internalNote ?? '',
+    title: titleOf(customer),
+    menu: 'customers',
+    trail: [listStep(visit)],
+    main: html`<div class="sides">
+      <div class="stack">
+        ${figures(visit, summary)}
+        ${
+          mayReadOrders &&
+          html`<section class="card">
+            <h2>${words.orders}</h2>
+            ${orderTable(visit, customerId, orders, summary)}
+          </section>`
+        }
+        ${
+          chart &&
+          html`<section class="card">
+            <h2>${words.overTime}</h2>
+            ${chart}
+          </section>`
+        }
+      </div>
+      <div class="stack">
+        <section class="card">
+          <h2>${words.address}</h2>
+          ${addressCard(visit, customer.billingAddress)}
+          ${
+            visit.may('customers_write') &&
+            html`<a class="button" href="${to(visit, `/customers/${customerId}/address`)}"
+              >${words.editAddress}</a
+            >`
+          }
+        </section>
+        ${detailsForm(visit, customer, summary, draft)} ${privacyCard(visit, customerId, summary)}
+      </div>
+    </div>`,
   };
 }
 
-function nameOf({
-  firstName,
-  lastName,
-  company,
-}: Partial<Pick<ListedCustomer, 'firstName' | 'lastName' | 'company'>>) {
-  return [firstName, lastName].filter(Boolean).join(' ') || company || '';
+function figures({ words, language, locale, settings }: ShopVisit, { sums }: CustomerSummary): Markup {
+  const titles = words.customers;
+  const count = sums.reduce((sum, { orders }) => sum + orders, 0);
+  const last = lastOf(sums);
+  const main = sums[0];
+  return html`<dl class="card figures">
+    <div>
+      <dt>${titles.orders}</dt>
+      <dd>${count}</dd>
+    </div>
+    <div>
+      <dt>${titles.value}</dt>
+      <dd>${valueText(sums, settings.defaultCurrency, locale)}</dd>
+    </div>
+    <div>
+      <dt>${titles.average}</dt>
+      <dd>${main ? moneyText(Math.round(main.gross / main.orders), main.currency, locale) : '–'}</dd>
+    </div>
+    <div>
+      <dt>${titles.lastOrder}</dt>
+      <dd>${last ? dayText(last, language) : titles.never}</dd>
+    </div>
+  </dl>`;
 }
 
-function customerColumns({ words, language }: ShopVisit): Column<ListedCustomer>[] {
-  const titles = words.customers;
-  return [
-    { name: 'name', title: titles.name, cell: (row) => nameOf(row) || row.email || row.customerNumber },
-    { name: 'number', title: titles.number, cell: ({ customerNumber }) => customerNumber },
-    { name: 'email', title: titles.email, cell: ({ email }) => email },
-    { name: 'since', title: titles.since, cell: ({ createdAt }) => dayText(createdAt, language) },
-    { name: 'company', title: titles.company, cell: ({ company }) => company, isExtra: true },
-  ];
+function orderTable(
+  visit: ShopVisit,
+  customerId: string,
+  orders: readonly CustomerOrder[],
+  { sums }: CustomerSummary,
+): Markup {
+  const words = visit.words.customers;
+  if (orders.length === 0) return html`<p class="quiet">${words.noOrders}</p>`;
+  const count = sums.reduce((sum, one) => sum + one.orders, 0);
+  return html`<div class="list plain">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">${words.order}</th>
+            <th scope="col">${words.date}</th>
+            <th scope="col">${words.state}</th>
+            <th scope="col" class="number">${words.total}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${orders.map((order) => {
+            const [state, kind] = stateOf(order);
+            return html`<tr>
+              <td data-title="${words.order}">
+                <a href="${to(visit, `/orders/${order.orderId}`)}">${order.orderNumber}</a>
+              </td>
+              <td data-title="${words.date}">${dayText(order.createdAt, visit.language)}</td>
+              <td data-title="${words.state}">${chip(words.states[state], kind)}</td>
+              <td data-title="${words.total}" class="number">
+                ${moneyText(order.grandTotal, order.currency, visit.locale)}
+              </td>
+            </tr>`;
+          })}
+        </tbody>
+      </table>
+    </div>
+    ${
+      orders.length === SHOWN_ORDERS &&
+      html`<a href="${to(visit, '/orders', { customerId })}">${words.allOrders({ count })}</a>`
+    }`;
+}
+
+type OrderState = keyof ShopVisit['words']['customers']['states'];
+
+function stateOf(order: CustomerOrder): [OrderState, ChipKind] {
+  if (order.isCancelled) return ['cancelled', 'neutral'];
+  if (order.isRejected) return ['rejected', 'neutral'];
+  if (order.isReturned) return ['returned', 'warning'];
+  if (order.isDelivered) return ['delivered', 'good'];
+  if (order.isShipped) return ['shipped', 'good'];
+  return order.isPaid ? ['paid', 'good'] : ['open', 'warning'];
+}
+
+async function monthChart(visit: ShopVisit, customerId: string, currency: string): Promise<Markup> {
+  const { db, shopId, language, locale, words } = visit;
+  const { now } = db;
+  const months = Array.from(
+    { length: SHOWN_MONTHS },
+    (_, index) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - SHOWN_MONTHS + 1 + index, 1)),
+  );
+  const sums = await findMonthsOf(db, shopId, { customerId, currency, since: months[0]! });
+  const grossOf = new Map(sums.map(({ month, gross }) => [month, gross]));
+  return barChart(
+    words.customers.overTime,
+    months.map((month) => {
+      const value = grossOf.get(month.toISOString().slice(0, 7)) ?? 0;
+      return {
+        label: month.toLocaleDateString(language, { month: 'short', year: '2-digit', timeZone: 'UTC' }),
+        value,
+        text: moneyText(value, currency, locale),
+      };
+    }),
+  );
+}
+
+function detailsForm(
+  visit: ShopVisit,
+  { customerNumber, internalNote }: Customer,
+  { customerGroupId }: CustomerSummary,
+  draft: Draft | undefined,
+): Markup {
+  const words = visit.words.customers;
+  const mayWrite = visit.may('customers_write');
+  const groups = visit.settings.customerGroups;
+  return html`<form method="post" class="card">
+    <h2>${words.details}</h2>
+    ${problemOf(draft)} ${versionField({ customerNumber, internalNote, customerGroupId })}
+    ${noteField(visit, internalNote, draft)}
+    ${
+      groups.length > 0 &&
+      choiceField({
+        name: 'customerGroupId',
+        label: words.group,
+        hint: words.groupHint,
+        value: customerGroupId,
+        choices: groups.map((group) => ({ value: group.customerGroupId, text: group.name })),
+        empty: words.noGroup,
+        isDisabled: !mayWrite,
+        draft,
+      })
+    }
+    ${textField({
+      name: 'customerNumber',
+      label: words.number,
+      value: customerNumber,
+      maxLength: 64,
+      isRequired: true,
+      isDisabled: !mayWrite,
+      draft,
+    })}
+    ${mayWrite && html`<button class="main">${visit.words.form.save}</button>`}
+  </form>`;
+}
+
+function noteField(visit: ShopVisit, value: string | null, draft: Draft | undefined): Markup {
+  return longTextField({
+    name: 'internalNote',
+    label: visit.words.customers.note,
+    hint: visit.words.customers.noteHint,
+    value,
+    maxLength: 10_000,
+    isDisabled: !visit.may('customers_write'),
+    draft,
+  });
+}
+
+function privacyCard(
+  visit: ShopVisit,
+  customerId: string,
+  { accountSince, newsletters }: CustomerSummary,
+): Markup {
+  const words = visit.words.customers;
+  const day = accountSince && plainDay(accountSince, visit.language);
+  const path = `/customers/${customerId}`;
+  return html`<section class="card">
+    <h2>${words.privacy}</h2>
+    <dl class="pairs">
+      <dt>${words.account}</dt>
+      <dd>${day === null ? words.noAccount : words.accountSince({ day })}</dd>
+      <dt>${words.newsletters}</dt>
+      <dd>${newsletters.length === 0 ? words.noNewsletters : newsletters.join(', ')}</dd>
+    </dl>
+    <p class="hint">${words.exportHint}</p>
+    <div class="actions">
+      ${
+        visit.may('orders_read') &&
+        html`<a class="button" href="${to(visit, `${path}/export.json`)}">${words.exportData}</a>`
+      }
+      ${
+        visit.may('customers_write') &&
+        visit.may('orders_write') &&
+        html`<a class="button danger" href="${to(visit, `${path}/erase`)}">${words.erase}</a>`
+      }
+    </div>
+  </section>`;
 }

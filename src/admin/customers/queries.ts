@@ -1,43 +1,102 @@
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import type { Address } from '../../shops/countries/address.ts';
+
+/** What somebody has ordered in one currency. Orders that were cancelled or rejected are not counted. */
+export interface OrderSum {
+  currency: string;
+  orders: number;
+  /** Minor units. */
+  gross: number;
+  /** As JSON has it. */
+  lastAt: string;
+}
 
 export interface ListedCustomer {
   customerId: string;
   customerNumber: string;
   createdAt: Date;
+  customerGroup: string | null;
   firstName: string | null;
   lastName: string | null;
   company: string | null;
+  city: string | null;
   email: string | null;
+  sums: OrderSum[];
 }
 
 export interface CustomerFilter {
-  /** The beginning of an email address, or a whole number; '': all. */
+  /** The beginning of an email address, a name, a company or a number; '': all. */
   text: string;
+  /** '': all. */
+  customerGroupId: string;
 }
 
-/** A string is a prefix of all strings from itself to this one. */
+/** In the order of bytes, a string is a prefix of all strings from itself to this one. */
 const endOf = (prefix: string) => `${prefix}\u{10FFFF}`;
 
-const matches = (shopId: string, { text }: CustomerFilter) =>
-  text === ''
-    ? sql`shop_id = ${shopId}`
-    : sql`shop_id = ${shopId} and (customer_number = ${text}
-        or (email_key >= ${text.toLowerCase()} and email_key < ${endOf(text.toLowerCase())}))`;
+/** The same in any order of letters: the last character becomes the one after it. What is in between is checked again. */
+function afterAll(prefix: string): string {
+  const characters = Array.from(prefix);
+  const last = characters.pop()!.codePointAt(0)!;
+  return characters.join('') + String.fromCodePoint(Math.min(last + 1, 0x10ffff));
+}
 
-/** Newest first. */
+const matches = (shopId: string, { text, customerGroupId }: CustomerFilter) => {
+  const ofGroup =
+    customerGroupId === '' ? sql`` : sql`and customer.customer_group_id = ${customerGroupId}::uuid`;
+  if (text === '') return sql`customer.shop_id = ${shopId} ${ofGroup}`;
+  const key = text.toLowerCase();
+  const last = endOf(key);
+  return sql`customer.shop_id = ${shopId} ${ofGroup} and (
+    (customer_number >= ${text} and customer_number < ${afterAll(text)} and starts_with(customer_number, ${text}))
+    or (email_key >= ${key} and email_key < ${afterAll(key)} and starts_with(email_key, ${key}))
+    or (lower(coalesce(billing_address ->> 'firstName', '') || ' ' || coalesce(billing_address ->> 'lastName', ''))
+      ~>=~ ${key}
+      and lower(coalesce(billing_address ->> 'firstName', '') || ' ' || coalesce(billing_address ->> 'lastName', ''))
+      ~<~ ${last})
+    or (lower(billing_address ->> 'lastName') ~>=~ ${key} and lower(billing_address ->> 'lastName') ~<~ ${last})
+    or (lower(billing_address ->> 'company') ~>=~ ${key} and lower(billing_address ->> 'company') ~<~ ${last}))`;
+};
+
+const sums = (shopId: string) => sql`(
+  select coalesce(json_agg(sum order by sum.gross desc), '[]') from (
+    select currency, count(*) as orders, sum(grand_total) as gross, max(customer_order.created_at) as "lastAt"
+    from customer_order
+    where customer_order.shop_id = ${shopId} and customer_order.customer_id = customer.customer_id
+      and cancelled_at is null and rejected_at is null
+    group by currency) sum)`;
+
+const groupName = (shopId: string) => sql`(
+  select name from customer_group
+  where customer_group.shop_id = ${shopId} and customer_group.customer_group_id = customer.customer_group_id)`;
+
+export interface CustomerSort {
+  isOldestFirst: boolean;
+  limit: number;
+  offset: number;
+}
+
+/** The rows before the page are read from an index alone; the sums are those of the page. */
 export function findListedCustomers(
   db: Queries,
   shopId: string,
   filter: CustomerFilter,
-  { limit, offset }: { limit: number; offset: number },
+  { isOldestFirst, limit, offset }: CustomerSort,
 ) {
+  const direction = isOldestFirst ? sql`asc` : sql`desc`;
   return db.many<ListedCustomer>(sql`
-    select upper(customer_id::text) as "customerId", customer_number as "customerNumber", created_at as "createdAt",
+    select upper(customer.customer_id::text) as "customerId", customer.customer_number as "customerNumber",
+      customer.created_at as "createdAt", ${groupName(shopId)} as "customerGroup",
       billing_address ->> 'firstName' as "firstName", billing_address ->> 'lastName' as "lastName",
-      billing_address ->> 'company' as company, billing_address ->> 'emailAddress' as email
-    from customer where ${matches(shopId, filter)}
-    order by created_at desc, customer_id desc limit ${limit} offset ${offset}`);
+      billing_address ->> 'company' as company, billing_address ->> 'city' as city,
+      billing_address ->> 'emailAddress' as email, ${sums(shopId)} as sums
+    from (
+      select customer.customer_id, customer.created_at from customer where ${matches(shopId, filter)}
+      order by customer.created_at ${direction}, customer.customer_id ${direction} limit ${limit} offset ${offset}
+    ) page
+    join customer on customer.shop_id = ${shopId} and customer.customer_id = page.customer_id
+    order by page.created_at ${direction}, page.customer_id ${direction}`);
 }
 
 export async function countListedCustomers(
@@ -49,4 +108,99 @@ export async function countListedCustomers(
     sql`select count(*) as count from customer where ${matches(shopId, filter)}`,
   );
   return row!.count;
+}
+
+export interface CustomerSummary {
+  customerGroupId: string | null;
+  sums: OrderSum[];
+  /** When the account was made that belongs to the email address; null: there is none. */
+  accountSince: Date | null;
+  /** Names of the newsletters that the address gets. */
+  newsletters: string[];
+}
+
+/** What is known of a customer beside what the API shows. */
+export function findCustomerSummary(db: Queries, shopId: string, customerId: string) {
+  return db.one<CustomerSummary>(sql`
+    select upper(customer_group_id::text) as "customerGroupId", ${sums(shopId)} as sums,
+      (select account.created_at from account where account.shop_id = ${shopId} and account.email = email_key)
+        as "accountSince",
+      array(
+        select newsletter_campaign.name from newsletter_subscriber
+        join newsletter_campaign on newsletter_campaign.shop_id = ${shopId}
+          and newsletter_campaign.campaign_id = newsletter_subscriber.campaign_id
+        where newsletter_subscriber.shop_id = ${shopId} and newsletter_subscriber.email = email_key and subscribed
+        order by 1) as newsletters
+    from customer where customer.shop_id = ${shopId} and customer.customer_id = ${customerId}`);
+}
+
+export interface CustomerOrder {
+  orderId: string;
+  orderNumber: string;
+  createdAt: Date;
+  currency: string;
+  grandTotal: number;
+  isCancelled: boolean;
+  isRejected: boolean;
+  isReturned: boolean;
+  isDelivered: boolean;
+  isShipped: boolean;
+  isPaid: boolean;
+}
+
+/** Newest first. */
+export function findOrdersOf(db: Queries, shopId: string, customerId: string, limit: number) {
+  return db.many<CustomerOrder>(sql`
+    select upper(order_id::text) as "orderId", order_number as "orderNumber", created_at as "createdAt", currency,
+      grand_total as "grandTotal", cancelled_at is not null as "isCancelled", rejected_at is not null as "isRejected",
+      returned_at is not null as "isReturned", delivered_at is not null as "isDelivered",
+      dispatched_at is not null as "isShipped", paid_at is not null as "isPaid"
+    from customer_order where shop_id = ${shopId} and customer_id = ${customerId}
+    order by created_at desc limit ${limit}`);
+}
+
+export interface MonthSum {
+  /** `2026-11` */
+  month: string;
+  gross: number;
+}
+
+/** What was ordered in one currency since a moment; months without an order are missing. */
+export function findMonthsOf(
+  db: Queries,
+  shopId: string,
+  { customerId, currency, since }: { customerId: string; currency: string; since: Date },
+) {
+  return db.many<MonthSum>(sql`
+    select to_char(created_at at time zone 'UTC', 'YYYY-MM') as month, sum(grand_total) as gross
+    from customer_order
+    where shop_id = ${shopId} and customer_id = ${customerId} and currency = ${currency} and created_at >= ${since}
+      and cancelled_at is null and rejected_at is null
+    group by 1 order by 1`);
+}
+
+export interface ExportedCustomer {
+  customerId: string;
+  customerNumber: string;
+  createdAt: Date;
+  customerGroup: string | null;
+  billingAddress: Address | null;
+  sums: OrderSum[];
+}
+
+/** The customers after one, oldest first: the next part of an export. */
+export function findCustomersAfter(
+  db: Queries,
+  shopId: string,
+  filter: CustomerFilter,
+  { after, limit }: { after: { createdAt: Date; customerId: string }; limit: number },
+) {
+  return db.many<ExportedCustomer>(sql`
+    select upper(customer.customer_id::text) as "customerId", customer_number as "customerNumber",
+      customer.created_at as "createdAt", ${groupName(shopId)} as "customerGroup",
+      billing_address as "billingAddress", ${sums(shopId)} as sums
+    from customer
+    where ${matches(shopId, filter)}
+      and (customer.created_at, customer.customer_id) > (${after.createdAt}, ${after.customerId}::uuid)
+    order by customer.created_at, customer.customer_id limit ${limit}`);
 }

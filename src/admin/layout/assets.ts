@@ -6,31 +6,43 @@ export type { Asset };
 
 const { resolve } = createRequire(import.meta.url);
 
-export const STYLESHEET = asset('admin', 'css');
-export const SCRIPT = asset('admin', 'js');
+/** All files that pages of the admin load: what is made below is in it. */
+export const ASSETS: Asset[] = [];
+
+function served(file: Asset): Asset {
+  ASSETS.push(file);
+  return file;
+}
+
+export const STYLESHEET = served(asset('admin', 'css'));
+export const SCRIPT = served(asset('admin', 'js'));
 
 /** Draws the chart of the home page. */
-export const HOME_SCRIPT = asset('admin-home', 'js');
+export const HOME_SCRIPT = served(asset('admin-home', 'js'));
+
+/** Drags categories. */
+export const CATEGORIES_SCRIPT = served(asset('admin-categories', 'js'));
+
+/** Shows and hides passwords. */
+export const PASSWORD_SCRIPT = served(asset('admin-password', 'js'));
+
+/** Forms of settings: lists of entries, colours and previews. */
+export const SETTINGS_SCRIPT = served(asset('admin-settings', 'js'));
 
 /** The button of pages that are made to be printed. */
-export const PRINT_SCRIPT = asset('admin-print', 'js');
+export const PRINT_SCRIPT = served(asset('admin-print', 'js'));
 
 /** Replaces parts of a page without a reload, where attributes say so. */
-export const HTMX = toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/htmx.min.js')));
+export const HTMX = served(toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/htmx.min.js'))));
 
 /** Draws charts. */
-export const UPLOT = toAsset('uplot', 'js', readFileSync(resolve('uplot/dist/uPlot.iife.min.js')));
-export const UPLOT_STYLESHEET = toAsset('uplot', 'css', readFileSync(resolve('uplot/dist/uPlot.min.css')));
+export const UPLOT = served(toAsset('uplot', 'js', readFileSync(resolve('uplot/dist/uPlot.iife.min.js'))));
+export const UPLOT_STYLESHEET = served(
+  toAsset('uplot', 'css', readFileSync(resolve('uplot/dist/uPlot.min.css'))),
+);
 
-export const ASSETS: readonly Asset[] = [
-  STYLESHEET,
-  SCRIPT,
-  HOME_SCRIPT,
-  PRINT_SCRIPT,
-  HTMX,
-  UPLOT,
-  UPLOT_STYLESHEET,
-];
+/** Pictures by drag and drop, and the grid of variations. */
+export const PRODUCTS_SCRIPT = served(asset('admin-products', 'js'));
 
 /**
  * Scripts and styles are files of this service and nothing else, so that no text which somebody wrote can become one;

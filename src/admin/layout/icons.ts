@@ -30,3 +30,10 @@ export const MENU_ICONS: Readonly<Record<MenuEntry, Markup>> = {
 export const SEARCH_ICON = icon(html`<circle cx="11" cy="11" r="6.5" /><path d="m16 16 4.5 4.5" />`);
 export const USER_ICON = MENU_ICONS.customers;
 export const OPEN_ICON = icon(html`<path d="M13 5h6v6M19 5l-8 8M11 6H5v13h13v-6" />`);
+
+export const ARROW_ICONS = {
+  up: icon(html`<path d="M12 19V5M6 11l6-6 6 6" />`),
+  down: icon(html`<path d="M12 5v14M6 13l6 6 6-6" />`),
+  out: icon(html`<path d="M19 12H5M11 6l-6 6 6 6" />`),
+  in: icon(html`<path d="M5 12h14M13 6l6 6-6 6" />`),
+} as const;

@@ -1,66 +1,113 @@
-import { forbidden, tooManyRequests } from '../../http/errors.ts';
+import { forbidden } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
+import { PASSKEY_SCRIPT } from '../../storefront/layout/assets.ts';
+import { passkeyRequestForm, takePasskey } from '../account/passkeys.ts';
+import { takeCode } from '../account/second-factor.ts';
 import { problemOf, textField } from '../components/form.ts';
+import { PASSWORD_SCRIPT } from '../layout/assets.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, Pages } from '../pages.ts';
+import { openState, sealState } from '../sealed-state.ts';
+import { recordInAllShops } from '../users/audit.ts';
 import { isPassword } from '../users/password.ts';
+import { passwordField, typedPassword } from '../users/password-field.ts';
 import {
   deleteSession,
   findOrCreateUser,
   findRole,
   findShopsOf,
+  findUser,
   findUserByEmail,
-  insertSession,
   putRole,
 } from '../users/queries.ts';
+import { DEMO_OWNER } from '../users/demo-owner.ts';
 import type { Visit } from '../visit.ts';
+import { enter, targetOf } from './enter.ts';
+import { refuseSlowly, requireTriesLeft } from './tries.ts';
 
-/** The owner of the demo shop, whom everybody on this machine may be. */
-export const DEMO_OWNER = 'owner@demo.localhost';
 const DEMO_SHOP = 'DemoShop';
 
-/** How often a password may be typed in an hour: for one person, and from one address. */
-const TRIES_PER_PERSON = 30;
-const TRIES_PER_ADDRESS = 100;
+/** The password was right, and the code of the authenticator app is still missing. */
+interface PasswordShown {
+  userId: string;
+  target: string;
+}
 
 export function signIn(pages: Pages): void {
   pages.form('/sign-in', 'anybody', {
-    show: async (visit, request, draft) => signInPage(visit, pathOf(request.query('to')), draft),
+    show: async (visit, request, draft) => signInPage(visit, targetOf(request.query('to')), draft),
     save: async (visit, form) => {
+      const startedAt = performance.now();
       const email = form.field('email').toLowerCase();
-      const isAllowed =
-        (await form.isWithinLimit(`password/${email.slice(0, 254)}`, TRIES_PER_PERSON)) &&
-        (await form.isWithinLimit(`password-from/${form.address}`, TRIES_PER_ADDRESS));
-      if (!isAllowed) throw tooManyRequests(TRIES_PER_PERSON, 3600);
       const user = await findUserByEmail(visit.db, email);
-      // Not trimmed: a password may begin or end with a blank.
-      const password = form.fieldList('password')[0] ?? '';
-      if (!(await isPassword(password, user?.passwordHash ?? null))) {
-        throw forbidden(visit.words.signIn.wrong);
+      await requireTriesLeft(visit, form, { email, userId: user?.userId });
+      const target = targetOf(form.query('to'));
+      if (!(await isPassword(typedPassword(form), user?.passwordHash ?? null))) {
+        if (user) {
+          await visit.db.transaction((tx) =>
+            recordInAllShops(tx, user, '/admin/sign-in', { refused: 'wrong password' }),
+          );
+        }
+        return refuseSlowly(startedAt, forbidden(visit.words.signIn.wrong));
       }
-      return enter(visit, user!.userId, form.userAgent, pathOf(form.query('to')));
+      if (user!.hasTotp) return codePage(visit, { userId: user!.userId, target });
+      const { userAgent } = form;
+      await visit.db.transaction((tx) => enter(tx, visit, user!, { userAgent, by: 'password' }));
+      return new Redirect(target);
     },
+  });
+
+  pages.post('/sign-in/code', 'anybody', async (visit, form) => {
+    const { db, key, words } = visit;
+    const shown = openState<PasswordShown>(key, 'password shown', db.now, form.field('state'))?.state;
+    const user = shown && (await findUser(db, shown.userId));
+    if (!user) return new Redirect('/admin/sign-in', words.signIn.tooLate);
+    await requireTriesLeft(visit, form, user, 'code');
+    const { userAgent } = form;
+    const isRight = await db.transaction(async (tx) => {
+      const isTaken = await takeCode(tx, key, user.userId, form.field('code'));
+      if (isTaken) await enter(tx, visit, user, { userAgent, by: 'password and code' });
+      else await recordInAllShops(tx, user, '/admin/sign-in', { refused: 'wrong code' });
+      return isTaken;
+    });
+    return isRight ? new Redirect(shown.target) : codePage(visit, shown, words.account.wrongCode);
+  });
+
+  pages.post('/sign-in/passkey', 'anybody', async (visit, form) => {
+    const target = targetOf(form.field('to'));
+    const user = await visit.db.transaction(async (tx) => {
+      const found = await takePasskey(tx, visit, form);
+      if (found) await enter(tx, visit, found, { userAgent: form.userAgent, by: 'passkey' });
+      return found;
+    });
+    if (user) return new Redirect(target);
+    const search = new URLSearchParams({ to: target }).toString();
+    return new Redirect(`/admin/sign-in?${search}`, visit.words.signIn.unknownPasskey);
   });
 
   pages.post('/sign-in/demo', 'anybody', async (visit, form) => {
     if (!visit.isLocal) throw forbidden(visit.words.signIn.onlyHere);
-    const userId = await visit.db.transaction(async (tx) => {
-      const owner = await findOrCreateUser(tx, DEMO_OWNER);
-      if (!(await findRole(tx, DEMO_SHOP, owner))) await putRole(tx, DEMO_SHOP, owner, 'owner');
-      return owner;
+    const { userAgent } = form;
+    await visit.db.transaction(async (tx) => {
+      const userId = await findOrCreateUser(tx, DEMO_OWNER);
+      if (!(await findRole(tx, DEMO_SHOP, userId))) await putRole(tx, DEMO_SHOP, userId, 'owner');
+      await enter(tx, visit, { userId, email: DEMO_OWNER }, { userAgent, by: 'demo' });
     });
-    return enter(visit, userId, form.userAgent, pathOf(form.field('to')));
+    return new Redirect(targetOf(form.field('to')));
   });
 
   pages.post('/sign-out', 'signed in', async (visit) => {
-    await deleteSession(visit.db, visit.user.userId, visit.user.sessionId);
+    await visit.db.transaction(async (tx) => {
+      await deleteSession(tx, visit.user.userId, visit.user.sessionId);
+      await recordInAllShops(tx, visit.user, '/admin/sign-out');
+    });
     visit.setToken(null);
     return new Redirect('/admin/sign-in', visit.words.signIn.signedOut);
   });
 
   pages.get('', 'signed in', async (visit) => {
     const shops = await findShopsOf(visit.db, visit.user.userId);
-    if (shops.length === 1) return new Redirect(`/admin/shops/${shops[0]!.shopId}`);
+    if (shops.length === 1 && !visit.user.isHost) return new Redirect(`/admin/shops/${shops[0]!.shopId}`);
     const { words } = visit;
     return {
       title: words.layout.shops,
@@ -80,30 +127,20 @@ export function signIn(pages: Pages): void {
   });
 }
 
-/** A new session, whose token nobody has seen before. */
-async function enter(visit: Visit<'anybody'>, userId: string, userAgent: string, path: string) {
-  const token = await visit.db.transaction(async (tx) => {
-    if (visit.user) await deleteSession(tx, visit.user.userId, visit.user.sessionId);
-    return insertSession(tx, userId, userAgent);
-  });
-  visit.setToken(token);
-  return new Redirect(path);
-}
-
-function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft): AdminPage {
+async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft): Promise<AdminPage> {
   const words = visit.words.signIn;
+  const query = new URLSearchParams({ to: target }).toString();
   return {
     title: words.title,
-    main: html`<form
-        class="narrow card"
-        method="post"
-        action="${`?${new URLSearchParams({ to: target }).toString()}`}"
-      >
+    scripts: [PASSKEY_SCRIPT, PASSWORD_SCRIPT],
+    main: html`<form class="narrow card" method="post" action="${`?${query}`}">
         ${problemOf(draft)}
         ${textField({ name: 'email', label: words.email, type: 'email', autocomplete: 'username', isRequired: true, draft })}
-        ${textField({ name: 'password', label: words.password, type: 'password', autocomplete: 'current-password', isRequired: true })}
+        ${passwordField(visit.words, { name: 'password', label: words.password, autocomplete: 'current-password' })}
         <button class="main">${words.submit}</button>
       </form>
+      <div class="narrow">${await passkeyRequestForm(visit, '/admin/sign-in/passkey', target)}</div>
+      <p class="narrow quiet">${words.forgotten}</p>
       ${
         visit.isLocal &&
         html`<form class="narrow card" method="post" action="/admin/sign-in/demo">
@@ -115,7 +152,27 @@ function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft): Adm
   };
 }
 
-/** Where to go after signing in: a page of the admin and nothing else. */
-function pathOf(text: string | undefined): string {
-  return text !== undefined && /^\/admin(?:[/?]|$)/.test(text) && !text.includes('\\') ? text : '/admin';
+function codePage(visit: Visit<'anybody'>, shown: PasswordShown, problem?: string): AdminPage {
+  const words = visit.words.signIn;
+  return {
+    title: words.codeTitle,
+    ...(problem !== undefined && { status: 403 }),
+    main: html`<form class="narrow card" method="post" action="/admin/sign-in/code">
+      ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
+      <input
+        type="hidden"
+        name="state"
+        value="${sealState(visit.key, 'password shown', visit.db.now, shown)}"
+      />
+      ${textField({
+        name: 'code',
+        label: visit.words.account.totpCode,
+        hint: words.codeHint,
+        autocomplete: 'one-time-code',
+        maxLength: 20,
+        isRequired: true,
+      })}
+      <button class="main">${words.submit}</button>
+    </form>`,
+  };
 }

@@ -23,3 +23,31 @@ export async function isPassword(password: string, hash: string | null): Promise
   const isRight = await verify(hash ?? NOBODY, password.slice(0, LONGEST_PASSWORD).normalize('NFKC'));
   return hash !== null && isRight;
 }
+
+/** What guesses begin with and what is long enough to pass. */
+const COMMON = [
+  '1234567890',
+  '0123456789',
+  '0987654321',
+  '12345678910',
+  'password123',
+  'password1234',
+  'passwort123',
+  'motdepasse',
+  'qwertyuiop',
+  'qwertzuiop',
+  'azertyuiop',
+  'iloveyou123',
+];
+
+export type PasswordProblem = 'short' | 'long' | 'common' | 'email';
+
+/** What is wrong with a new password. Length is what matters, so there are no rules about kinds of characters. */
+export function passwordProblem(password: string, email: string): PasswordProblem | undefined {
+  const text = password.normalize('NFKC').toLowerCase();
+  if (text.length < SHORTEST_PASSWORD) return 'short';
+  if (password.length > LONGEST_PASSWORD) return 'long';
+  if (COMMON.includes(text) || new Set(text).size < 4) return 'common';
+  if (text.includes(email.toLowerCase()) || email.toLowerCase().includes(text)) return 'email';
+  return undefined;
+}

@@ -1,6 +1,7 @@
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
+import type { CleanupStep } from '../../platform/cleanup.ts';
 import { browserName } from '../../people/accounts/browser-name.ts';
 import type { Role } from './permissions.ts';
 
@@ -44,10 +45,24 @@ export async function findSignedInUser(
     where token_hash = ${secretHash(token)} and admin_session.created_at > ${before(db, SESSION_LIFETIME)}`);
 }
 
-/** With the hash of the password; null: none was chosen yet. */
+export interface UserWithSecrets extends User {
+  /** null: none was chosen yet. */
+  passwordHash: string | null;
+  /** A code of an authenticator app is asked for beside the password. */
+  hasTotp: boolean;
+}
+
+const secretColumns = sql`
+  ${userColumns}, password_hash as "passwordHash", totp_sealed is not null as "hasTotp"`;
+
 export function findUserByEmail(db: Queries, email: string) {
-  return db.one<User & { passwordHash: string | null }>(sql`
-    select ${userColumns}, password_hash as "passwordHash" from admin_user where email = ${email.toLowerCase()}`);
+  return db.one<UserWithSecrets>(
+    sql`select ${secretColumns} from admin_user where email = ${email.toLowerCase()}`,
+  );
+}
+
+export function findUser(db: Queries, userId: string) {
+  return db.one<UserWithSecrets>(sql`select ${secretColumns} from admin_user where user_id = ${userId}`);
 }
 
 export async function findOrCreateUser(tx: Transaction, email: string): Promise<string> {
@@ -55,6 +70,14 @@ export async function findOrCreateUser(tx: Transaction, email: string): Promise<
     insert into admin_user (user_id, email, created_at) values (${newId(tx.now)}, ${email.toLowerCase()}, ${tx.now})
     on conflict (email) do nothing`);
   return (await findUserByEmail(tx, email))!.userId;
+}
+
+export function updateHost(tx: Transaction, userId: string, isHost: boolean) {
+  return tx.run(sql`update admin_user set is_host = ${isHost} where user_id = ${userId}`);
+}
+
+export function updateLanguage(db: Queries, userId: string, language: string | null) {
+  return db.run(sql`update admin_user set language = ${language} where user_id = ${userId}`);
 }
 
 export function updatePassword(tx: Transaction, userId: string, passwordHash: string) {
@@ -68,6 +91,7 @@ export async function insertSession(tx: Transaction, userId: string, userAgent: 
   await tx.run(sql`
     insert into admin_session (session_id, user_id, token_hash, created_at, seen_at, confirmed_at, browser, system)
     values (${newId(tx.now)}, ${userId}, ${secretHash(token)}, ${tx.now}, ${tx.now}, ${tx.now}, ${browser}, ${system})`);
+  await tx.run(sql`update admin_user set signed_in_at = ${tx.now} where user_id = ${userId}`);
   await tx.run(sql`
     delete from admin_session where user_id = ${userId} and session_id in (
       select session_id from admin_session where user_id = ${userId}
@@ -82,6 +106,43 @@ export function touchSession(db: Queries, sessionId: string) {
 export function deleteSession(db: Queries, userId: string, sessionId: string) {
   return db.run(sql`delete from admin_session where user_id = ${userId} and session_id = ${sessionId}`);
 }
+
+export interface SessionRow {
+  sessionId: string;
+  browser: string | null;
+  system: string | null;
+  createdAt: Date;
+  seenAt: Date;
+}
+
+export function findSessions(db: Queries, userId: string) {
+  return db.many<SessionRow>(sql`
+    select upper(session_id::text) as "sessionId", browser, system, created_at as "createdAt", seen_at as "seenAt"
+    from admin_session where user_id = ${userId} and created_at > ${before(db, SESSION_LIFETIME)}
+    order by seen_at desc, session_id limit ${MAX_SESSIONS}`);
+}
+
+/** null: of all browsers. */
+export function deleteOtherSessions(db: Queries, userId: string, sessionId: string | null) {
+  return db.run(sql`
+    delete from admin_session
+    where user_id = ${userId} and session_id is distinct from ${sessionId}::uuid`);
+}
+
+/** The person has shown again who it is. */
+export function confirmSession(db: Queries, sessionId: string) {
+  return db.run(sql`update admin_session set confirmed_at = ${db.now} where session_id = ${sessionId}`);
+}
+
+/** Deletes sessions that have expired. */
+export const adminSessionCleanup: CleanupStep = {
+  name: 'admin sessions',
+  run: (db, limit) =>
+    db.run(sql`
+      delete from admin_session where session_id in (
+        select session_id from admin_session where created_at < ${before(db, SESSION_LIFETIME)}
+        order by created_at limit ${limit})`),
+};
 
 /** undefined: this person does not work in the shop. */
 export async function findRole(db: Queries, shopId: string, userId: string): Promise<Role | undefined> {
@@ -110,4 +171,71 @@ export function putRole(tx: Transaction, shopId: string, userId: string, role: R
   return tx.run(sql`
     insert into shop_user (shop_id, user_id, role, created_at) values (${shopId}, ${userId}, ${role}, ${tx.now})
     on conflict (shop_id, user_id) do update set role = excluded.role`);
+}
+
+export function deleteRole(tx: Transaction, shopId: string, userId: string) {
+  return tx.run(sql`delete from shop_user where shop_id = ${shopId} and user_id = ${userId}`);
+}
+
+/** The owner of all shops that there are, over all nodes of a cluster. */
+export function putOwnerOfAllShops(tx: Transaction, userId: string) {
+  return tx.run(sql`
+    insert into shop_user (shop_id, user_id, role, created_at)
+    select shop_id, ${userId}::uuid, 'owner', ${tx.now}::timestamptz from shop
+    on conflict (shop_id, user_id) do update set role = excluded.role`);
+}
+
+/** Nobody invites more people into one shop. */
+export const MAX_MEMBERS = 200;
+
+export interface Member extends User {
+  role: Role;
+  /** null: never, so that an invitation waits. */
+  signedInAt: Date | null;
+}
+
+/**
+ * Who works in a shop. Two statements, because on a cluster users are on the coordinator and the rows of a shop are
+ * elsewhere.
+ */
+export async function findMembers(db: Queries, shopId: string): Promise<Member[]> {
+  const roles = await db.many<{ userId: string; role: Role }>(sql`
+    select upper(user_id::text) as "userId", role from shop_user where shop_id = ${shopId}
+    order by user_id limit ${MAX_MEMBERS}`);
+  const users = await db.many<Omit<Member, 'role'>>(sql`
+    select ${userColumns}, signed_in_at as "signedInAt" from admin_user
+    where user_id = any (${roles.map(({ userId }) => userId)}::uuid[]) order by email`);
+  const roleOf = new Map(roles.map(({ userId, role }) => [userId, role]));
+  return users.map((user) => ({ ...user, role: roleOf.get(user.userId)! }));
+}
+
+/** Locks the roles of the owners, so that two of them can't remove each other at the same moment. */
+export async function lockOwners(tx: Transaction, shopId: string): Promise<string[]> {
+  const rows = await tx.many<{ userId: string }>(sql`
+    select upper(user_id::text) as "userId" from shop_user where shop_id = ${shopId} and role = 'owner'
+    order by user_id for update`);
+  return rows.map(({ userId }) => userId);
+}
+
+/** Whether one of these people has ever signed in: an owner who has only been invited can't help a shop. */
+export async function hasSignedIn(db: Queries, userIds: readonly string[]): Promise<boolean> {
+  const row = await db.one(sql`
+    select from admin_user where user_id = any (${userIds}::uuid[]) and signed_in_at is not null limit 1`);
+  return row !== undefined;
+}
+
+export interface ListedUser extends User {
+  hasPassword: boolean;
+  signedInAt: Date | null;
+}
+
+export function findUsers(db: Queries, limit: number) {
+  return db.many<ListedUser>(sql`
+    select ${userColumns}, password_hash is not null as "hasPassword", signed_in_at as "signedInAt"
+    from admin_user order by email limit ${limit}`);
+}
+
+/** Whether anybody but this one is a user. */
+export async function hasUsersBeside(db: Queries, email: string): Promise<boolean> {
+  return (await db.one(sql`select from admin_user where email <> ${email} limit 1`)) !== undefined;
 }

@@ -264,6 +264,27 @@ export function updateSequence(
     where category.shop_id = ${shopId} and category.parent_id = ${categoryId} and category.alias = sequence.alias`);
 }
 
+/** The ids of the categories right below this one, in their order, hidden ones too. */
+export async function findChildren(tx: Transaction, shopId: string, parentId: string): Promise<string[]> {
+  const rows = await tx.many<{ categoryId: string }>(sql`
+    select upper(category_id::text) as "categoryId" from category
+    where shop_id = ${shopId} and parent_id = ${parentId} order by position, number`);
+  return rows.map(({ categoryId }) => categoryId);
+}
+
+/** Puts these categories below this one, in this order. */
+export function placeCategories(
+  tx: Transaction,
+  shopId: string,
+  parentId: string,
+  categoryIds: readonly string[],
+) {
+  return tx.run(sql`
+    update category set parent_id = ${parentId}, position = place.position
+    from unnest(${categoryIds}::uuid[]) with ordinality as place (category_id, position)
+    where category.shop_id = ${shopId} and category.category_id = place.category_id`);
+}
+
 /** The category and everything below it. They are locked: a request that assigns products to one of them waits, and then gets 404. */
 export async function lockTree(tx: Transaction, shopId: string, categoryId: string): Promise<string[]> {
   const rows = await tx.many<{ categoryId: string }>(sql`

@@ -142,6 +142,47 @@ test('a product that is renamed, hidden and shown again', async () => {
   expect(await below('Coffee')).toEqual(['Arabica', 'Robusta']);
 });
 
+test('a category that is moved takes its products along, and keeps its place', async () => {
+  const place = (name: string, parent: string, position: number) =>
+    service.call('PUT', `/manage/shops/${SHOP}/categories/${categories.get(name)}/place`, {
+      token,
+      body: { parentId: categories.get(parent), position },
+    });
+  const childrenOf = async (name: string) => {
+    const { body } = await call('GET', `/categories/${categories.get(name)}`);
+    return body.subCategories.map(({ title }: { title: string }) => title);
+  };
+  expect((await place('Beans', 'Gifts', 0)).status).toBe(204);
+  expect([await below('Coffee'), await below('Gifts')]).toEqual([[], ['Arabica', 'Robusta']]);
+  expect([await found('coffee'), await found('gifts')]).toEqual([[], ['Arabica', 'Mug', 'Robusta']]);
+  expect((await place('Dark', 'Gifts', 0)).status).toBe(204);
+  expect(await childrenOf('Gifts')).toEqual(['Dark', 'Beans']);
+  expect((await place('Dark', 'Gifts', 99)).status).toBe(204);
+  expect(await childrenOf('Gifts')).toEqual(['Beans', 'Dark']);
+  expect((await place('Dark', 'Beans', 0)).status).toBe(204);
+  expect((await place('Beans', 'Coffee', 0)).status).toBe(204);
+  expect([await below('Coffee'), await below('Gifts')]).toEqual([['Arabica', 'Robusta'], []]);
+});
+
+test.each([
+  ['below itself', 'Beans', 'Beans', 409],
+  ['below one of its own', 'Coffee', 'Dark', 409],
+  ['anywhere, being the root,', 'root', 'Gifts', 409],
+  ['below nothing', 'Gifts', 'nothing', 400],
+])('a category is not moved %s', async (_where, name, parent, expected) => {
+  const before = await listsOf(service, SHOP);
+  const { status } = await service.call(
+    'PUT',
+    `/manage/shops/${SHOP}/categories/${categories.get(name)}/place`,
+    {
+      token,
+      body: { parentId: categories.get(parent) ?? '00000000-0000-7000-8000-000000000000', position: 0 },
+    },
+  );
+  expect(status).toBe(expected);
+  expect(await listsOf(service, SHOP)).toEqual(before);
+});
+
 test('the rename of a large category is finished in the background', async () => {
   await givenShop(service, 'Large');
   const large = await givenToken(service, 'Large');

@@ -3,11 +3,11 @@ import { readFile, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenShop, givenToken } from '../../../test/builders.ts';
 import { changesNothing } from '../../../test/carts.ts';
 import { loadRecording, type Recording } from '../../../test/recording.ts';
-import { startService, type Service } from '../../../test/service.ts';
+import { databaseOptions, startService, type Service } from '../../../test/service.ts';
 import { givenBackup, restored, rowsOf } from '../../../test/shop-copies.ts';
 import { givenPlainProduct, PNG, sendImage } from '../../../test/upload.ts';
 import { openDatabase } from '../../db/database.ts';
@@ -340,7 +340,7 @@ test('a backup of an older schema comes up as the installation would have', asyn
     gunzipSync(await readFile(new URL('0010.json.gz', folder))).toString(),
   ) as Recording;
   const { database, drop } = await loadRecording(recording);
-  const older = openDatabase({ connection: { ...inject('connection'), database } });
+  const older = openDatabase(databaseOptions(database));
   const file = path.join(service.config.KONTOR_DATA, 'older.backup');
   await openMediaStorage(service.config).write('DemoShop', 'files', [{ file: 'logo.png', bytes: PNG }]);
   await backupShop(older, service.config, { shopId: 'DemoShop', file });

@@ -15,6 +15,9 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   job: 'Waiting emails are sent by the installation that queued them, and nobody gets one twice.',
   sign_in_request:
     'A link or code that signs in is valid for 15 minutes, and is made with the key of the installation.',
+  saved_view: 'Views belong to the people of this installation, as their roles do.',
+  shop_user:
+    'Who may work in a shop is decided by the installation that it is in: a backup must not let anybody in who was removed since.',
   mail_day: 'Emails per recipient are counted for two days, under a hash that holds the id of the shop.',
 };
 

@@ -27,7 +27,11 @@ export interface Style {
 }
 
 interface FontInside {
-  font: { hasGlyphForCodePoint(code: number): boolean };
+  font: {
+    hasGlyphForCodePoint(code: number): boolean;
+    /** What has been decoded of the file so far, by the name of the table. */
+    _tables: Record<string, unknown>;
+  };
   /** Writes the letters that were used into the file; pdfkit does it with all fonts at once when the file ends. */
   finalize(): void;
 }
@@ -37,6 +41,9 @@ interface DocumentInside {
   _font: FontInside;
   _fontFamilies: Record<string, FontInside>;
 }
+
+/** Decoding the tables of a font takes longer than writing a document with it, so all documents share them. */
+const fontTables: Partial<Record<FontName, Record<string, unknown>>> = {};
 
 /** More letters than a line of the paper can hold in the smallest size, and more accents than a letter can. */
 const LONGEST_LINE = 300;
@@ -77,7 +84,10 @@ export async function newSheet({ title, createdAt, id, language }: SheetOptions)
   // A PDF takes the processor for up to some 100 ms: other requests are served in between.
   const pause = newPauses();
   for (const font of ['regular', 'bold'] as const) {
-    doc.font(font).widthOfString('x');
+    doc.font(font);
+    const opened = inside._font.font;
+    opened._tables = fontTables[font] ??= opened._tables;
+    doc.widthOfString('x');
     await pause();
   }
 

@@ -7,7 +7,8 @@ import { payableOf } from '../manage-change.ts';
 import { emailAddressOf } from '../order-email.ts';
 import { findManagedOrder, lockOrder } from '../queries.ts';
 import { loadAccount } from './accounts.ts';
-import { delayAfter, GIVES_UP_AFTER, nextCheck, STARTS_WITHIN } from './checks.ts';
+import { recordFailedCapture } from './capture.ts';
+import { delayAfter, givesUpAfter, nextCheck, STARTS_WITHIN } from './checks.ts';
 import {
   CALL_TIMEOUT,
   PaymentRefused,
@@ -162,6 +163,8 @@ async function endUnstarted(
   else await recordFailedCheck(db, shopId, attempt.attemptId, { error: text, checkAt: startEnd(attempt) });
 }
 
+const MOST_TRIES = 10;
+
 const startEnd = ({ createdAt }: Attempt) => new Date(createdAt.getTime() + STARTS_WITHIN);
 
 /** Asks the provider what has become of an attempt, and brings the order up to it. For polls, webhooks and returns. */
@@ -175,16 +178,23 @@ export async function checkAttempt(deps: PaymentDeps, shopId: string, attemptId:
     return;
   }
   const settings = await shopSettings(db, shopId);
+  const wish = wishOf(attempt, db.now);
   try {
-    await ask(deps, shopId, attempt, settings, wishOf(attempt, db.now));
+    await ask(deps, shopId, attempt, settings, wish);
   } catch (error) {
     const text = errorText(error);
     deps.log.warn({ shop: shopId, attempt: attemptId, err: error }, 'a payment could not be checked');
     const isLive = nextCheck(attempt, db.now) !== null;
-    if (isLive && db.now.getTime() - attempt.updatedAt.getTime() > GIVES_UP_AFTER) {
+    if (isLive && db.now.getTime() - attempt.updatedAt.getTime() > givesUpAfter(attempt.state)) {
       await settleAs(db, shopId, attempt, 'failed', text);
+    } else if (wish === 'capture') {
+      const isRefused = error instanceof PaymentRefused;
+      const failure = { error: text, isRefused };
+      await db.transaction((tx) => recordFailedCapture(tx, shopId, attempt, failure));
     } else {
-      const checkAt = isLive ? new Date(db.now.getTime() + delayAfter(attempt.checks)) : null;
+      // A webhook has announced news of a payment that has ended: they are asked for over some hours.
+      const isAskedAgain = isLive || attempt.checks < MOST_TRIES;
+      const checkAt = isAskedAgain ? new Date(db.now.getTime() + delayAfter(attempt.checks)) : null;
       await recordFailedCheck(db, shopId, attemptId, { error: text, checkAt });
     }
   }
@@ -248,7 +258,8 @@ export async function makeRefund(deps: PaymentDeps, key: DueKey): Promise<void> 
   } catch (error) {
     deps.log.warn({ shop: shopId, refund: refund.paymentId, err: error }, 'a refund could not be made');
     const isFinal =
-      error instanceof PaymentRefused || db.now.getTime() - refund.requestedAt.getTime() > GIVES_UP_AFTER;
+      error instanceof PaymentRefused ||
+      db.now.getTime() - refund.requestedAt.getTime() > givesUpAfter('processing');
     const state = isFinal ? 'failed' : 'processing';
     const { reference } = refund;
     await db.transaction((tx) => settleRefund(tx, shopId, refund, { state, reference }, errorText(error)));

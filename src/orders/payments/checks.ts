@@ -7,8 +7,8 @@ const DAY = 24 * HOUR;
 /** A payment whose provider was not told of within this time never began: nobody knows the address of its page. */
 export const STARTS_WITHIN = 60 * SECOND;
 
-/** After so long without an answer that makes sense, nobody waits for one any more. */
-export const GIVES_UP_AFTER = 7 * DAY;
+/** After so long without an answer that makes sense, nobody waits for one any more. Reserved money may wait for a month. */
+export const givesUpAfter = (state: Attempt['state']) => (state === 'authorized' ? 35 * DAY : 7 * DAY);
 
 /** 30 s, one minute, two minutes and so on, up to an hour. */
 export function delayAfter(checks: number): number {

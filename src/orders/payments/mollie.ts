@@ -12,6 +12,7 @@ import {
   type OutcomeState,
   type PaymentProvider,
   type RefundOutcome,
+  type ReportedRefund,
 } from './provider.ts';
 
 type Library = Awaited<ReturnType<typeof loadLibrary>>;
@@ -46,8 +47,21 @@ export function createMollieProvider({
   const findPayment = (reference: string, account: Account) =>
     call(account, (mollie) => mollie.payments.get(reference));
 
-  const confirm = async (reference: string, account: Account) =>
-    outcomeOf(await findPayment(reference, account));
+  const confirm = async (reference: string, account: Account): Promise<Outcome> => {
+    const payment = await call(account, (mollie, { PaymentEmbed }) =>
+      mollie.payments.get(reference, { embed: [PaymentEmbed.refunds, PaymentEmbed.chargebacks] }),
+    );
+    const { refunds = [], chargebacks = [] } = payment._embedded ?? {};
+    const toChargeback = ({ id, amount }: { id: string; amount: MollieAmount }) => ({
+      reference: id,
+      amount: fromMollieAmount(amount),
+    });
+    return {
+      ...outcomeOf(payment),
+      ...(refunds.length > 0 && { refunds: refunds.map(reportedRefund) }),
+      ...(chargebacks.length > 0 && { chargebacks: chargebacks.map(toChargeback) }),
+    };
+  };
 
   return {
     fields: {
@@ -113,7 +127,7 @@ export function createMollieProvider({
       const refunds = await call(account, (mollie) =>
         mollie.paymentRefunds.page({ paymentId: reference, limit: 250 }),
       );
-      const made = refunds.find(({ metadata }) => isMarkedWith(metadata, id));
+      const made = refunds.find(({ metadata }) => markOf(metadata) === id);
       if (made) return refundOutcome(made);
       // Mollie refuses a second refund of the same amount within an hour (409). It is then made later.
       return refundOutcome(
@@ -200,14 +214,20 @@ const REFUND_STATES: Readonly<Record<string, RefundOutcome['state']>> = {
 };
 
 /** Mollie pays refunds back after some hours, so that a merchant can still change their mind. */
-function refundOutcome({ id, status }: Refund): RefundOutcome {
+function refundOutcome({ id, status }: Pick<AnyRefund, 'id' | 'status'>): RefundOutcome {
   return { state: REFUND_STATES[status] ?? 'processing', reference: id };
 }
 
-function isMarkedWith(metadata: unknown, refundId: string): boolean {
-  return typeof metadata === 'object' && metadata !== null && 'refundId' in metadata
-    ? metadata.refundId === refundId
-    : false;
+type AnyRefund = Pick<Refund, 'id' | 'amount' | 'metadata'> & { status: string };
+
+function reportedRefund(refund: AnyRefund): ReportedRefund {
+  const { reference, state } = refundOutcome(refund);
+  return { reference, state, amount: fromMollieAmount(refund.amount), id: markOf(refund.metadata) };
+}
+
+function markOf(metadata: unknown): string | null {
+  const isMarked = typeof metadata === 'object' && metadata !== null && 'refundId' in metadata;
+  return isMarked && typeof metadata.refundId === 'string' ? metadata.refundId : null;
 }
 
 interface MollieAmount {

@@ -325,7 +325,7 @@ describe('money that nobody needs', () => {
 describe('refunds', () => {
   test('go through the provider, in parts, to the cent and no further', async () => {
     const { orderId, reference } = await paid();
-    const emails = (await queuedEmails(service)).length;
+    const emails = (await queuedEmails(service, shop.shopId)).length;
     const first = await manage(orderId, 'POST', '/refunds', { amount: 3.33 });
     expect(first.body.management).toMatchObject({
       refundedAmount: price(3.33),
@@ -334,10 +334,10 @@ describe('refunds', () => {
         { kind: 'refund', amount: price(3.33), state: 'requested', reference: null },
       ],
     });
-    expect(await queuedEmails(service)).toHaveLength(emails);
+    expect(await queuedEmails(service, shop.shopId)).toHaveLength(emails);
     await workOff(deps);
     expect(fake.refundsOf(reference)).toEqual([333]);
-    const told = (await queuedEmails(service)).slice(emails);
+    const told = (await queuedEmails(service, shop.shopId)).slice(emails);
     expect(told).toMatchObject([{ template: 'refund', facts: { amount: '€3.33' } }]);
 
     const answers = await Promise.all(
@@ -415,6 +415,87 @@ describe('refunds', () => {
     );
   });
 
+  test('of a return that fail leave it waiting for the merchant, who tries again', async () => {
+    const { orderId, reference } = await paid();
+    const { body } = await manage(orderId, 'POST', '/shipments', {});
+    const [{ lineItemId }] = body.lineItemContainer.productLineItems;
+    const lines = [{ lineItemId, quantity: 1 }];
+    await manage(orderId, 'POST', '/returns', { lines, refund: 7.5 });
+    fake.failures.refund = new PaymentRefused('The balance is too low');
+    await workOff(deps);
+    const failed = (await managed(orderId)).management;
+    expect(failed).toMatchObject({ refundedAmount: price(0), returns: [{ state: 'refundFailed' }] });
+    const waiting = () => service.call('GET', `/manage/shops/${shop.shopId}/returns`, { token: shop.token });
+    const [{ returnId }] = failed.returns;
+    expect((await waiting()).body.items).toMatchObject([{ orderId, returnId, state: 'refundFailed' }]);
+    expect((await historyOf(orderId)).find(({ kind }) => kind === 'refund failed')!.details).toMatchObject({
+      returnId,
+      amount: 7.5,
+    });
+    expect((await queuedEmails(service)).at(-1)).toMatchObject({
+      template: 'paymentProblem',
+      facts: { orderId, problem: 'refundFailed', amount: '€7.50' },
+    });
+    delete fake.failures.refund;
+    const again = await manage(orderId, 'PUT', `/returns/${returnId}`, { state: 'refunded', refund: 7.5 });
+    expect([again.status, again.body.management.returns[0].state]).toEqual([200, 'refunded']);
+    await workOff(deps);
+    expect(fake.refundsOf(reference)).toEqual([750]);
+    expect((await managed(orderId)).management.refundedAmount).toEqual(price(7.5));
+    expect((await waiting()).body.items).toEqual([]);
+    expect((await manage(orderId, 'PUT', `/returns/${returnId}`, { state: 'received' })).status).toBe(409);
+  });
+
+  test('follow when a paid order is cancelled by the merchant, without another call', async () => {
+    const { orderId, reference } = await paid();
+    await manage(orderId, 'POST', '/refunds', { amount: 3 });
+    const { body } = await manage(orderId, 'POST', '/cancel', {});
+    expect(body.management).toMatchObject({ paidAmount: price(10), refundedAmount: price(10) });
+    await workOff(deps);
+    expect(fake.refundsOf(reference)).toEqual([300, 700]);
+    const requested = (await historyOf(orderId)).filter(({ kind }) => kind === 'refund requested');
+    expect(requested.map(({ details }) => [details['amount'], details['reason']])).toEqual([
+      [3, undefined],
+      [7, 'the order was cancelled'],
+    ]);
+    const problems = (await queuedEmails(service)).filter(
+      ({ template, facts }) => template === 'paymentProblem' && facts['orderId'] === orderId,
+    );
+    expect(problems).toEqual([]);
+  });
+
+  test('follow when the customer cancels a paid order', async () => {
+    const { orderId, reference, visitor, payPath } = await paid();
+    await visitor.submit(payPath.replace(`/shop/${shop.shopId}`, '').replace(/pay$/, 'cancel'), {});
+    expect((await managed(orderId)).management.cancelledOn).not.toBeNull();
+    await workOff(deps);
+    expect(fake.refundsOf(reference)).toEqual([1000]);
+  });
+
+  test('of what was sent in part, or paid by hand, stay with the merchant, who is told', async () => {
+    const problemsOf = async (orderId: string) =>
+      (await queuedEmails(service)).flatMap(({ template, facts }) =>
+        template === 'paymentProblem' && facts['orderId'] === orderId
+          ? [[facts['problem'], facts['amount']]]
+          : [],
+      );
+    const { orderId: byHand } = await buy(shop, tea, 'advance');
+    await manage(byHand, 'POST', '/payments', { amount: 10 });
+    const { body } = await manage(byHand, 'POST', '/cancel', {});
+    expect(body.management).toMatchObject({ paidAmount: price(10), refundedAmount: price(0) });
+    expect(await problemsOf(byHand)).toEqual([['refundByHand', '€10.00']]);
+    const { orderId: unpaid } = await buy(shop, tea, 'advance');
+    await manage(unpaid, 'POST', '/cancel', {});
+    expect(await problemsOf(unpaid)).toEqual([]);
+    const { orderId } = await paid();
+    await service.db.run(sql`
+      update customer_order set partially_dispatched_at = ${NOW} where order_id = ${orderId}`);
+    await manage(orderId, 'POST', '/cancel', {});
+    await workOff(deps);
+    expect(fake.calls).not.toContain('refund');
+    expect(await problemsOf(orderId)).toEqual([['refundByHand', '€10.00']]);
+  });
+
   test('of money that came by hand stay by hand', async () => {
     const { orderId } = await opened();
     await manage(orderId, 'POST', '/payments', { amount: 10 });
@@ -426,22 +507,130 @@ describe('refunds', () => {
   });
 });
 
-test('reserved money is taken when the merchant asks for it', async () => {
-  shop = await givenCardShop({ capture: 'manual' });
-  tea = await givenProduct(shop, { price: 1000 });
-  const { orderId, reference } = await opened();
-  expect((await changesNothing(service, () => manage(orderId, 'POST', '/capture'))).status).toBe(409);
-  fake.move(reference, 'authorized');
-  await webhook([reference]);
-  await workOff(deps);
-  at(61);
-  await workOff(deps);
-  expect(await releaseUnpaidOrders(service.db, 100)).toBe(0);
-  expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(409);
-  expect((await manage(orderId, 'POST', '/capture')).status).toBe(200);
-  await workOff(deps);
-  expect((await managed(orderId)).management.paidAmount).toEqual(price(10));
-  expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(201);
+describe('reserved money', () => {
+  /** An order whose money is reserved. */
+  async function reserved() {
+    const purchase = await opened();
+    fake.move(purchase.reference, 'authorized');
+    await webhook([purchase.reference]);
+    await workOff(deps);
+    return purchase;
+  }
+  const problemsOf = async (orderId: string) =>
+    (await queuedEmails(service)).flatMap(({ template, facts }) =>
+      template === 'paymentProblem' && facts['orderId'] === orderId
+        ? [[facts['problem'], facts['amount']]]
+        : [],
+    );
+
+  beforeEach(async () => {
+    shop = await givenCardShop({ capture: 'manual' });
+    tea = await givenProduct(shop, { price: 1000 });
+  });
+
+  test('keeps the order, and is taken when the merchant asks for it', async () => {
+    const { orderId, reference } = await opened();
+    expect((await changesNothing(service, () => manage(orderId, 'POST', '/capture'))).status).toBe(409);
+    expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(409);
+    fake.move(reference, 'authorized');
+    await webhook([reference]);
+    await workOff(deps);
+    at(61);
+    await workOff(deps);
+    expect(await releaseUnpaidOrders(service.db, 100)).toBe(0);
+    expect((await manage(orderId, 'POST', '/capture')).status).toBe(200);
+    await workOff(deps);
+    expect((await managed(orderId)).management.paidAmount).toEqual(price(10));
+    expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(201);
+    await workOff(deps);
+    expect(fake.calls.filter((name) => name === 'capture')).toHaveLength(1);
+  });
+
+  test('is taken when all of the order is sent, and not before', async () => {
+    const { orderId } = await reserved();
+    const order = await managed(orderId);
+    const [{ lineItemId }] = order.lineItemContainer.productLineItems;
+    const half = { lines: [{ lineItemId, quantity: 0.5 }] };
+    expect((await manage(orderId, 'POST', '/shipments', half)).status).toBe(201);
+    at(5);
+    await workOff(deps);
+    expect(fake.calls).not.toContain('capture');
+    expect((await manage(orderId, 'POST', '/shipments', half)).status).toBe(201);
+    await workOff(deps);
+    expect((await managed(orderId)).management.paidAmount).toEqual(price(10));
+    expect(await problemsOf(orderId)).toEqual([]);
+  });
+
+  test('is taken when the order is marked as dispatched, also before the money was reserved', async () => {
+    const mark = (orderId: string) =>
+      service.call('PATCH', `/${shop.shopId}/orders/${orderId}`, {
+        token: shop.token,
+        body: [{ op: 'add', path: '/dispatchedOn', value: NOW.toISOString() }],
+      });
+    const { orderId } = await reserved();
+    expect((await mark(orderId)).status).toBe(200);
+    await workOff(deps);
+    expect((await managed(orderId)).management.paidAmount).toEqual(price(10));
+    const early = await opened();
+    await mark(early.orderId);
+    fake.move(early.reference, 'authorized');
+    await webhook([early.reference]);
+    await workOff(deps);
+    await workOff(deps);
+    expect((await managed(early.orderId)).management.paidAmount).toEqual(price(10));
+  });
+
+  test('that is refused is told to the merchant, who asks again', async () => {
+    const { orderId } = await reserved();
+    fake.failures.capture = new PaymentRefused('The card has expired');
+    await manage(orderId, 'POST', '/shipments', {});
+    await workOff(deps);
+    expect(await problemsOf(orderId)).toEqual([['captureFailed', '€10.00']]);
+    expect(await kindsOf(orderId)).toEqual(['placed', 'shipped', 'capture failed']);
+    expect((await managed(orderId)).management.paymentAttempts).toMatchObject([
+      { state: 'authorized', error: 'The card has expired' },
+    ]);
+    // Nobody tries again by himself.
+    at(60 * 24);
+    await workOff(deps);
+    expect(fake.calls.filter((name) => name === 'capture')).toHaveLength(1);
+    delete fake.failures.capture;
+    expect((await manage(orderId, 'POST', '/capture')).status).toBe(200);
+    await workOff(deps);
+    expect((await managed(orderId)).management.paidAmount).toEqual(price(10));
+    expect(await problemsOf(orderId)).toHaveLength(1);
+  });
+
+  test('is tried for while the provider does not answer, and after half an hour the merchant is told', async () => {
+    const { orderId } = await reserved();
+    fake.failures.capture = new Error('no answer');
+    await manage(orderId, 'POST', '/shipments', {});
+    for (const minutes of [1, 2, 4, 8, 16]) {
+      at(minutes);
+      await workOff(deps);
+    }
+    expect(await problemsOf(orderId)).toEqual([]);
+    at(32);
+    await workOff(deps);
+    expect(await problemsOf(orderId)).toEqual([['captureFailed', '€10.00']]);
+    delete fake.failures.capture;
+    at(120);
+    await workOff(deps);
+    expect((await managed(orderId)).management.paidAmount).toEqual(price(10));
+    expect(await problemsOf(orderId)).toHaveLength(1);
+  });
+
+  test('that the bank has given up after the goods were sent is for the merchant to see to', async () => {
+    const { orderId, reference } = await reserved();
+    await manage(orderId, 'POST', '/shipments', {});
+    fake.move(reference, 'cancelled');
+    await workOff(deps);
+    expect(await problemsOf(orderId)).toEqual([['captureFailed', '€10.00']]);
+    const templates = (await queuedEmails(service))
+      .filter(({ facts }) => facts['orderId'] === orderId)
+      .map(({ template }) => template);
+    expect(templates).not.toContain('paymentFailed');
+  });
 });
 
 describe('webhooks', () => {

@@ -104,6 +104,28 @@ export interface Outcome {
   /** Minor units; 0 unless paid. What was paid back later does not lessen it. */
   captured: number;
   currency: string;
+  /**
+   * Of a paid payment: all that was paid back or is going back, by us or in the dashboard of the provider. Absent: the
+   * provider knows only of what we do.
+   */
+  refunds?: readonly ReportedRefund[];
+  /** Of a paid payment: what the bank of the shopper has taken back, or wants to. */
+  chargebacks?: readonly Chargeback[];
+}
+
+export interface ReportedRefund {
+  /** What the provider calls it. */
+  reference: string;
+  /** What it is marked with: the id of a refund of ours; null: it was made elsewhere. */
+  id: string | null;
+  amount: number;
+  state: RefundOutcome['state'];
+}
+
+export interface Chargeback {
+  /** The same for the same chargeback, however often it is asked for. */
+  reference: string;
+  amount: number;
 }
 
 export type OutcomeState = 'open' | 'processing' | 'authorized' | 'paid' | 'failed' | 'cancelled';

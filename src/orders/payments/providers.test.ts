@@ -1,7 +1,15 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { changesNothing, givenProduct, givenSmallShop, NOW, price, type Shop } from '../../../test/carts.ts';
+import {
+  changesNothing,
+  givenProduct,
+  givenSmallShop,
+  NOW,
+  price,
+  queuedEmails,
+  type Shop,
+} from '../../../test/carts.ts';
 import { startMollieServer, type MollieServer } from '../../../test/payment-servers/mollie.ts';
 import { sign, startStripeServer, type StripeServer } from '../../../test/payment-servers/stripe.ts';
 import { attemptsOf, buy, paymentDeps, workOff } from '../../../test/payments.ts';
@@ -33,6 +41,12 @@ interface Bank {
   isOpen: (reference: string) => boolean;
   /** What has gone back, in minor units. */
   refunded: () => number[];
+  /** The merchant refunds in the provider's own dashboard; minor units. */
+  refundThere: (reference: string, amount: number) => void;
+  /** The shopper's bank takes the money back. */
+  chargeBack: (reference: string) => void;
+  /** Of the refund that was made last. */
+  failRefund: () => void;
   /** Hours later: what was asked to go back has gone. */
   finishRefunds: () => void;
   /** The next change is made, and the answer to it lost, however often the client asks again. */
@@ -58,6 +72,9 @@ const BANKS: Bank[] = [
     finishDebit: (reference, isPaid) => stripe.finishSepa(reference, isPaid),
     isOpen: (reference) => stripe.session(reference).status === 'open',
     refunded: () => stripe.refunds().map(({ amount }) => amount),
+    refundThere: (reference, amount) => stripe.refundByHand(reference, amount),
+    chargeBack: (reference) => stripe.dispute(reference),
+    failRefund: () => stripe.finishRefund(stripe.refunds().at(-1)!.id, 'failed'),
     finishRefunds: () => {},
     loseAnswer: () => void (stripe.faults.lostAnswers = 2),
     pagesOf: (orderId) => stripe.sessionsOf(orderId).length,
@@ -72,6 +89,9 @@ const BANKS: Bank[] = [
     finishDebit: (reference, isPaid) => mollie.finish(reference, isPaid ? 'paid' : 'failed'),
     isOpen: (reference) => mollie.payment(reference).status === 'open',
     refunded: () => mollie.refunds().map(({ amount }) => Math.round(Number(amount.value) * 100)),
+    refundThere: (reference, amount) => mollie.refundByHand(reference, (amount / 100).toFixed(2)),
+    chargeBack: (reference) => mollie.chargeBack(reference),
+    failRefund: () => mollie.finishRefund(mollie.refunds().at(-1)!.id, 'failed'),
     finishRefunds: () => mollie.refunds().forEach(({ id }) => mollie.finishRefund(id, 'refunded')),
     loseAnswer: () => void (mollie.faults.lostAnswers = 1),
     pagesOf: (orderId) => mollie.paymentsOf(orderId).length,
@@ -233,11 +253,106 @@ describe.each(BANKS)('$name', (bank) => {
     bank.payByCard(reference);
     await visitor.get(paidPath);
     expect(await stateOf(orderId)).toEqual(['authorized']);
-    expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(409);
     expect((await manage(orderId, 'POST', '/capture')).status).toBe(200);
     await workOff(deps);
     expect(await managementOf(orderId)).toMatchObject(paidOnce);
     expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(201);
+  });
+
+  test('reserved money is taken when the order is sent', async () => {
+    shop = await givenBankShop({ capture: 'manual' });
+    tea = await givenProduct(shop, { price: 4633 });
+    const { visitor, paidPath, orderId, reference } = await opened();
+    expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(409);
+    bank.payByCard(reference);
+    await visitor.get(paidPath);
+    expect((await manage(orderId, 'POST', '/shipments', {})).status).toBe(201);
+    await workOff(deps);
+    expect(await managementOf(orderId)).toMatchObject(paidOnce);
+  });
+
+  /** All webhooks, each twice, and what follows from them. */
+  const news = async () => {
+    for (const webhook of [...bank.webhooks(), ...bank.webhooks()]) await deliver(webhook);
+    await workOff(deps);
+    await workOff(deps);
+  };
+
+  test('a refund that was made in the dashboard is one of the order, once, and only of what is left', async () => {
+    const { visitor, paidPath, orderId, reference } = await opened();
+    bank.payByCard(reference);
+    await visitor.get(paidPath);
+    at(1);
+    bank.refundThere(reference, 1633);
+    const made = bank.refunded().length;
+    await news();
+    bank.finishRefunds();
+    at(60);
+    await news();
+    const { refundedAmount, payments } = await managementOf(orderId);
+    expect(refundedAmount).toEqual(price(16.33));
+    expect(payments).toHaveLength(2);
+    expect(payments[1]).toMatchObject({
+      kind: 'refund',
+      amount: price(16.33),
+      note: 'Made at the payment provider',
+      reference: expect.stringMatching(/^re_/),
+    });
+    expect(payments[1].state).toBeUndefined();
+    expect(bank.refunded()).toHaveLength(made);
+    expect((await manage(orderId, 'POST', '/refunds', { amount: 30.01 })).status).toBe(409);
+    at(61);
+    expect((await manage(orderId, 'POST', '/refunds', { amount: 30 })).status).toBe(201);
+    await news();
+    expect((await managementOf(orderId)).payments).toHaveLength(3);
+    const history = await manage(orderId, 'GET', '/history?resultsPerPage=100');
+    expect(
+      history.body.items
+        .filter(({ kind }: { kind: string }) => kind === 'refund requested')
+        .map(({ details }: { details: { reason?: string } }) => details.reason),
+    ).toEqual(['Made at the payment provider', undefined]);
+    // What fails after all is not refunded any more.
+    bank.failRefund();
+    at(120);
+    await news();
+    expect((await managementOf(orderId)).refundedAmount).toEqual(price(16.33));
+  });
+
+  test('a refund in the dashboard while one of ours is on its way: the provider makes one, and so do we', async () => {
+    const { visitor, paidPath, orderId, reference } = await opened();
+    bank.payByCard(reference);
+    await visitor.get(paidPath);
+    at(1);
+    await manage(orderId, 'POST', '/refunds', { amount: 46.33 });
+    at(2);
+    bank.refundThere(reference, 4600);
+    await news();
+    at(10);
+    await news();
+    bank.finishRefunds();
+    at(120);
+    await news();
+    const { refundedAmount, payments } = await managementOf(orderId);
+    expect(refundedAmount).toEqual(price(46));
+    expect(payments.map(({ state }: { state?: string }) => state)).toEqual([undefined, 'failed', undefined]);
+  });
+
+  test('a chargeback is told to the merchant once, and stands in the history', async () => {
+    const { visitor, paidPath, orderId, reference } = await opened();
+    bank.payByCard(reference);
+    await visitor.get(paidPath);
+    bank.chargeBack(reference);
+    await news();
+    await news();
+    const problems = (await queuedEmails(service)).filter(
+      ({ template, facts }) => template === 'paymentProblem' && facts['orderId'] === orderId,
+    );
+    expect(problems).toMatchObject([{ facts: { problem: 'chargeback', amount: '€46.33' } }]);
+    const history = await manage(orderId, 'GET', '/history?resultsPerPage=100');
+    expect(history.body.items.filter(({ kind }: { kind: string }) => kind === 'chargeback')).toMatchObject([
+      { details: { provider: bank.name, amount: 46.33 } },
+    ]);
+    expect((await managementOf(orderId)).refundedAmount).toEqual(price(0));
   });
 
   test('the page of an order that is released is closed first', async () => {

@@ -117,11 +117,18 @@ export function recordFailedCheck(
     where shop_id = ${shopId} and attempt_id = ${attemptId} and check_at is not null`);
 }
 
-/** Lets the worker do something about the live attempt of an order, as soon as the transaction is committed. */
-export function wishForAttempt(tx: Transaction, shopId: string, orderId: string, wish: 'cancel' | 'capture') {
+/** Lets the worker end the live attempt of an order, as soon as the transaction is committed. */
+export function requestCancel(tx: Transaction, shopId: string, orderId: string) {
   return tx.run(sql`
-    update payment_attempt set wish = ${wish}, check_at = ${tx.now}
+    update payment_attempt set wish = 'cancel', check_at = ${tx.now}
     where shop_id = ${shopId} and order_id = ${orderId} and ${isLive}`);
+}
+
+/** Lets the worker take the money that is reserved for an order. Says how many payments that are: one or none. */
+export function requestCapture(tx: Transaction, shopId: string, orderId: string) {
+  return tx.run(sql`
+    update payment_attempt set wish = 'capture', check_at = ${tx.now}, checks = 0
+    where shop_id = ${shopId} and order_id = ${orderId} and state = 'authorized'`);
 }
 
 /** A webhook has named these payments. How many are known. */
@@ -231,6 +238,13 @@ export function updateRefund(
     update order_payment
     set state = ${state}, reference = ${reference}, checks = ${checks}, error = ${error}, check_at = ${checkAt}
     where shop_id = ${shopId} and order_id = ${orderId} and payment_id = ${paymentId}`);
+}
+
+/** Asks the provider again about a refund that was done, on an order that is locked. */
+export function reopenRefund(tx: Transaction, shopId: string, orderId: string, paymentId: string) {
+  return tx.run(sql`
+    update order_payment set state = 'requested', check_at = ${tx.now}
+    where shop_id = ${shopId} and order_id = ${orderId} and payment_id = ${paymentId} and state = 'done'`);
 }
 
 /** What can still be paid back of each payment that came through a provider, the newest first. */

@@ -3,6 +3,7 @@ import { toDecimal } from '../../kernel/money.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { changeOrder } from '../change.ts';
 import { recordHistory } from '../history.ts';
+import { markRefundFailed } from '../manage-queries.ts';
 import { queuePaymentProblem } from '../payment-emails.ts';
 import { lockOrder } from '../queries.ts';
 import { tellOfRefund } from '../refund.ts';
@@ -12,7 +13,7 @@ import { lockRequestedRefund, updateRefund, type ProviderRefund } from './querie
 
 /**
  * Records what has become of a refund at the provider, once. One that failed for good counts as never given: the
- * merchant can refund the amount again, by another way.
+ * merchant can refund the amount again, by another way, and a return that it was for says so.
  */
 export async function settleRefund(
   tx: Transaction,
@@ -31,11 +32,18 @@ export async function settleRefund(
     return;
   }
   await updateRefund(tx, shopId, next, { state, error, checkAt: null });
-  const details = { paymentId, amount: toDecimal(refund.amount, order.currency) };
+  const { returnId } = refund;
+  const details = {
+    paymentId,
+    amount: toDecimal(refund.amount, order.currency),
+    ...(returnId !== null && { returnId }),
+  };
   const also = { also: ['payments'] };
   if (state === 'failed') {
     const refundedAmount = order.refundedAmount - refund.amount;
-    await changeOrder(tx, shopId, order, { refundedAmount }, also);
+    if (returnId !== null) await markRefundFailed(tx, shopId, orderId, returnId);
+    const changed = { also: [...also.also, ...(returnId === null ? [] : ['returns'])] };
+    await changeOrder(tx, shopId, order, { refundedAmount }, changed);
     await recordHistory(tx, shopId, orderId, { appId: null, kind: 'refund failed', details });
     const settings = await shopSettings(tx, shopId);
     const problem = { problem: 'refundFailed', amount: refund.amount } as const;

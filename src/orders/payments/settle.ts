@@ -10,9 +10,11 @@ import { queuePaymentFailed, queuePaymentProblem, queuePaymentReceived } from '.
 import { lockOrder, type ManagedOrder } from '../queries.ts';
 import { recordPayment } from '../record-payment.ts';
 import { refunded } from '../refund.ts';
-import { nextCheck } from './checks.ts';
+import { isSentInFull } from './capture.ts';
+import { delayAfter, nextCheck } from './checks.ts';
 import type { Outcome } from './provider.ts';
-import { lockAttempt, updateAttempt, type Attempt } from './queries.ts';
+import { settleReports } from './settle-reports.ts';
+import { lockAttempt, requestCapture, updateAttempt, type Attempt } from './queries.ts';
 
 /**
  * Brings an order up to what the provider says of one of its attempts, in one transaction with the order locked. Whoever
@@ -34,9 +36,16 @@ export async function settle(
   }
   const next = { ...attemptAfter(attempt, outcome, tx.now), error };
   await updateAttempt(tx, shopId, next, nextCheck(next, tx.now));
-  if (next.state === attempt.state) return;
-  if (next.state === 'paid') await receive(tx, shopId, order, next);
-  else if (next.state === 'failed' || next.state === 'cancelled') await recordEnd(tx, shopId, order, next);
+  const isReserved = next.state === 'authorized' && attempt.state !== 'authorized';
+  // Somebody has marked the order as sent before the money was reserved.
+  if (isReserved && isSentInFull(order)) await requestCapture(tx, shopId, orderId);
+  const isNews = next.state !== attempt.state;
+  if (isNews && next.state === 'paid') await receive(tx, shopId, order, next);
+  if (next.state === 'paid' && (await settleReports(tx, shopId, next, outcome))) {
+    await updateAttempt(tx, shopId, next, new Date(tx.now.getTime() + delayAfter(next.checks)));
+  }
+  if (!isNews) return;
+  if (next.state === 'failed' || next.state === 'cancelled') await recordEnd(tx, shopId, order, next);
 }
 
 /** How far an attempt has come. It never goes back: an answer that says so is older than what is known. */
@@ -59,7 +68,8 @@ export function attemptAfter(attempt: Attempt, { state, captured }: Outcome, now
     ...(isNews && { state, captured: state === 'paid' ? captured : 0, updatedAt: now }),
     // A wish holds until something has come of it.
     wish: isNews || before >= PROGRESS.failed ? null : attempt.wish,
-    checks: isNews ? 0 : attempt.checks + 1,
+    // One that has ended is asked about only when there is news of it.
+    checks: isNews || before >= PROGRESS.failed ? 0 : attempt.checks + 1,
   };
 }
 
@@ -104,11 +114,15 @@ async function recordEnd(
     kind: 'payment failed',
     details: { attemptId, provider, state, amount: toDecimal(amount, currency) },
   });
-  // A page that was closed because the order has another amount now is followed by another one.
+  // A page that was closed because the order has another amount or method now is followed by another one.
   const isDue = attempt.releaseAt !== null && attempt.releaseAt <= tx.now;
-  const canBePaid = payableOf(order) === amount && !isDue;
+  const isCurrent = order.content.payment?.method?.paymentMethodId === attempt.paymentMethodId;
+  const canBePaid = payableOf(order) === amount && isCurrent && !isDue;
   if (!canBePaid) return;
-  await queuePaymentFailed(tx, shopId, order);
   const settings = await shopSettings(tx, shopId);
-  await queuePaymentProblem(tx, shopId, settings, order, { problem: 'failed', amount });
+  // The goods are sent already: the merchant has to see to the money.
+  const isSent = isSentInFull(order);
+  if (!isSent) await queuePaymentFailed(tx, shopId, order);
+  const problem = isSent ? 'captureFailed' : 'failed';
+  await queuePaymentProblem(tx, shopId, settings, order, { problem, amount });
 }

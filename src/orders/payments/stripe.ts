@@ -5,11 +5,13 @@ import {
   CALL_TIMEOUT,
   PaymentRefused,
   type Account,
+  type Chargeback,
   type NewPayment,
   type Outcome,
   type OutcomeState,
   type PaymentProvider,
   type RefundOutcome,
+  type ReportedRefund,
 } from './provider.ts';
 
 /** The version of the API that this file was written for; the client is of the same version. */
@@ -45,11 +47,32 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
 
   const findSession = (reference: string, account: Account) =>
     call(account, (stripe, options) =>
-      stripe.checkout.sessions.retrieve(reference, { expand: ['payment_intent'] }, options),
+      stripe.checkout.sessions.retrieve(
+        reference,
+        { expand: ['payment_intent', 'payment_intent.latest_charge'] },
+        options,
+      ),
     );
 
-  const confirm = async (reference: string, account: Account) =>
-    outcomeOf(await findSession(reference, account));
+  const findRefunds = async (intentId: string, account: Account) => {
+    const { data } = await call(account, (stripe, options) =>
+      stripe.refunds.list({ payment_intent: intentId, limit: 100 }, options),
+    );
+    return data;
+  };
+
+  const confirm = async (reference: string, account: Account): Promise<Outcome> => {
+    const session = await findSession(reference, account);
+    const outcome = outcomeOf(session);
+    if (outcome.state !== 'paid') return outcome;
+    const refunds = (await findRefunds(intentOf(session)!.id, account)).map(reportedRefund);
+    const chargebacks = chargebacksOf(session);
+    return {
+      ...outcome,
+      ...(refunds.length > 0 && { refunds }),
+      ...(chargebacks.length > 0 && { chargebacks }),
+    };
+  };
 
   return {
     fields: {
@@ -115,10 +138,7 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
       const intent = intentOf(await findSession(reference, account));
       if (!intent) throw new PaymentRefused('Stripe: nothing was paid');
       // Stripe forgets idempotency keys after a day, so a refund that was made before is found by what it is marked with.
-      const { data } = await call(account, (stripe, options) =>
-        stripe.refunds.list({ payment_intent: intent.id, limit: 100 }, options),
-      );
-      const made = data.find(({ metadata }) => metadata?.refundId === id);
+      const made = (await findRefunds(intent.id, account)).find(({ metadata }) => metadata?.refundId === id);
       if (made) return refundOutcome(made);
       const params = {
         payment_intent: intent.id,
@@ -132,7 +152,8 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
       );
     },
 
-    async webhook({ headers, body }, { fields }) {
+    async webhook({ headers, body }, account) {
+      const { fields } = account;
       const signature = headers['stripe-signature'];
       if (!fields.webhookSecret || typeof signature !== 'string') return undefined;
       const { webhooks } = await (loading ??= loadClient(address));
@@ -142,10 +163,20 @@ export function createStripeProvider(address: StripeAddress = {}): PaymentProvid
       } catch {
         return undefined;
       }
-      return event.type.startsWith('checkout.session.') ? [(event.data.object as Session).id] : [];
+      const { type, data } = event;
+      if (type.startsWith('checkout.session.')) return [(data.object as Session).id];
+      const { payment_intent: intent } = data.object as Pick<Stripe.Refund, 'payment_intent'>;
+      if (!ABOUT_MONEY_BACK.test(type) || typeof intent !== 'string') return [];
+      const sessions = await call(account, (stripe, options) =>
+        stripe.checkout.sessions.list({ payment_intent: intent, limit: 1 }, options),
+      );
+      return sessions.data.map(({ id }) => id);
     },
   };
 }
+
+/** Refunds, whoever has made them, and disputes. They name the PaymentIntent, and a payment is a session here. */
+const ABOUT_MONEY_BACK = /^(?:refund\.|charge\.refunded$|charge\.refund\.|charge\.dispute\.)/;
 
 /** Loaded with the first payment: it takes memory that a shop without Stripe does not need. */
 async function loadClient(address: StripeAddress): Promise<Stripe> {
@@ -220,6 +251,18 @@ function stateOf(session: Session): OutcomeState {
   // The page is done, so that nobody can pay there any more. Either a bank has refused since (SEPA), or the shopper has
   // still to transfer the money or to pay it at a counter.
   return intent?.status === 'requires_payment_method' ? 'failed' : 'processing';
+}
+
+function reportedRefund(refund: Stripe.Refund): ReportedRefund {
+  const { reference, state } = refundOutcome(refund);
+  const amount = fromStripeAmount(refund.amount, refund.currency.toUpperCase());
+  return { reference, state, amount, id: refund.metadata?.refundId ?? null };
+}
+
+function chargebacksOf(session: Session): Chargeback[] {
+  const charge = intentOf(session)!.latest_charge;
+  if (charge === null || typeof charge !== 'object' || !charge.disputed) return [];
+  return [{ reference: charge.id, amount: fromStripeAmount(charge.amount, charge.currency.toUpperCase()) }];
 }
 
 function refundOutcome({ id, status }: Stripe.Refund): RefundOutcome {

@@ -4,7 +4,7 @@ import type { ImageSizes } from '../../platform/media/images.ts';
 import type { ProductFacts, WithdrawalExclusion } from '../../catalogue/products/facts.ts';
 import { inCurrency, priceIn, pricedTiers, type PricedTier } from '../../catalogue/products/prices.ts';
 import { ORDER_UNIT, selectionOf } from '../../catalogue/products/render.ts';
-import type { BasketDiscount, Settings, TaxClass } from '../../shops/settings/settings.ts';
+import type { BasketDiscount, PaymentMethod, Settings, TaxClass } from '../../shops/settings/settings.ts';
 import type { CouponProblem } from './coupon-problems.ts';
 import type {
   CartCoupon,
@@ -181,12 +181,7 @@ export function contentOf(cart: Selection, settings: Settings, now: Date): Price
       taxes: contentTaxes(totals.shipping.taxes, settings),
     },
     payment: totals.payment && {
-      method: totals.payment.method && {
-        paymentMethodId: totals.payment.method.paymentMethodId,
-        name: named(totals.payment.method, settings),
-        providerName: totals.payment.method.providerLabel ?? totals.payment.method.providerName,
-        additionalData: totals.payment.method.additionalData,
-      },
+      method: totals.payment.method && contentMethod(totals.payment.method, settings),
       name: cart.paymentName,
       transactionId: cart.paymentTransactionId,
       status: cart.paymentStatus,
@@ -331,6 +326,18 @@ function contentTaxes(taxes: readonly ServiceTax[], settings: Settings): Content
 
 function contentTaxClass(taxClass: TaxClass, rate: number, settings: Settings): ContentTaxClass {
   return { taxClassId: taxClass.taxClassId, name: named(taxClass, settings), rate };
+}
+
+export function contentMethod(
+  method: PaymentMethod,
+  settings: Settings,
+): NonNullable<ContentPayment['method']> {
+  return {
+    paymentMethodId: method.paymentMethodId,
+    name: named(method, settings),
+    providerName: method.providerLabel ?? method.providerName,
+    additionalData: method.additionalData,
+  };
 }
 
 /** What has no name is called by its key. */

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type {
   AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
@@ -13,6 +14,12 @@ export interface PasskeySite {
   /** Scheme and host. */
   origin: string;
   name: string;
+}
+
+/** A passkey belongs to the name of a host, so there is none where the pages have an address such as 127.0.0.1 only. */
+export function hasHostName({ origin }: PasskeySite): boolean {
+  const { hostname } = new URL(origin);
+  return isIP(hostname) === 0 && !hostname.startsWith('[');
 }
 
 const hostOf = ({ origin }: PasskeySite) => new URL(origin).hostname;

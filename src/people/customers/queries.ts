@@ -76,3 +76,15 @@ export function updateCustomer(tx: Transaction, shopId: string, customer: Custom
       internal_note = ${customer.internalNote}
     where shop_id = ${shopId} and customer_id = ${customer.customerId}`);
 }
+
+/** The group whose prices the customer gets; null: none. 0: there is no such customer. */
+export function updateCustomerGroup(
+  tx: Transaction,
+  shopId: string,
+  customerId: string,
+  customerGroupId: string | null,
+) {
+  return tx.run(sql`
+    update customer set customer_group_id = ${customerGroupId}
+    where shop_id = ${shopId} and customer_id = ${customerId}`);
+}

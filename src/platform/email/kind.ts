@@ -29,6 +29,8 @@ export interface EmailContext {
   shopName: string;
   /** Where its storefront begins: `https://shop.example/shop/DemoShop`. */
   storefront: string;
+  /** Scheme and host of the service, which the admin is on. */
+  origin: string;
   to: string;
   /** The locale that links must name; undefined: it is the shop's default. */
   locale: string | undefined;

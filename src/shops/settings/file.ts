@@ -70,6 +70,7 @@ function refuse(problems: readonly Problem[], source: Source | undefined): void 
   if (problems.length === 0) return;
   throw new SettingsProblem(
     problems.map((problem) => problemLine(problem, source && lineOf(problem, source))),
+    problems,
   );
 }
 

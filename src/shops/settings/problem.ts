@@ -10,10 +10,13 @@ export interface Problem {
 export class SettingsProblem extends Error {
   override name = 'SettingsProblem';
   readonly problems: readonly string[];
+  /** The same with their places, as far as they have one, for forms that show each beside its field. */
+  readonly places: readonly Problem[];
 
-  constructor(problems: readonly string[]) {
+  constructor(problems: readonly string[], places: readonly Problem[] = []) {
     super(problems.join('\n'));
     this.problems = problems;
+    this.places = places;
   }
 }
 

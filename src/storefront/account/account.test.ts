@@ -4,7 +4,9 @@ import {
   changesNothing,
   givenCart,
   givenDemoShop,
+  givenProduct,
   NOW,
+  on,
   paymentId,
   shippingId,
   statementsOf,
@@ -369,6 +371,34 @@ describe('the cart', () => {
     await service.db.run(
       sql`update product set stock = 1000, version = version + 1 where product_number = 'TE-110'`,
     );
+  });
+
+  test('of a visitor takes over typed texts and agreed prices of the account’s cart', async () => {
+    const board = await givenProduct(shop, {
+      facts: { customisation: { textLength: 10, headline: 'Your engraving', prices: { EUR: 450 } } },
+    });
+    const made = await givenCart(shop, { 'TE-110': 2, 'TE-100': 1 });
+    await on(made, 'POST', '/line-items', { productId: board, quantity: 1, customText: 'Ada' });
+    const [tea, other] = made.body.lineItemContainer.productLineItems as { lineItemId: string }[];
+    await on(made, 'PUT', `/line-items/${tea!.lineItemId}/product-price`, { singleItemPrice: 1.5 });
+    await on(made, 'PUT', `/line-items/${other!.lineItemId}/product-price`, { singleItemPrice: 0 });
+    const { pathname, search } = new URL(made.body.checkoutUrl as string);
+    const phone = browser();
+    await signInAs(service, phone, ADA);
+    await phone.get(pathname + search);
+    await add(visitor, 'TE-110');
+    await visitor.submit('/cart/add', { productId: board, quantity: '1', customText: 'Bo' });
+    await signInAs(service, visitor, ADA);
+    const stored = await service.db.one<{ lines: Record<string, unknown>[] }>(sql`
+      select lines from cart where lines::text like '%"Bo"%' order by changed_at desc, cart_id desc limit 1`);
+    for (const line of stored!.lines) delete line['lineItemId'];
+    expect(stored!.lines).toEqual([
+      { productId: shop.ids['TE-110'], quantity: '3', price: 150 },
+      { productId: board, quantity: '1', customText: 'Bo' },
+      { productId: shop.ids['TE-100'], quantity: '1', price: 0 },
+      { productId: board, quantity: '1', customText: 'Ada' },
+    ]);
+    expect(mainOf(await visitor.get('/cart'))).toContain('€1.50');
   });
 
   test('of the account loses what is not sold any more, and the shopper is told', async () => {

@@ -1,4 +1,5 @@
-import { addLines } from '../../carts/lines.ts';
+import { productIdsOf } from '../../carts/cart.ts';
+import { joinLines } from '../../carts/lines.ts';
 import { loadVisitorCart } from '../../carts/shopping.ts';
 import type { Transaction } from '../../db/database.ts';
 import { secretHash } from '../../kernel/ids.ts';
@@ -38,22 +39,17 @@ export async function joinCart(visit: Visit, accountCartId: string | null): Prom
   }
   const cartId = (await visit.carts.pickUp(visit.shopId, chosen.cart.cartId)) ?? chosen.cart.cartId;
   const { currency } = chosen.cart;
-  const entries = (former?.cart.lines ?? []).map(({ productId, quantity, customText }) => ({
-    productId,
-    quantity: Number(quantity),
-    customText,
-  }));
-  if (entries.length === 0) return { cartId, currency, isPartial: false };
+  if (!former || former.cart.lines.length === 0) return { cartId, currency, isPartial: false };
   let isPartial = false;
   await updateCart(
     visit,
     cartId,
     (cart, context) => {
-      const { lines, refusals } = addLines(cart, entries, context, { mayFail: true });
+      const { lines, refusals } = joinLines(cart, former.cart, context);
       isPartial = refusals.length > 0;
       return { lines };
     },
-    { productIds: entries.map(({ productId }) => productId) },
+    { productIds: productIdsOf(former.cart) },
   );
   return { cartId, currency, isPartial };
 }

@@ -1,10 +1,10 @@
-import { isIP } from 'node:net';
 import { html, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import { browserName } from '../../people/accounts/browser-name.ts';
 import {
   deletePasskey,
   findPasskeys,
+  hasHostName,
   insertPasskey,
   lockPasskey,
   MAX_PASSKEYS,
@@ -32,12 +32,6 @@ const TRIES_PER_HOUR = 60;
 
 /** Milliseconds for which a page that asks for a passkey is valid. */
 const CHALLENGE_LIFETIME = 10 * 60_000;
-
-/** A passkey belongs to the name of a host, so there is none where the pages have an address such as 127.0.0.1 only. */
-function hasHostName({ pageOrigin }: Visit): boolean {
-  const { hostname } = new URL(pageOrigin);
-  return isIP(hostname) === 0 && !hostname.startsWith('[');
-}
 
 const siteOf = (visit: Visit): PasskeySite => ({ origin: visit.pageOrigin, name: shopName(visit) });
 
@@ -113,7 +107,7 @@ export const passkeyScript = { script: PASSKEY_SCRIPT.path };
 
 /** Signs in with a passkey. It is hidden until the script has seen that the browser has passkeys. */
 export async function passkeySignInForm(visit: Visit): Promise<Markup | undefined> {
-  if (!hasHostName(visit)) return undefined;
+  if (!hasHostName(siteOf(visit))) return undefined;
   const words = messages(visit.locale).storefront.account.passkeys;
   const options = await passkeyRequest(siteOf(visit));
   setChallenge(visit, options.challenge);
@@ -144,7 +138,7 @@ function passkeyForm(
 
 /** The passkeys of an account, below its devices. */
 export async function passkeyList(visit: Visit, account: SignedInAccount): Promise<Markup | false> {
-  if (!hasHostName(visit)) return false;
+  if (!hasHostName(siteOf(visit))) return false;
   const words = messages(visit.locale).storefront.account.passkeys;
   const rows = await findPasskeys(visit.db, visit.shopId, account.accountId);
   return html`<h2>${words.title}</h2>

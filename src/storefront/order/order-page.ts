@@ -3,6 +3,7 @@ import { notFound } from '../../http/errors.ts';
 import { html, webAddress, type Markup } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
 import { isId } from '../../kernel/ids.ts';
+import { otherPaymentMethods } from '../../orders/choose-payment.ts';
 import { mayCancel, returnableLines, withdrawableLines } from '../../orders/customer-actions.ts';
 import { documentFile } from '../../orders/documents/file.ts';
 import { findDocument, findDocuments } from '../../orders/documents/queries.ts';
@@ -18,6 +19,7 @@ import { nextSteps } from '../checkout/confirmation.ts';
 import { linesAndTotals, orderParties } from '../checkout/review-step.ts';
 import type { Page } from '../page.ts';
 import type { Pages } from '../pages.ts';
+import { otherMethods } from '../payment/other-methods.ts';
 import { paymentNotice } from '../payment/payment-notice.ts';
 import { moneyText } from '../../http/price-text.ts';
 import { to, type Visit } from '../visit.ts';
@@ -60,10 +62,11 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
   const { db, shopId, locale, settings, origin } = visit;
   const { order } = opened;
   const words = messages(locale).storefront.order;
-  const [documents, returnSteps, payment] = await Promise.all([
+  const [documents, returnSteps, payment, methods] = await Promise.all([
     findDocuments(db, shopId, order.orderId, { limit: MAX_DOCUMENTS, offset: 0, withPdf: false }),
     findReturnSteps(db, shopId, order.orderId),
     paymentState(db, shopId, order),
+    otherPaymentMethods(db, shopId, opened, visit.payments.providers),
   ]);
   const view = toOrder(order, { locale, origin, settings });
   const isUnpaid = payment.outstanding > 0 && !order.paidOn;
@@ -81,7 +84,7 @@ export async function showOrder(visit: Visit, opened: OpenedOrder, problem?: str
         <section class="todo" aria-labelledby="next">
           <h2 id="next">${words.next}</h2>
           ${isUnpaid && (paymentNotice(visit, opened.token, order, payment) ?? nextSteps(visit, view))}
-          ${actions(visit, opened)}
+          ${otherMethods(visit, opened.token, methods)} ${actions(visit, opened)}
         </section>
       </div>
       ${orderParties(visit, view, { hasLinks: false })} ${linesAndTotals(visit, view, order.content)}`,

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { changesNothing, givenDemoShop, NOW, paymentId, type Shop } from '../../../test/carts.ts';
+import {
+  changesNothing,
+  givenDemoShop,
+  NOW,
+  paymentId,
+  queuedEmails,
+  type Shop,
+} from '../../../test/carts.ts';
 import { attemptsOf, buy, BUYER, paymentDeps, workOff } from '../../../test/payments.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { givenVisitor, mainOf, type Visitor } from '../../../test/visitor.ts';
@@ -158,6 +165,109 @@ describe('the demo payment', () => {
     const paymentMethod = await paymentId(shop, 'quickpay');
     expect((await stranger.post('/checkout/delivery', { paymentMethod })).status).toBe(400);
     await open.close();
+  });
+});
+
+describe('another payment method', () => {
+  const methodOf = async (orderId: string) => (await managed(orderId)).paymentData.paymentMethod.name;
+  const releaseOf = async (orderId: string) =>
+    (
+      await service.db.one<{ releaseAt: Date | null }>(
+        sql`select release_at as "releaseAt" from customer_order where order_id = ${orderId}`,
+      )
+    )?.releaseAt;
+  const orderPath = (payPath: string) => payPath.replace('/shop/DemoShop', '').replace(/\/pay$/, '');
+  const payPathOf = async (visitor: Visitor) => {
+    const [path] = /\/shop\/DemoShop\/order\/[\w-]{43}/.exec((await visitor.get('/confirmation')).text)!;
+    return `${path}/pay`;
+  };
+  const choose = async (visitor: Visitor, payPath: string, key: string) =>
+    visitor.post(`${orderPath(payPath)}/payment-method`, { paymentMethod: await paymentId(shop, key) });
+
+  test('by hand is offered where the total stays, and explained on the page and by email', async () => {
+    const { visitor, payPath, orderId } = await buy(shop, shop.ids['BK-100']!, 'quickpay');
+    await answer(visitor, payPath, 'no');
+    const page = await visitor.get(orderPath(payPath));
+    expect(mainOf(page)).toContain(
+      'Pay another way The total stays the same. Payment in advance Use this payment method',
+    );
+    const before = (await queuedEmails(service)).length;
+    const chosen = await choose(visitor, payPath, 'advance');
+    expect([chosen.status, chosen.headers.location]).toEqual([303, `/shop/DemoShop${orderPath(payPath)}`]);
+    const after = await visitor.get(orderPath(payPath));
+    expect(after.text).toContain(
+      'You are now paying by: Payment in advance. We have emailed you the details.',
+    );
+    expect(mainOf(after)).toMatch(/Please transfer €9\.99 .*IBAN: DE/);
+    expect(mainOf(after)).toContain('Pay another way The total stays the same. QuickPay');
+    expect(await methodOf(orderId)).toBe('Payment in advance');
+    expect(await releaseOf(orderId)).toBeNull();
+    const emails = (await queuedEmails(service)).slice(before);
+    expect(emails).toMatchObject([
+      { template: 'paymentInstructions', to: 'ada.lindqvist@mail.example', facts: { orderId } },
+    ]);
+    const { body } = await service.call('GET', `/manage/shops/DemoShop/orders/${orderId}/history`, {
+      token: shop.token,
+    });
+    expect(body.items.find(({ kind }: { kind: string }) => kind === 'payment method changed')).toMatchObject({
+      appId: null,
+      details: { grandTotal: { from: 9.99, to: 9.99 } },
+    });
+  });
+
+  test('of a provider leads to its page, and gets the time that it takes', async () => {
+    const { visitor, orderId } = await buy(shop, shop.ids['BK-100']!, 'advance');
+    const payPath = await payPathOf(visitor);
+    at(3 * 24 * 60);
+    const chosen = await choose(visitor, payPath, 'quickpay');
+    expect(chosen.headers.location).toBe(payPath);
+    expect(await releaseOf(orderId)).toEqual(new Date(day.getTime() + (3 * 24 + 1) * 3_600_000));
+    // Whoever changes his mind while the page is open pays on one page only.
+    const { path } = await openDemoPage(visitor, payPath);
+    await choose(visitor, payPath, 'advance');
+    const before = (await queuedEmails(service)).length;
+    await workOff(paymentDeps(service));
+    expect(await attemptsOf(shop, orderId)).toMatchObject([{ state: 'cancelled', captured: 0 }]);
+    expect(mainOf(await visitor.get(path))).toContain('This payment is finished.');
+    expect((await queuedEmails(service)).length).toBe(before);
+    at(3 * 24 * 60 + 1);
+    await choose(visitor, payPath, 'quickpay');
+    expect(mainOf(await answer(visitor, payPath, 'yes'))).toContain('Your payment has arrived.');
+    expect(mainOf(await visitor.get(orderPath(payPath)))).not.toContain('Pay another way');
+    await changesNothing(service, async () => {
+      expect((await choose(visitor, payPath, 'advance')).status).toBe(303);
+    });
+  });
+
+  test('is refused that costs more, that an app handles, that is on its way, or of an order under way', async () => {
+    const { visitor, payPath, orderId } = await buy(shop, shop.ids['BK-100']!, 'quickpay');
+    await changesNothing(service, async () => {
+      for (const key of ['invoice', 'paylater', 'quickpay']) {
+        const refused = await choose(visitor, payPath, key);
+        expect([refused.status, refused.headers.location]).toEqual([
+          303,
+          `/shop/DemoShop${orderPath(payPath)}`,
+        ]);
+      }
+      await visitor.post(`${orderPath(payPath)}/payment-method`, { paymentMethod: 'x' });
+    });
+    expect((await visitor.get(orderPath(payPath))).text).toContain(
+      'The payment method of this order can no longer be changed here.',
+    );
+    await answer(visitor, payPath, 'later');
+    await changesNothing(service, async () => choose(visitor, payPath, 'advance'));
+    expect(await methodOf(orderId)).toBe('QuickPay');
+  });
+
+  test('is one that the coupon of the order holds with', async () => {
+    const offered = async (coupon: string) => {
+      const { visitor } = await buy(shop, shop.ids['AP-100']!, 'advance', { coupon });
+      const page = mainOf(await visitor.get(orderPath(await payPathOf(visitor))));
+      expect(page).toContain('Coupon');
+      return page.includes('Pay another way The total stays the same. QuickPay');
+    };
+    expect(await offered('AUTUMN15')).toBe(true);
+    expect(await offered('PREPAY2')).toBe(false);
   });
 });
 

@@ -1,6 +1,7 @@
 import { HttpError, notFound } from '../../http/errors.ts';
 import { html, webAddress } from '../../http/html.ts';
 import { messages } from '../../kernel/messages.ts';
+import { choosePaymentMethod } from '../../orders/choose-payment.ts';
 import type { OrderTokens } from '../../orders/order-link.ts';
 import { checkAttempt, startPayment } from '../../orders/payments/calls.ts';
 import { isProviderName, PROVIDER_LABELS } from '../../orders/payments/providers.ts';
@@ -10,6 +11,7 @@ import { findManagedOrder, type ManagedOrder } from '../../orders/queries.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
 import { to, type Visit } from '../visit.ts';
+import { methodName } from './other-methods.ts';
 
 /** Nobody tries so often, and every try calls the provider. */
 const MOST_PAYMENTS_PER_HOUR = 60;
@@ -21,6 +23,31 @@ export function payment(pages: Pages, tokens: OrderTokens): void {
     async (visit, { params }) => {
       const { orderId } = await findOrderOf(visit, tokens, params);
       return redirectToPayment(visit, tokens, orderId);
+    },
+    { perHour: MOST_PAYMENTS_PER_HOUR, hasSecretPath: true },
+  );
+
+  pages.post(
+    '/order/:token/payment-method',
+    async (visit, { params, field }) => {
+      const { db, shopId, payments, locale } = visit;
+      const { orderId } = await findOrderOf(visit, tokens, params);
+      const words = messages(locale).storefront.otherMethods;
+      const orderPage = to(visit, `/order/${params['token']}`);
+      const paymentMethodId = field('paymentMethod').toUpperCase();
+      const { providers } = payments;
+      try {
+        const method = await db.transaction((tx) =>
+          choosePaymentMethod(tx, shopId, orderId, { paymentMethodId, providers }),
+        );
+        return isProviderName(method.providerName)
+          ? await redirectToPayment(visit, tokens, orderId)
+          : new Redirect(orderPage, words.chosen({ method: methodName(visit, method) }));
+      } catch (error) {
+        // The order may have changed since the page was opened.
+        if (error instanceof HttpError && error.status === 409) return new Redirect(orderPage, words.refused);
+        throw error;
+      }
     },
     { perHour: MOST_PAYMENTS_PER_HOUR, hasSecretPath: true },
   );

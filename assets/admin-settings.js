@@ -1,0 +1,103 @@
+// The forms of settings: entries of lists, fields that depend on a choice, colours, previews while one types.
+'use strict';
+
+let added = 0;
+
+document.addEventListener('click', (event) => {
+  const button = event.target.closest('[data-add], [data-move]');
+  if (!button) return;
+  const entry = button.closest('[data-entry]');
+  if (button.dataset.move === 'up')
+    entry.previousElementSibling?.matches('[data-entry]') && entry.previousElementSibling.before(entry);
+  if (button.dataset.move === 'down')
+    entry.nextElementSibling?.matches('[data-entry]') && entry.nextElementSibling.after(entry);
+  if (button.dataset.move) return button.focus();
+  const list = button.closest('[data-entries]');
+  const template = list.querySelector(':scope > template');
+  added += 1;
+  // The mark stands for the place in the list, in the names of all fields of the entry.
+  template.insertAdjacentHTML(
+    'beforebegin',
+    template.innerHTML.replaceAll(list.dataset.entries, `added${added}`),
+  );
+  showFields(list);
+  template.previousElementSibling.querySelector('input:not([type="hidden"]), textarea, select')?.focus();
+});
+
+// An entry that is removed can be brought back until the form is saved.
+document.addEventListener('change', (event) => {
+  if (event.target.matches('[data-remove]')) {
+    event.target.closest('[data-entry]').classList.toggle('removed', event.target.checked);
+  }
+  if (event.target.matches('select')) showFields(document);
+});
+
+// The prices that a kind of delivery has.
+const PRICES = {
+  flat: ['price', 'freeFrom'],
+  weight: ['price', 'pricePerKg', 'freeFrom'],
+  orderValue: ['tiers', 'freeFrom'],
+  pickup: [],
+};
+function showFields(root) {
+  for (const kind of root.querySelectorAll('select[name^="shippingMethods."][name$=".kind"]')) {
+    const prefix = kind.name.slice(0, -'kind'.length);
+    for (const name of ['price', 'pricePerKg', 'tiers', 'freeFrom']) {
+      const field = document.getElementById(`field-${prefix}${name}`);
+      const part = field?.closest('.field, .entries');
+      if (part) part.hidden = !PRICES[kind.value]?.includes(name);
+    }
+  }
+}
+showFields(document);
+
+// A field for a colour gets a swatch that opens the browser's own choice of colours.
+for (const field of document.querySelectorAll(
+  '[name="theme.accent"], [name="theme.background"], [name="theme.text"]',
+)) {
+  const swatch = document.createElement('input');
+  swatch.type = 'color';
+  swatch.className = 'swatch';
+  swatch.disabled = field.disabled;
+  swatch.setAttribute('aria-label', document.querySelector(`label[for="${field.id}"]`).textContent);
+  const follow = () => {
+    const [, short] = /^#([0-9a-f]{3})$/i.exec(field.value) ?? [];
+    const whole = short ? `#${[...short].map((digit) => digit + digit).join('')}` : field.value;
+    if (/^#[0-9a-f]{6}$/i.test(whole)) swatch.value = whole;
+    swatch.classList.toggle('unset', field.value === '');
+  };
+  follow();
+  field.addEventListener('input', follow);
+  swatch.addEventListener('input', () => {
+    field.value = swatch.value;
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  field.parentElement.classList.add('with-swatch');
+  field.after(swatch);
+}
+
+// A preview shows what is typed: the fields are sent into the frame by a form of their own, which saves nothing.
+for (const frame of document.querySelectorAll('iframe[data-preview]')) {
+  const form = document.querySelector('form[data-settings]');
+  let waiting;
+  const send = () => {
+    const copy = document.createElement('form');
+    copy.method = 'post';
+    copy.action = frame.dataset.preview;
+    copy.target = frame.name;
+    copy.hidden = true;
+    for (const [name, value] of new FormData(form)) {
+      const field = document.createElement('textarea');
+      field.name = name;
+      field.value = value;
+      copy.append(field);
+    }
+    document.body.append(copy);
+    copy.submit();
+    copy.remove();
+  };
+  form?.addEventListener('input', () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(send, 350);
+  });
+}

@@ -1,0 +1,160 @@
+import { forbidden, notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { PASSKEY_SCRIPT } from '../../storefront/layout/assets.ts';
+import { buttonForm, choiceField, problemOf } from '../components/form.ts';
+import { momentText } from '../components/format.ts';
+import { isLanguage, LANGUAGES } from '../messages.ts';
+import { PASSWORD_SCRIPT } from '../layout/assets.ts';
+import { Redirect, type AdminPage } from '../page.ts';
+import type { Draft, Pages } from '../pages.ts';
+import { requireTriesLeft } from '../sign-in/tries.ts';
+import { recordInAllShops } from '../users/audit.ts';
+import { hashPassword, isPassword } from '../users/password.ts';
+import { passwordField, requireGoodPassword, typedPassword } from '../users/password-field.ts';
+import {
+  deleteOtherSessions,
+  deleteSession,
+  findSessions,
+  findUser,
+  updateLanguage,
+  updatePassword,
+  type SessionRow,
+} from '../users/queries.ts';
+import type { Visit } from '../visit.ts';
+import { browserText } from './browser-text.ts';
+import { passkeyCard, passkeys } from './passkeys.ts';
+import { totp, totpCard } from './totp.ts';
+
+const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch', fr: 'Français' };
+
+/** What everybody sets for themselves: language, password, second factor, passkeys, and where one is signed in. */
+export function account(pages: Pages): void {
+  pages.get('/account', 'signed in', async (visit) => accountPage(visit));
+
+  pages.post('/account/language', 'signed in', async (visit, form) => {
+    const language = form.field('language');
+    await updateLanguage(visit.db, visit.user.userId, isLanguage(language) ? language : null);
+    return new Redirect('/admin/account');
+  });
+
+  // The current password is asked for here, so the page does not ask for it once more.
+  pages.form('/account/password', 'signed in', {
+    show: async (visit, _request, draft) => passwordPage(visit, draft),
+    save: async (visit, form) => {
+      const { userId, email, sessionId } = visit.user;
+      const user = await findUser(visit.db, userId);
+      await requireTriesLeft(visit, form, visit.user);
+      const isRight = await isPassword(typedPassword(form), user?.passwordHash ?? null);
+      if (!isRight) throw forbidden(visit.words.account.wrongPassword);
+      const password = typedPassword(form, 'newPassword');
+      requireGoodPassword(password, email, visit.words);
+      const hash = await hashPassword(password);
+      await visit.db.transaction(async (tx) => {
+        await updatePassword(tx, userId, hash);
+        await deleteOtherSessions(tx, userId, sessionId);
+        await recordInAllShops(tx, visit.user, '/admin/account/password');
+      });
+      return new Redirect('/admin/account', visit.words.account.passwordChanged);
+    },
+  });
+
+  pages.post('/account/sessions/:sessionId/end', 'signed in', async (visit, form) => {
+    const sessionId = form.params['sessionId']!;
+    const ended = isId(sessionId) ? await deleteSession(visit.db, visit.user.userId, sessionId) : 0;
+    if (ended === 0) throw notFound();
+    return new Redirect('/admin/account', visit.words.account.sessionEnded);
+  });
+
+  pages.post('/account/sessions/end-others', 'signed in', async (visit) => {
+    await deleteOtherSessions(visit.db, visit.user.userId, visit.user.sessionId);
+    return new Redirect('/admin/account', visit.words.account.othersEnded);
+  });
+
+  totp(pages);
+  passkeys(pages);
+}
+
+async function accountPage(visit: Visit<'signed in'>): Promise<AdminPage> {
+  const words = visit.words.account;
+  const [user, sessions, passkeyPart, totpPart] = await Promise.all([
+    findUser(visit.db, visit.user.userId),
+    findSessions(visit.db, visit.user.userId),
+    passkeyCard(visit),
+    totpCard(visit),
+  ]);
+  return {
+    title: words.title,
+    scripts: [PASSKEY_SCRIPT],
+    actions: buttonForm({ action: '/admin/sign-out', text: visit.words.layout.signOut }),
+    main: html`<div class="stack">
+      <section class="card">
+        <h2>${visit.user.email}</h2>
+        <form method="post" action="/admin/account/language" class="line-form">
+          ${choiceField({
+            name: 'language',
+            label: words.adminLanguage,
+            value: visit.user.language,
+            empty: words.languageOfBrowser,
+            choices: LANGUAGES.map((value) => ({ value, text: LANGUAGE_NAMES[value] })),
+          })}
+          <button>${visit.words.form.save}</button>
+        </form>
+      </section>
+      ${
+        user?.passwordHash != null &&
+        html`<section class="card">
+          <h2>${words.password}</h2>
+          <p class="quiet">${words.passwordHint}</p>
+          <p><a class="button" href="/admin/account/password">${words.changePassword}</a></p>
+        </section>`
+      }
+      ${totpPart} ${passkeyPart} ${sessionCard(visit, sessions)}
+    </div>`,
+  };
+}
+
+function passwordPage(visit: Visit<'signed in'>, draft?: Draft): AdminPage {
+  const words = visit.words.account;
+  return {
+    title: words.changePassword,
+    trail: [{ href: '/admin/account', text: words.title }],
+    scripts: [PASSWORD_SCRIPT],
+    main: html`<form method="post" class="card narrow">
+      ${problemOf(draft)}
+      <input type="hidden" name="email" value="${visit.user.email}" autocomplete="username" />
+      ${passwordField(visit.words, { name: 'password', label: words.currentPassword, autocomplete: 'current-password' })}
+      ${passwordField(visit.words, { name: 'newPassword', label: words.newPassword, autocomplete: 'new-password' })}
+      <p class="quiet">${words.passwordEndsSessions}</p>
+      <button class="main">${words.changePassword}</button>
+    </form>`,
+  };
+}
+
+function sessionCard(visit: Visit<'signed in'>, sessions: readonly SessionRow[]): Markup {
+  const words = visit.words.account;
+  return html`<section class="card">
+    <h2>${words.sessions}</h2>
+    <p class="quiet">${words.sessionsHint}</p>
+    <ul class="things">
+      ${sessions.map(({ sessionId, createdAt, seenAt, ...browser }) => {
+        const name = browserText(visit.words, browser);
+        const isThis = sessionId === visit.user.sessionId;
+        return html`<li>
+          <div>
+            <strong>${name}</strong> ${isThis && html`<span class="chip good">${words.thisBrowser}</span>`}
+            <p class="quiet">
+              ${words.lastSeen} ${momentText(seenAt, visit.language)}, ${words.signedInAt}
+              ${momentText(createdAt, visit.language)}
+            </p>
+          </div>
+          ${!isThis && buttonForm({ action: `/admin/account/sessions/${sessionId}/end`, text: words.endSession })}
+        </li>`;
+      })}
+    </ul>
+    ${
+      sessions.length > 1 &&
+      buttonForm({ action: '/admin/account/sessions/end-others', text: words.endOthers, kind: 'danger' })
+    }
+  </section>`;
+}

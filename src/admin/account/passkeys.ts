@@ -1,0 +1,177 @@
+import { badRequest } from '../../http/errors.ts';
+import type { Transaction } from '../../db/database.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { browserName } from '../../people/accounts/browser-name.ts';
+import {
+  hasHostName,
+  MAX_PASSKEYS,
+  namedCredential,
+  passkeyCreation,
+  passkeyRequest,
+  verifiedCounter,
+  verifiedPasskey,
+  type PasskeyRow,
+  type PasskeySite,
+} from '../../people/accounts/passkeys.ts';
+import { buttonForm } from '../components/form.ts';
+import { dayText } from '../components/format.ts';
+import { Redirect } from '../page.ts';
+import type { FormRequest, Pages } from '../pages.ts';
+import { openState, sealState } from '../sealed-state.ts';
+import { recordInAllShops } from '../users/audit.ts';
+import type { User } from '../users/queries.ts';
+import type { Visit } from '../visit.ts';
+import { browserText } from './browser-text.ts';
+import { deletePasskey, findPasskeys, insertPasskey, lockPasskey, updatePasskey } from './passkey-queries.ts';
+
+type AnyVisit = Visit<'anybody'>;
+
+const siteOf = ({ origin }: AnyVisit): PasskeySite => ({ origin, name: 'Kontor' });
+
+interface Challenge {
+  challenge: string;
+}
+
+/** The passkeys of a person, on the page of the account. */
+export function passkeys(pages: Pages): void {
+  pages.post(
+    '/account/passkeys',
+    'signed in',
+    async (visit, form) => {
+      const words = visit.words.account;
+      const asked = openState<Challenge>(visit.key, 'passkey challenge', visit.db.now, form.field('state'));
+      const passkey =
+        asked && (await verifiedPasskey(siteOf(visit), asked.state.challenge, form.field('credential')));
+      if (!passkey) throw badRequest(words.passkeyFailed);
+      await visit.db.transaction(async (tx) => {
+        const isSaved = await insertPasskey(tx, visit.user.userId, {
+          ...passkey,
+          ...browserName(form.userAgent),
+        });
+        if (!isSaved) throw badRequest(words.passkeyFailed);
+        await recordInAllShops(tx, visit.user, '/admin/account/passkeys');
+      });
+      return new Redirect('/admin/account', words.passkeyAdded);
+    },
+    { asksAgain: true },
+  );
+
+  pages.post(
+    '/account/passkeys/delete',
+    'signed in',
+    async (visit, form) => {
+      await visit.db.transaction(async (tx) => {
+        await deletePasskey(tx, visit.user.userId, form.field('credential'));
+        await recordInAllShops(tx, visit.user, '/admin/account/passkeys/delete');
+      });
+      return new Redirect('/admin/account', visit.words.account.passkeyDeleted);
+    },
+    { asksAgain: true },
+  );
+}
+
+/**
+ * The person whose passkey has answered the challenge of the form; undefined: it is no passkey that is known here, or
+ * the answer is too old or was used before. A passkey needs no second factor, because its device has asked for a
+ * fingerprint or a PIN.
+ */
+export async function takePasskey(
+  tx: Transaction,
+  visit: AnyVisit,
+  form: FormRequest,
+): Promise<Pick<User, 'userId' | 'email'> | undefined> {
+  const text = form.field('credential');
+  const asked = openState<Challenge>(visit.key, 'passkey challenge', tx.now, form.field('state'));
+  const credentialId = namedCredential(text);
+  if (!asked || credentialId === undefined) return undefined;
+  const passkey = await lockPasskey(tx, credentialId);
+  // What was asked for before the last use may have been answered by it.
+  if (!passkey || (passkey.usedAt && passkey.usedAt.getTime() >= asked.at)) return undefined;
+  const counter = await verifiedCounter(siteOf(visit), asked.state.challenge, text, passkey);
+  if (counter === undefined) return undefined;
+  await updatePasskey(tx, credentialId, counter);
+  return passkey;
+}
+
+/** Asks for any passkey that the browser has. It is hidden until the script has seen that the browser knows passkeys. */
+export async function passkeyRequestForm(
+  visit: AnyVisit,
+  action: string,
+  target: string,
+): Promise<Markup | false> {
+  if (!hasHostName(siteOf(visit))) return false;
+  const options = await passkeyRequest(siteOf(visit));
+  return passkeyForm(visit, 'get', options, { action, target, label: visit.words.signIn.withPasskey });
+}
+
+function passkeyForm(
+  visit: AnyVisit,
+  kind: 'create' | 'get',
+  options: { challenge: string },
+  { action, target, label }: { action: string; target?: string; label: string },
+): Markup {
+  const state = sealState(visit.key, 'passkey challenge', visit.db.now, { challenge: options.challenge });
+  return html`<form
+    method="post"
+    action="${action}"
+    class="passkey"
+    data-passkey="${kind}"
+    data-options="${JSON.stringify(options)}"
+    hidden
+  >
+    <input type="hidden" name="credential" />
+    <input type="hidden" name="state" value="${state}" />
+    ${target !== undefined && html`<input type="hidden" name="to" value="${target}" />`}
+    <p class="error problem" role="alert" hidden>${visit.words.account.passkeyFailed}</p>
+    <button>${label}</button>
+  </form>`;
+}
+
+export async function passkeyCard(visit: Visit<'signed in'>): Promise<Markup | false> {
+  const site = siteOf(visit);
+  if (!hasHostName(site)) return false;
+  const words = visit.words.account;
+  const { userId, email } = visit.user;
+  const rows = await findPasskeys(visit.db, userId);
+  const creation = await passkeyCreation(site, { accountId: userId, email }, rows);
+  return html`<section class="card">
+    <h2>${words.passkeys}</h2>
+    <p class="quiet">${words.passkeysHint}</p>
+    ${
+      rows.length > 0 &&
+      html`<ul class="things">
+        ${rows.map((row) => passkeyLine(visit, row))}
+      </ul>`
+    }
+    ${
+      rows.length < MAX_PASSKEYS
+        ? passkeyForm(visit, 'create', creation, {
+            action: '/admin/account/passkeys',
+            label: words.addPasskey,
+          })
+        : html`<p>${words.passkeysFull({ most: MAX_PASSKEYS })}</p>`
+    }
+  </section>`;
+}
+
+function passkeyLine(visit: Visit<'signed in'>, { credentialId, createdAt, usedAt, ...browser }: PasskeyRow) {
+  const { words, language } = visit;
+  return html`<li>
+    <div>
+      <strong>${browserText(words, browser)}</strong>
+      <p class="quiet">
+        ${words.account.since}
+        ${dayText(createdAt, language)}${
+          usedAt && html`, ${words.account.lastUsed} ${dayText(usedAt, language)}`
+        }
+      </p>
+    </div>
+    ${buttonForm({
+      action: '/admin/account/passkeys/delete',
+      fields: { credential: credentialId },
+      text: words.form.delete,
+      kind: 'danger',
+      confirm: words.account.deletePasskeyQuestion,
+    })}
+  </li>`;
+}

@@ -1,0 +1,72 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { secretHash } from '../../kernel/ids.ts';
+import { seal, unseal } from '../../shops/apps/sealing.ts';
+import { matchingStep, newRecoveryCode, toRecoveryCode } from './totp-code.ts';
+
+const PURPOSE = 'kontor authenticator secrets';
+const RECOVERY_CODES = 10;
+
+/**
+ * Whether this is a code of the person's authenticator app, or a recovery code. Each works once: the row of the person
+ * is locked, so that two forms at the same moment can't use the same code.
+ */
+export async function takeCode(
+  tx: Transaction,
+  key: Buffer,
+  userId: string,
+  typed: string,
+): Promise<boolean> {
+  const user = await tx.one<{ sealed: Buffer | null; step: number | null }>(sql`
+    select totp_sealed as sealed, totp_step as step from admin_user where user_id = ${userId} for update`);
+  if (!user?.sealed) return false;
+  const recoveryCode = toRecoveryCode(typed);
+  if (recoveryCode !== undefined) {
+    const deleted = await tx.run(sql`
+      delete from admin_recovery_code where user_id = ${userId} and code_hash = ${secretHash(recoveryCode)}`);
+    return deleted > 0;
+  }
+  const step = matchingStep(
+    unseal(key, user.sealed, PURPOSE),
+    typed.replaceAll(/\s/g, ''),
+    tx.now,
+    user.step,
+  );
+  if (step === undefined) return false;
+  await tx.run(sql`update admin_user set totp_step = ${step} where user_id = ${userId}`);
+  return true;
+}
+
+/** With the step of the code that proved it. Returns the recovery codes, which are shown this once. */
+export async function setTotp(
+  tx: Transaction,
+  key: Buffer,
+  userId: string,
+  { secret, step }: { secret: string; step: number },
+): Promise<string[]> {
+  await tx.run(sql`
+    update admin_user set totp_sealed = ${seal(key, secret, PURPOSE)}, totp_step = ${step}
+    where user_id = ${userId}`);
+  return replaceRecoveryCodes(tx, userId);
+}
+
+export async function replaceRecoveryCodes(tx: Transaction, userId: string): Promise<string[]> {
+  const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
+  await tx.run(sql`delete from admin_recovery_code where user_id = ${userId}`);
+  await tx.run(sql`
+    insert into admin_recovery_code (user_id, code_hash)
+    select ${userId}::uuid, code_hash from unnest(${codes.map(secretHash)}::bytea[]) as code_hash`);
+  return codes;
+}
+
+export async function deleteTotp(tx: Transaction, userId: string): Promise<void> {
+  await tx.run(sql`
+    update admin_user set totp_sealed = null, totp_step = null where user_id = ${userId}`);
+  await tx.run(sql`delete from admin_recovery_code where user_id = ${userId}`);
+}
+
+export async function countRecoveryCodes(db: Queries, userId: string): Promise<number> {
+  const row = await db.one<{ count: number }>(sql`
+    select count(*) as count from admin_recovery_code where user_id = ${userId}`);
+  return row!.count;
+}

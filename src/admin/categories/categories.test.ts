@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { startDemo } from '../../../test/demo.ts';
+import type { Service } from '../../../test/service.ts';
+import { findTree, type TreeRow } from './queries.ts';
+
+let service: Service;
+let merchant: Merchant;
+beforeAll(async () => {
+  service = await startDemo();
+  merchant = await givenMerchant(service, 'catalogue');
+});
+afterAll(() => service.close());
+
+const rowOf = async (isWanted: (row: TreeRow) => boolean) =>
+  (await findTree(service.db, 'DemoShop')).find(isWanted)!;
+const root = () => rowOf(({ parentId }) => parentId === null);
+const childrenOf = async (parentId: string) =>
+  (await findTree(service.db, 'DemoShop'))
+    .filter((row) => row.parentId === parentId)
+    .map(({ alias }) => alias);
+const valueIn = (text: string, name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1];
+
+test('a category is added where it is wanted, and moved by steps and by dropping', async () => {
+  const { categoryId: rootId } = await root();
+  const before = await childrenOf(rootId);
+  const added = await merchant.post(`/categories/${rootId}/add`, { name: 'Ink' });
+  expect(added.status).toBe(303);
+  expect(await childrenOf(rootId)).toEqual([...before, 'Ink']);
+  const { categoryId } = await rowOf(({ alias }) => alias === 'Ink');
+
+  await merchant.post(`/categories/${categoryId}/move`, { direction: 'up' });
+  expect((await childrenOf(rootId)).at(-2)).toBe('Ink');
+  await merchant.post(`/categories/${categoryId}/move`, { direction: 'in' });
+  const { parentId } = await rowOf(({ alias }) => alias === 'Ink');
+  expect(parentId).not.toBe(rootId);
+  await merchant.post(`/categories/${categoryId}/move`, { parentId: rootId, position: '0' });
+  expect((await childrenOf(rootId))[0]).toBe('Ink');
+  const wrong = await merchant.post(`/categories/${rootId}/move`, { direction: 'up' });
+  expect(wrong.status).toBe(404);
+});
+
+test('texts of all languages are saved, and a shortcoming is told without losing them', async () => {
+  const { categoryId } = await rowOf(({ alias }) => alias === 'Ink');
+  const path = `/categories/${categoryId}`;
+  const { text } = await merchant.get(path);
+  const fields = {
+    version: valueIn(text, 'version')!,
+    'name.en_GB': 'Paper and ink',
+    'name.de_DE': 'Papier und Tinte',
+    'description.de_DE': '<p>Für Briefe</p>',
+    alias: 'paper',
+    visible: 'yes',
+  };
+  const taken = await merchant.post(path, {
+    ...fields,
+    alias: (await childrenOf((await root()).categoryId))[1]!,
+  });
+  expect(taken.status).toBe(409);
+  expect(taken.text).toContain('This alias is taken');
+  expect(taken.text).toContain('value="Papier und Tinte"');
+
+  expect((await merchant.post(path, fields)).status).toBe(303);
+  const { body } = await service.call('GET', `/DemoShop/categories/${categoryId}?locale=de_DE`, {
+    token: 'demo-all',
+  });
+  expect(body).toMatchObject({
+    name: 'Papier und Tinte',
+    description: '<p>Für Briefe</p>',
+    alias: 'paper',
+    visible: true,
+    visibleInNavigation: false,
+  });
+  expect((await merchant.post(path, fields)).status).toBe(409);
+});
+
+test('products are added by their number and taken out again', async () => {
+  const { categoryId } = await rowOf(({ alias }) => alias === 'paper');
+  const path = `/categories/${categoryId}`;
+  await merchant.post(`${path}/products`, { number: 'te-100' });
+  const { text } = await merchant.get(path);
+  const productId = /products\/([0-9A-F-]{36})\/delete/.exec(text)![1]!;
+  expect(text).toContain('TE-100');
+  await merchant.post(`${path}/products/${productId}/delete`, { number: 'TE-100' });
+  expect((await merchant.get(path)).text).toContain('No products yet.');
+  await merchant.post(`${path}/products`, { number: 'nothing' });
+});
+
+test('a deleted category is gone, and its products stay', async () => {
+  const { categoryId } = await rowOf(({ alias }) => alias === 'paper');
+  expect((await merchant.post(`/categories/${categoryId}/delete`)).status).toBe(303);
+  expect((await merchant.get(`/categories/${categoryId}`)).status).toBe(404);
+  const { categoryId: rootId } = await root();
+  expect((await merchant.post(`/categories/${rootId}/delete`)).status).toBe(409);
+});
+
+test('whoever may only read sees the tree and no buttons', async () => {
+  const accountant = await givenMerchant(service, 'accountant');
+  const { status, text } = await accountant.get('/categories');
+  expect(status).toBe(200);
+  expect(text).not.toContain('/move"');
+});

@@ -1,0 +1,254 @@
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { textIn, type Localised } from '../../http/locale.ts';
+import { isId } from '../../kernel/ids.ts';
+import { buttonForm, longTextField, problemOf, textField, tickField } from '../components/form.ts';
+import { chip } from '../components/format.ts';
+import { languageName } from '../components/language-name.ts';
+import { requireUnchanged, versionField } from '../components/version.ts';
+import { Redirect, type AdminPage } from '../page.ts';
+import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import {
+  findAssignedProducts,
+  findCategoryTexts,
+  findProductByTypedNumber,
+  PRODUCTS_PER_PAGE,
+  type AssignedProduct,
+  type CategoryTexts,
+} from './queries.ts';
+
+/** The part of the API's category that the form changes. */
+interface ShownCategory {
+  categoryId: string;
+  alias: string;
+  visible: boolean;
+  visibleInNavigation: boolean;
+  specialOffer: boolean;
+  facetedSearchShowFacetsOnCategory: boolean;
+  parent: object | null;
+  sfUrl: string;
+}
+
+const FLAGS = [
+  'visible',
+  'visibleInNavigation',
+  'specialOffer',
+  'facetedSearchShowFacetsOnCategory',
+] as const;
+
+const TEXTS = ['name', 'pageTitle', 'navigationCaption', 'description'] as const;
+
+/** A category: its texts in all languages, where it is shown, and its products. */
+export function categoryPages(pages: ShopPages): void {
+  pages.form(
+    '/categories/:categoryId',
+    { read: 'products_read', write: 'products_write' },
+    { show: showCategory, save: saveCategory },
+  );
+
+  pages.post('/categories/:categoryId/delete', 'products_write', async (visit, form) => {
+    const { categoryId } = await readCategory(visit, form);
+    await visit.call('DELETE', `/rs/categories/${categoryId}`);
+    return new Redirect(to(visit, '/categories'), visit.words.categories.deleted);
+  });
+
+  pages.post('/categories/:categoryId/products', 'products_write', async (visit, form) => {
+    const { categoryId } = await readCategory(visit, form);
+    const number = form.field('number');
+    const product = await findProductByTypedNumber(visit.db, visit.shopId, number);
+    if (!product)
+      return new Redirect(pathOf(visit, categoryId), visit.words.categories.noSuchProduct({ number }));
+    await assign(visit, 'POST', categoryId, product.productId);
+    return new Redirect(pathOf(visit, categoryId), visit.words.categories.assigned({ number }));
+  });
+
+  pages.post('/categories/:categoryId/products/:productId/delete', 'products_write', async (visit, form) => {
+    const { categoryId } = await readCategory(visit, form);
+    await assign(visit, 'DELETE', categoryId, form.params['productId']!);
+    return new Redirect(pathOf(visit, categoryId), {
+      text: visit.words.categories.unassigned,
+      undo: { action: `${pathOf(visit, categoryId)}/products`, fields: { number: form.field('number') } },
+    });
+  });
+}
+
+const pathOf = (visit: ShopVisit, categoryId: string) => to(visit, `/categories/${categoryId}`);
+
+async function readCategory(visit: ShopVisit, { params }: PageRequest): Promise<ShownCategory> {
+  const categoryId = params['categoryId']!;
+  if (!isId(categoryId)) throw notFound();
+  const query = { locale: visit.locale, includeInvisible: 'true' };
+  return visit.call<ShownCategory>('GET', `/rs/categories/${categoryId}`, { query });
+}
+
+const assign = (visit: ShopVisit, method: 'POST' | 'DELETE', categoryId: string, productId: string) =>
+  method === 'POST'
+    ? visit.call('POST', '/rs/product-category-assignments', { body: { categoryId, productId } })
+    : visit.call('DELETE', '/rs/product-category-assignments', { query: { categoryId, productId } });
+
+/** What the form is made from: the state that nobody else may have changed when it is saved. */
+async function loadForm(visit: ShopVisit, request: PageRequest) {
+  const category = await readCategory(visit, request);
+  const texts = await findCategoryTexts(visit.db, visit.shopId, category.categoryId);
+  if (!texts) throw notFound();
+  const flags = Object.fromEntries(FLAGS.map((name) => [name, category[name]]));
+  return { category, texts, version: { alias: category.alias, ...flags, texts } };
+}
+
+async function showCategory(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
+  const words = visit.words.categories;
+  const { category, texts, version } = await loadForm(visit, request);
+  const page = Math.max(1, Math.trunc(Number(request.query('page') ?? 1)) || 1);
+  const offset = (Math.min(page, 2_000) - 1) * PRODUCTS_PER_PAGE;
+  const { db, shopId, locale, settings } = visit;
+  const products = await findAssignedProducts(db, shopId, category.categoryId, locale, offset);
+  const mayWrite = visit.may('products_write');
+  return {
+    title: textIn(texts.name, locale, settings.defaultLocale) ?? category.alias,
+    menu: 'categories',
+    trail: [{ href: to(visit, '/categories'), text: visit.words.layout.menuEntries.categories }],
+    actions: html`<a
+        class="button"
+        href="${storefrontPath(visit, category.alias)}"
+        target="_blank"
+        rel="noopener"
+        >${visit.words.layout.storefront}</a
+      >
+      ${
+        mayWrite &&
+        category.parent !== null &&
+        buttonForm({
+          action: `${pathOf(visit, category.categoryId)}/delete`,
+          text: visit.words.form.delete,
+          kind: 'danger',
+          confirm: words.confirmDelete,
+        })
+      }`,
+    main: html`<div class="sides">
+      <form method="post" class="card">
+        ${problemOf(draft)} ${versionField(version)} ${languageColumns(visit, texts, draft)}
+        ${textField({ name: 'alias', label: words.alias, hint: words.aliasHint, value: category.alias, isRequired: true, isDisabled: category.parent === null, draft })}
+        ${FLAGS.map((name) => tickField({ name, label: words.flags[name], value: category[name], draft }))}
+        ${mayWrite && html`<button class="main">${visit.words.form.save}</button>`}
+      </form>
+      ${productCard(visit, category.categoryId, products, page)}
+    </div>`,
+  };
+}
+
+/** The texts of every language side by side. */
+function languageColumns(
+  { settings, language, words }: ShopVisit,
+  texts: CategoryTexts,
+  draft?: Draft,
+): Markup {
+  const { locales, defaultLocale } = settings;
+  const ordered = [defaultLocale, ...locales.filter((locale) => locale !== defaultLocale)];
+  return html`<div class="row">
+    ${ordered.map(
+      (locale) =>
+        html`<fieldset class="stack">
+          <legend>${languageName(locale, language, locales)}</legend>
+          ${TEXTS.map((name) => {
+            const field = {
+              name: `${name}.${locale}`,
+              label: words.categories.texts[name],
+              value: texts[name][locale],
+              draft,
+            };
+            return name === 'description'
+              ? longTextField({ ...field, rows: 5, hint: words.categories.markupHint })
+              : textField({
+                  ...field,
+                  maxLength: 255,
+                  isRequired: name === 'name' && locale === defaultLocale,
+                });
+          })}
+        </fieldset>`,
+    )}
+  </div>`;
+}
+
+async function saveCategory(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
+  const { category, texts, version } = await loadForm(visit, form);
+  requireUnchanged(form, version, visit.words);
+  const { categoryId } = category;
+  const flags = Object.fromEntries(FLAGS.map((name) => [name, form.field(name) === 'yes']));
+  const alias = category.parent === null ? category.alias : form.field('alias');
+  for (const locale of visit.settings.locales) {
+    const typed = Object.fromEntries(TEXTS.map((name) => [name, form.field(`${name}.${locale}`)]));
+    const isFirst = locale === visit.settings.locales[0];
+    if (!isFirst && TEXTS.every((name) => typed[name] === (texts[name][locale] ?? ''))) continue;
+    await visit.call('PUT', `/rs/categories/${categoryId}`, {
+      query: { locale },
+      body: { categoryId, alias, ...flags, ...typed },
+    });
+  }
+  return new Redirect(pathOf(visit, categoryId), visit.words.form.saved);
+}
+
+function storefrontPath({ storefront }: ShopVisit, alias: string): string {
+  return `${storefront}/Categories/${encodeURIComponent(alias)}`;
+}
+
+function productCard(
+  visit: ShopVisit,
+  categoryId: string,
+  found: readonly AssignedProduct[],
+  page: number,
+): Markup {
+  const words = visit.words.categories;
+  const products = found.slice(0, PRODUCTS_PER_PAGE);
+  const path = pathOf(visit, categoryId);
+  const mayWrite = visit.may('products_write');
+  return html`<section class="card" aria-labelledby="products">
+    <h2 id="products">${visit.words.layout.menuEntries.products}</h2>
+    ${
+      mayWrite &&
+      html`<form class="filters" method="post" action="${path}/products">
+        <label class="hidden" for="assign">${words.number}</label>
+        <input id="assign" name="number" placeholder="${words.number}" maxlength="100" required />
+        <button>${visit.words.form.add}</button>
+      </form>`
+    }
+    ${products.length === 0 && html`<p class="quiet">${words.noProducts}</p>`}
+    <table>
+      <tbody>
+        ${products.map((product) => productRow(visit, path, product, mayWrite))}
+      </tbody>
+    </table>
+    <div class="actions">
+      ${page > 1 && html`<a class="button" href="?page=${page - 1}">${visit.words.list.previous}</a>`}
+      ${found.length > products.length && html`<a class="button" href="?page=${page + 1}">${visit.words.list.next}</a>`}
+    </div>
+  </section>`;
+}
+
+function productRow(
+  visit: ShopVisit,
+  path: string,
+  { productId, productNumber, name, visible }: AssignedProduct,
+  mayWrite: boolean,
+): Markup {
+  const shown = nameIn(visit, name) ?? productNumber;
+  return html`<tr>
+    <td>
+      <a href="${to(visit, `/products/${productId}`)}">${shown}</a>
+      <span class="quiet">${productNumber}</span> ${!visible && chip(visit.words.categories.hidden)}
+    </td>
+    <td class="number">
+      ${
+        mayWrite &&
+        html`<form method="post" action="${path}/products/${productId}/delete">
+          <input type="hidden" name="number" value="${productNumber}" />
+          <button class="link" aria-label="${visit.words.categories.unassign({ name: shown })}">×</button>
+        </form>`
+      }
+    </td>
+  </tr>`;
+}
+
+function nameIn({ locale, settings }: ShopVisit, name: Localised | null): string | null {
+  return name && textIn(name, locale, settings.defaultLocale);
+}

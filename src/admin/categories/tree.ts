@@ -1,0 +1,69 @@
+import type { TreeRow } from './queries.ts';
+
+export interface TreeNode extends TreeRow {
+  children: readonly TreeNode[];
+}
+
+/** The roots of the tree; usually there is one. */
+export function treeOf(rows: readonly TreeRow[], parentId: string | null = null): readonly TreeNode[] {
+  const childrenOf = new Map<string | null, TreeRow[]>();
+  for (const row of rows) {
+    const siblings = childrenOf.get(row.parentId);
+    if (siblings) siblings.push(row);
+    else childrenOf.set(row.parentId, [row]);
+  }
+  const build = (id: string | null): readonly TreeNode[] =>
+    (childrenOf.get(id) ?? []).map((row) => ({ ...row, children: build(row.categoryId) }));
+  return build(parentId);
+}
+
+export type Direction = 'up' | 'down' | 'in' | 'out';
+
+export function isDirection(text: string): text is Direction {
+  return ['up', 'down', 'in', 'out'].includes(text);
+}
+
+export interface Place {
+  parentId: string;
+  /** How many of the categories there come before it. */
+  position: number;
+}
+
+/** Where a category is; undefined: there is no such category, or it is the root. */
+export function placeOf(rows: readonly TreeRow[], categoryId: string): Place | undefined {
+  const parentId = rows.find((row) => row.categoryId === categoryId)?.parentId;
+  if (parentId == null) return undefined;
+  const siblings = rows.filter((row) => row.parentId === parentId);
+  return { parentId, position: siblings.findIndex((row) => row.categoryId === categoryId) };
+}
+
+/**
+ * Where a category comes by one step: up or down among its neighbours, in below the neighbour before it, out behind the
+ * category that it is below. undefined: there is no such step.
+ */
+export function stepTo(
+  rows: readonly TreeRow[],
+  categoryId: string,
+  direction: Direction,
+): Place | undefined {
+  const place = placeOf(rows, categoryId);
+  if (!place) return undefined;
+  const { parentId, position } = place;
+  const siblings = rows.filter((row) => row.parentId === parentId);
+  switch (direction) {
+    case 'up':
+      return position === 0 ? undefined : { parentId, position: position - 1 };
+    case 'down':
+      return position === siblings.length - 1 ? undefined : { parentId, position: position + 1 };
+    case 'in': {
+      const before = siblings[position - 1];
+      if (!before) return undefined;
+      const children = rows.filter((row) => row.parentId === before.categoryId).length;
+      return { parentId: before.categoryId, position: children };
+    }
+    case 'out': {
+      const parent = placeOf(rows, parentId);
+      return parent && { parentId: parent.parentId, position: parent.position + 1 };
+    }
+  }
+}

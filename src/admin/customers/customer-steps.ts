@@ -1,0 +1,20 @@
+import type { Customer } from '../../people/customers/schema.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { nameOf } from './names.ts';
+
+export const listStep = (visit: ShopVisit) => ({
+  href: to(visit, '/customers'),
+  text: visit.words.layout.menuEntries.customers,
+});
+
+export const customerStep = (visit: ShopVisit, customer: Customer) => ({
+  href: to(visit, `/customers/${customer.customerId}`),
+  text: titleOf(customer),
+});
+
+/** What a page of this customer is called. */
+export const titleOf = ({ billingAddress, customerNumber }: Customer) =>
+  nameOf(billingAddress ?? {}) || customerNumber;
+
+export const readCustomer = (visit: ShopVisit, customerId: string) =>
+  visit.call<Customer>('GET', `/rs/customers/${encodeURIComponent(customerId)}`);

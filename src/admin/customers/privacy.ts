@@ -1,0 +1,63 @@
+import { html } from '../../http/html.ts';
+import { problemOf, tickField } from '../components/form.ts';
+import { Redirect } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
+import { to } from '../visit.ts';
+import { customerStep, listStep, readCustomer } from './customer-steps.ts';
+import { nameOf } from './names.ts';
+
+/** What the law gives a person: all data in a file, and to be forgotten. */
+export function privacy(pages: ShopPages): void {
+  pages.file('/customers/:customerId/export.json', 'customers_read', async (visit, request) => {
+    const customerId = request.params['customerId']!;
+    const data = await visit.call('GET', `/manage/customers/${encodeURIComponent(customerId)}/export`);
+    return {
+      type: 'application/json; charset=utf-8',
+      fileName: `${visit.shopId}-${customerId}.json`,
+      content: `${JSON.stringify(data, null, 2)}\n`,
+    };
+  });
+
+  pages.form(
+    '/customers/:customerId/erase',
+    { read: 'customers_write', write: 'customers_write' },
+    {
+      show: async (visit, request, draft) => {
+        const customer = await readCustomer(visit, request.params['customerId']!);
+        const words = visit.words.customers;
+        const name = nameOf(customer.billingAddress ?? {}) || customer.customerNumber;
+        return {
+          title: words.eraseTitle,
+          menu: 'customers',
+          trail: [listStep(visit), customerStep(visit, customer)],
+          main: html`<form method="post" class="card prose">
+            ${problemOf(draft)}
+            <p>${words.eraseQuestion({ name })}</p>
+            <h2>${words.eraseGoes}</h2>
+            <p>${words.eraseGoesList}</p>
+            <h2>${words.eraseStays}</h2>
+            <p>${words.eraseStaysList}</p>
+            ${tickField({ name: 'force', label: words.eraseForce, hint: words.eraseForceHint, draft })}
+            <div class="actions">
+              <button class="danger">${words.eraseButton}</button>
+              <a class="button" href="${customerStep(visit, customer).href}">${visit.words.form.cancel}</a>
+            </div>
+          </form>`,
+        };
+      },
+      save: async (visit, form) => {
+        const customerId = encodeURIComponent(form.params['customerId']!);
+        const { customerNumber } = await visit.call<{ customerNumber: string }>(
+          'POST',
+          `/manage/customers/${customerId}/erase`,
+          { query: { force: String(form.field('force') === 'yes') } },
+        );
+        return new Redirect(
+          to(visit, '/customers'),
+          visit.words.customers.erased({ number: customerNumber }),
+        );
+      },
+    },
+    { asksAgain: true },
+  );
+}

@@ -1,0 +1,50 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { newSecret } from '../kernel/ids.ts';
+
+/** A browser in which people have signed in before. */
+export interface Device {
+  deviceId: string;
+  /** The last ones. */
+  userIds: readonly string[];
+}
+
+/** A browser that more people share forgets the first of them. */
+const MAX_USERS = 5;
+
+const FORM = /^([A-Za-z0-9]{24})\.([0-9A-F-]{36}(?:~[0-9A-F-]{36}){0,4})\.([A-Za-z0-9_-]{43})$/;
+
+/** Seconds. */
+export const DEVICE_LIFETIME = 400 * 86_400;
+
+export type DeviceCookie = ReturnType<typeof createDeviceCookie>;
+
+/**
+ * The browsers of a person, in a signed cookie that stays after signing out. Strangers who guess passwords use up the
+ * tries that strangers have; a browser that this person has used before has tries of its own. So nobody can lock an
+ * owner out. The cookie signs nobody in.
+ */
+export function createDeviceCookie(installationKey: Buffer) {
+  const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor admin devices', 32));
+  const signatureOf = (text: string) => createHmac('sha256', key).update(text).digest('base64url');
+  return {
+    nameAt: (origin: string) => (origin.startsWith('https:') ? '__Host-admin-device' : 'admin-device'),
+
+    read(cookie: string | undefined): Device | undefined {
+      const [, deviceId, users, signature] = FORM.exec(cookie ?? '') ?? [];
+      if (deviceId === undefined) return undefined;
+      const expected = Buffer.from(signatureOf(`${deviceId}.${users}`));
+      if (!timingSafeEqual(Buffer.from(signature!), expected)) return undefined;
+      return { deviceId, userIds: users!.split('~') };
+    },
+
+    write({ deviceId, userIds }: Device): string {
+      const text = `${deviceId}.${userIds.join('~')}`;
+      return `${text}.${signatureOf(text)}`;
+    },
+  };
+}
+
+export function withUser(device: Device | undefined, userId: string): Device {
+  const others = (device?.userIds ?? []).filter((other) => other !== userId);
+  return { deviceId: device?.deviceId ?? newSecret(24), userIds: [userId, ...others].slice(0, MAX_USERS) };
+}

@@ -1,0 +1,248 @@
+import { badRequest } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { currencyDigits, formatMoney, toDecimal } from '../../kernel/money.ts';
+import { choiceField, problemOf, textField } from '../components/form.ts';
+import { decimalOf, decimalText } from '../components/decimal.ts';
+import { Redirect, type AdminPage } from '../page.ts';
+import type { PageRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { changedPrice, ENDINGS, type Ending } from './changed-price.ts';
+import { findListedProducts } from './list-row.ts';
+import { findOwnPrices, type OwnPrice } from './queries.ts';
+
+/** As many as a page of the list has, with some to spare. */
+const MOST_PRODUCTS = 100;
+/** Prices of products and of their variations that are changed at once. */
+const MOST_PRICES = 1_000;
+
+/** What is done to several products of the list at once. */
+export function bulk(pages: ShopPages): void {
+  for (const [path, visible] of [
+    ['/products/show', true],
+    ['/products/hide', false],
+  ] as const) {
+    pages.post(path, 'products_write', async (visit, form) => {
+      const words = visit.words.products.bulk;
+      const changed = await setVisible(visit, chosenIds(visit, form.fieldList('id')), visible);
+      const text = (visible ? words.shown : words.hidden)({ count: changed.length });
+      const opposite = visible ? '/products/hide' : '/products/show';
+      return new Redirect(to(visit, '/products'), {
+        text,
+        undo:
+          changed.length === 0
+            ? undefined
+            : { action: to(visit, opposite), fields: { id: changed.join(',') } },
+      });
+    });
+  }
+
+  pages.form(
+    '/products/delete',
+    { read: 'products_write', write: 'products_write' },
+    {
+      show: async (visit, request, draft) => {
+        const words = visit.words.products.bulk;
+        const products = await findListedProducts(visit, chosenIds(visit, request.queryList('id')));
+        return bulkPage(visit, {
+          title: words.deleteTitle({ count: products.length }),
+          main: html`<form method="post" class="card">
+            ${problemOf(draft)}
+            <p>${words.deleteText}</p>
+            <ul class="chosen-products">
+              ${products.map(
+                ({ name, productNumber, picture }) =>
+                  html`<li class="product-name">
+                    ${picture} <span>${name} <span class="quiet">${productNumber}</span></span>
+                  </li>`,
+              )}
+            </ul>
+            <div class="actions">
+              <button class="danger">${visit.words.form.delete}</button>
+              <a class="button" href="${to(visit, '/products')}">${visit.words.form.cancel}</a>
+            </div>
+          </form>`,
+        });
+      },
+      save: async (visit, form) => {
+        const ids = chosenIds(visit, form.queryList('id'));
+        for (const id of ids) await visit.call('DELETE', `/rs/products/${id}`);
+        return new Redirect(to(visit, '/products'), visit.words.products.bulk.deleted({ count: ids.length }));
+      },
+    },
+  );
+
+  pages.form(
+    '/products/change-prices',
+    { read: 'products_write', write: 'products_write' },
+    {
+      show: async (visit, request, draft) => {
+        const words = visit.words.products.bulk;
+        const ids = chosenIds(visit, request.queryList('id'));
+        const percent = request.query('percent') ?? '';
+        const change = requestedChange(visit, request);
+        const problem = percent === '' || change ? undefined : words.wrongPercent;
+        return bulkPage(visit, {
+          title: words.changePricesTitle({ count: ids.length }),
+          main: html`<form method="get" class="card">
+              ${problemOf(draft)}
+              ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
+              ${ids.map((id) => html`<input type="hidden" name="id" value="${id}" />`)}
+              <div class="row">
+                ${textField({
+                  name: 'percent',
+                  label: words.percent,
+                  hint: words.percentHint,
+                  value: percent,
+                  unit: '%',
+                  inputMode: 'decimal',
+                  isRequired: true,
+                })}
+                ${choiceField({
+                  name: 'ending',
+                  label: words.ending,
+                  value: endingOf(request.query('ending')),
+                  choices: ENDINGS.map((value) => ({
+                    value,
+                    text:
+                      value === 'exact'
+                        ? words.exact
+                        : `… ${decimalText(Number(`0.${value}`), visit.language, 2)}`,
+                  })),
+                })}
+              </div>
+              <div class="actions">
+                <button class="main">${words.preview}</button>
+                <a class="button" href="${to(visit, '/products')}">${visit.words.form.cancel}</a>
+              </div>
+            </form>
+            ${change && (await preview(visit, ids, priceChanges(await ownPrices(visit, ids), change)))}`,
+        });
+      },
+      save: async (visit, form) => {
+        const ids = chosenIds(visit, form.queryList('id'));
+        const change = requestedChange(visit, form);
+        if (!change) throw badRequest(visit.words.products.bulk.wrongPercent);
+        const changes = priceChanges(await ownPrices(visit, ids), change);
+        for (const { productId, currency, after } of changes) {
+          await visit.call('PATCH', `/rs/products/${productId}`, {
+            query: { currency },
+            body: [{ op: 'add', path: '/priceInfo/price/amount', value: toDecimal(after, currency) }],
+          });
+        }
+        return new Redirect(
+          to(visit, '/products'),
+          visit.words.products.bulk.pricesChanged({ count: changes.length }),
+        );
+      },
+    },
+  );
+}
+
+/** The ids come as boxes that are ticked, or, where a change is taken back, joined to one text. */
+function chosenIds(visit: ShopVisit, values: readonly string[]): string[] {
+  const ids = [...new Set(values.flatMap((value) => value.split(',')).filter(isId))].map((id) =>
+    id.toUpperCase(),
+  );
+  if (ids.length === 0) throw badRequest(visit.words.products.bulk.noneChosen);
+  return ids.slice(0, MOST_PRODUCTS);
+}
+
+/** Returns those that were not so before. */
+async function setVisible(visit: ShopVisit, ids: readonly string[], visible: boolean): Promise<string[]> {
+  const products = await findListedProducts(visit, ids);
+  const others = products.filter((product) => product.visible !== visible);
+  for (const { productId } of others) {
+    await visit.call('PATCH', `/rs/products/${productId}`, {
+      body: [{ op: 'add', path: '/visible', value: visible }],
+    });
+  }
+  return others.map(({ productId }) => productId);
+}
+
+function bulkPage(visit: ShopVisit, page: Pick<AdminPage, 'title' | 'main'>): AdminPage {
+  return {
+    ...page,
+    menu: 'products',
+    trail: [{ href: to(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+  };
+}
+
+interface PriceChange extends OwnPrice {
+  currency: string;
+  before: number;
+  after: number;
+}
+
+function ownPrices({ db, shopId }: ShopVisit, ids: readonly string[]) {
+  return findOwnPrices(db, shopId, ids, MOST_PRICES);
+}
+
+function endingOf(text: string | undefined): Ending {
+  return ENDINGS.find((ending) => ending === text) ?? 'exact';
+}
+
+interface RequestedChange {
+  basisPoints: number;
+  ending: Ending;
+}
+
+/** undefined: that is no percentage by which prices change. */
+function requestedChange({ language }: ShopVisit, request: PageRequest): RequestedChange | undefined {
+  const percent = Number(decimalOf((request.query('percent') ?? '').replace('%', ''), language));
+  if (!(percent >= -90 && percent <= 900) || percent === 0) return undefined;
+  return { basisPoints: Math.round(percent * 100), ending: endingOf(request.query('ending')) };
+}
+
+/** Every price that a product or a variation has of its own, in every currency; what stays the same is left out. */
+function priceChanges(prices: readonly OwnPrice[], { basisPoints, ending }: RequestedChange): PriceChange[] {
+  return prices.flatMap((own) =>
+    Object.entries(own.prices).flatMap(([currency, before]): PriceChange[] => {
+      const after = changedPrice(before, basisPoints, ending, currencyDigits(currency));
+      return after === before ? [] : [{ ...own, currency, before, after }];
+    }),
+  );
+}
+
+async function preview(
+  visit: ShopVisit,
+  ids: readonly string[],
+  changes: readonly PriceChange[],
+): Promise<Markup> {
+  const { products: words } = visit.words;
+  if (changes.length === 0) return html`<p class="card">${words.bulk.noPrices}</p>`;
+  const names = new Map(
+    (await findListedProducts(visit, ids)).map(({ productId, name }) => [productId, name]),
+  );
+  const money = (minor: number, currency: string) => formatMoney(minor, currency, visit.locale);
+  return html`<form method="post" class="card">
+    <h2>${words.bulk.previewTitle}</h2>
+    <div class="scroll">
+      <table>
+        <caption class="hidden">
+          ${words.bulk.previewTitle}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">${words.name}</th>
+            <th scope="col">${words.number}</th>
+            <th scope="col" class="number">${words.bulk.before}</th>
+            <th scope="col" class="number">${words.bulk.after}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${changes.map(
+            ({ productId, masterId, productNumber, currency, before, after }) =>
+              html`<tr>
+                <td>${names.get(masterId ?? productId)}</td>
+                <td>${productNumber}</td>
+                <td class="number">${money(before, currency)}</td>
+                <td class="number"><strong>${money(after, currency)}</strong></td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    <button class="main">${words.bulk.applyPrices({ count: changes.length })}</button>
+  </form>`;
+}

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sql } from '../../db/sql.ts';
+import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { fingerprint, startDemo } from '../../../test/demo.ts';
+import type { Service } from '../../../test/service.ts';
+
+let service: Service;
+let owner: Merchant;
+beforeAll(async () => {
+  service = await startDemo();
+  owner = await givenMerchant(service, 'owner');
+});
+afterAll(() => service.close());
+
+const namesOf = (text: string) =>
+  [...text.matchAll(/<td class="" data-title="Name">[\s\S]*?<span>([^<\n]+)/g)].map(([, name]) =>
+    name!.trim(),
+  );
+
+const numbers = async (query: string) =>
+  [...(await owner.get(`/products${query}`)).text.matchAll(/data-title="Number">\s*([^<\s]+)/g)].map(
+    ([, number]) => number,
+  );
+
+async function productId(number: string): Promise<string> {
+  const row = await service.db.one<{ id: string }>(
+    sql`select upper(product_id::text) as id from product where shop_id = 'DemoShop' and product_number = ${number}`,
+  );
+  return row!.id;
+}
+
+describe('the list of products', () => {
+  test('has all of them by name, hidden ones too', async () => {
+    const { status, text } = await owner.get('/products');
+    expect(status).toBe(200);
+    expect(namesOf(text).slice(0, 3)).toEqual([
+      'Anchor Socks',
+      'Beacon Burr Grinder',
+      'Beacon Espresso Machine',
+    ]);
+    expect(text).toContain('1–25 of 25');
+  });
+
+  test('is filtered by text, visibility, stock and category', async () => {
+    expect(await numbers('?q=herbal')).toEqual(['TE-120']);
+    expect(await numbers('?q=la100')).toEqual(['LA-100']);
+    expect(await numbers('?visible=no')).toEqual(['ZZ-100']);
+    expect(await numbers('?stock=out')).toEqual(['TE-120', 'DR-120', 'CB-100']);
+    expect(await numbers('?stock=low')).toEqual(['AP-120', 'CB-100']);
+    expect(await numbers('?stock=low&q=beacon')).toEqual(['AP-120']);
+    expect((await numbers('?stock=in')).length).toBe(21);
+    const category = await service.db.one<{ id: string }>(
+      sql`select category_id as id from category where shop_id = 'DemoShop' and alias = 'knives'`,
+    );
+    expect(await numbers(`?category=${category!.id}&sort=-price`)).toEqual(['KN-100', 'KN-120', 'KN-110']);
+    expect(await numbers(`?category=${category!.id}&q=stone`)).toEqual(['KN-120']);
+    expect(await numbers('?category=nonsense&q=nothing+of+this')).toEqual([]);
+  });
+
+  test('is sorted by price', async () => {
+    expect((await numbers('?sort=-price')).slice(0, 2)).toEqual(['AP-110', 'AP-120']);
+    expect((await numbers('?sort=price')).slice(0, 2)).toEqual(['ZZ-110', 'DR-100']);
+  });
+
+  test('has no buttons for whoever may only read', async () => {
+    const { text } = await (await givenMerchant(service, 'orders')).get('/products');
+    expect(text).not.toContain('/products/new');
+    expect(text).not.toContain('bulk-actions');
+  });
+});
+
+describe('several products at once', () => {
+  test('are hidden, and shown again by undo', async () => {
+    const ids = await Promise.all(['TE-100', 'TE-110'].map(productId));
+    const hidden = await owner.post('/products/hide', { id: ids });
+    expect([hidden.status, hidden.location]).toEqual([303, '/admin/shops/DemoShop/products']);
+    expect(await numbers('?visible=no&q=tea')).toEqual(['TE-100', 'TE-110']);
+    await owner.post('/products/show', { id: ids.join(',') });
+    expect(await numbers('?visible=no&q=tea')).toEqual([]);
+  });
+
+  test('change their prices by a percentage, with a preview before', async () => {
+    const ids = await Promise.all(['KN-110', 'LA-100'].map(productId));
+    const query = `?${new URLSearchParams([...ids.map((id) => ['id', id]), ['percent', '-2,5'], ['ending', '99']] as [string, string][]).toString()}`;
+    const before = await fingerprint(service);
+    const preview = await owner.get(`/products/change-prices${query}`);
+    expect(preview.text).toContain('24.50 €');
+    expect(preview.text).toContain('23.99 €');
+    expect(await fingerprint(service)).toEqual(before);
+    expect((await owner.post(`/products/change-prices${query}`)).status).toBe(303);
+    const rows = await service.db.many<{ number: string; prices: Record<string, number> }>(sql`
+      select product_number as number, prices from product
+      where shop_id = 'DemoShop' and prices is not null and product_number like 'KN-110%'`);
+    expect(rows).toEqual([{ number: 'KN-110', prices: { EUR: 2399 } }]);
+  });
+
+  test('a percentage that is none changes nothing', async () => {
+    const id = await productId('KN-110');
+    const before = await fingerprint(service);
+    const shown = await owner.get(`/products/change-prices?id=${id}&percent=abc`);
+    expect(shown.text).toContain('Enter a percentage between -90 and 900');
+    expect((await owner.post(`/products/change-prices?id=${id}&percent=-100`)).status).toBe(400);
+    expect((await owner.post('/products/hide')).status).toBe(400);
+    expect(await fingerprint(service)).toEqual(before);
+  });
+
+  test('are deleted after a question', async () => {
+    const id = await productId('ZZ-110');
+    const question = await owner.get(`/products/delete?id=${id}`);
+    expect(question.text).toContain('Delete 1 product?');
+    expect(question.text).toContain('Sample Spoon');
+    await owner.post(`/products/delete?id=${id}`);
+    expect(await numbers('?q=sample+spoon')).toEqual([]);
+  });
+});

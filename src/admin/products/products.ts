@@ -1,0 +1,140 @@
+import { html } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { anyText } from '../../catalogue/products/render.ts';
+import { parseQuery } from '../../catalogue/search/query.ts';
+import { chip } from '../components/format.ts';
+import { listState, listView, type Column, type ListState } from '../components/list.ts';
+import type { Choice } from '../components/form.ts';
+import type { ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { categoryTree } from './category-tree.ts';
+import { findListedProducts, type ListedProduct } from './list-row.ts';
+import { findCategoryChoices, findProductPage, type ProductFilter, type StockFilter } from './queries.ts';
+
+/** The list of products. */
+export function products(pages: ShopPages): void {
+  pages.get('/products', 'products_read', async (visit, request) => {
+    const { db, shopId } = visit;
+    const words = visit.words.products;
+    const title = visit.words.layout.menuEntries.products;
+    const columns = productColumns(visit);
+    const state = listState(request, columns);
+    const [found, categories] = await Promise.all([
+      findProductPage(db, shopId, toFilter(visit, state)),
+      findCategoryChoices(db, shopId),
+    ]);
+    const mayWrite = visit.may('products_write');
+    return {
+      title,
+      menu: 'products',
+      actions: mayWrite
+        ? html`<a class="button" href="${to(visit, '/products/stock-take')}">${words.stockTake.title}</a>
+            <a class="button main" href="${to(visit, '/products/new')}">${words.new.title}</a>`
+        : undefined,
+      main: await listView(visit, request, {
+        path: '/products',
+        caption: title,
+        columns,
+        filters: [
+          { kind: 'search', name: 'q', label: words.search },
+          { kind: 'choice', name: 'visible', label: words.visibility, choices: visibilityChoices(visit) },
+          { kind: 'choice', name: 'stock', label: words.stock, choices: stockChoices(visit) },
+          {
+            kind: 'choice',
+            name: 'category',
+            label: words.category,
+            choices: categoryTree(categories).flatMap(({ categoryId, parentId, name, depth }): Choice[] => {
+              const text = anyText(name, visit.locale, visit.settings.defaultLocale) ?? '';
+              return parentId === null
+                ? []
+                : [{ value: categoryId, text: `${'– '.repeat(depth - 1)}${text}` }];
+            }),
+          },
+        ],
+        rows: await findListedProducts(visit, found.productIds),
+        results: found.results,
+        isMore: found.isMore,
+        href: ({ productId }) => to(visit, `/products/${productId}`),
+        idOf: ({ productId }) => productId,
+        bulk: mayWrite
+          ? [
+              { action: '/products/show', text: words.bulk.show },
+              { action: '/products/hide', text: words.bulk.hide },
+              { action: '/products/change-prices', text: words.bulk.changePrices, method: 'get' },
+              { action: '/products/delete', text: words.bulk.delete, method: 'get', kind: 'danger' },
+            ]
+          : [],
+        empty: mayWrite
+          ? html`<p>${words.empty}</p>
+              <p><a class="button main" href="${to(visit, '/products/new')}">${words.new.title}</a></p>`
+          : words.empty,
+      }),
+    };
+  });
+}
+
+const STOCKS: readonly string[] = ['in', 'low', 'out'] satisfies StockFilter[];
+
+function toFilter({ locale }: ShopVisit, { sort, filter, limit, offset }: ListState): ProductFilter {
+  const [visible, stock, category] = [filter('visible'), filter('stock'), filter('category')];
+  return {
+    locale,
+    terms: parseQuery(filter('q')),
+    isVisible: visible === 'yes' ? true : visible === 'no' ? false : undefined,
+    stock: STOCKS.includes(stock) ? (stock as StockFilter) : undefined,
+    categoryId: isId(category) ? category : undefined,
+    sort: sort?.endsWith('price') ? 'price' : 'name',
+    direction: sort?.startsWith('-') ? 'desc' : 'asc',
+    limit,
+    offset,
+  };
+}
+
+function visibilityChoices({ words: { products: words } }: ShopVisit): Choice[] {
+  return [
+    { value: 'yes', text: words.shown },
+    { value: 'no', text: words.hidden },
+  ];
+}
+
+function stockChoices({ words: { products: words } }: ShopVisit): Choice[] {
+  return [
+    { value: 'in', text: words.inStock },
+    { value: 'low', text: words.lowStock },
+    { value: 'out', text: words.soldOut },
+  ];
+}
+
+function productColumns({ words: { products: words } }: ShopVisit): Column<ListedProduct>[] {
+  return [
+    {
+      name: 'name',
+      title: words.name,
+      isSortable: true,
+      cell: ({ name, picture, variations }) =>
+        html`<span class="product-name"
+          >${picture}
+          <span
+            >${name}
+            ${variations > 0 && html`<span class="quiet">${words.variationsOf({ count: variations })}</span>`}</span
+          ></span
+        >`,
+    },
+    { name: 'number', title: words.number, cell: ({ productNumber }) => productNumber },
+    { name: 'category', title: words.category, cell: ({ category }) => category },
+    {
+      name: 'visible',
+      title: words.visibility,
+      cell: ({ visible }) => (visible ? chip(words.shown, 'good') : chip(words.hidden)),
+    },
+    { name: 'stock', title: words.stock, isNumeric: true, cell: ({ stock }) => stock },
+    { name: 'price', title: words.price, isNumeric: true, isSortable: true, cell: ({ price }) => price },
+    {
+      name: 'manufacturer',
+      title: words.manufacturer,
+      isExtra: true,
+      cell: ({ manufacturer }) => manufacturer,
+    },
+    { name: 'ean', title: words.ean, isExtra: true, cell: ({ ean }) => ean },
+  ];
+}

@@ -1,0 +1,296 @@
+import type { Queries } from '../../db/database.ts';
+import { sql, type Sql } from '../../db/sql.ts';
+import type { Localised } from '../../http/locale.ts';
+import { ORDERS, WHOLE_SHOP } from '../../catalogue/products/listing-page.ts';
+import type { Prices } from '../../catalogue/products/facts.ts';
+import type { ImageSizes } from '../../platform/media/images.ts';
+import { inScope, matchesTerms, type SearchTerms } from '../../catalogue/search/conditions.ts';
+import { numberTerm, type Term } from '../../catalogue/search/query.ts';
+
+export type StockFilter = 'in' | 'low' | 'out';
+
+export interface ProductFilter {
+  locale: string;
+  terms: readonly Term[];
+  /** undefined: visible or not. */
+  isVisible: boolean | undefined;
+  /** `in`: nothing of it is short; `low` and `out`: something of it is, for a master one of its variations. */
+  stock: StockFilter | undefined;
+  /** With all categories below it. */
+  categoryId: string | undefined;
+  sort: 'name' | 'price';
+  direction: 'asc' | 'desc';
+  limit: number;
+  offset: number;
+}
+
+export interface IdPage {
+  productIds: string[];
+  /** Over all pages, or as far as they were counted. */
+  results: number;
+  isMore: boolean;
+}
+
+/** Products that are read of those that are short, however many there are. */
+const MOST_SHORT = 10_000;
+
+export async function findProductPage(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage> {
+  const { terms, stock } = filter;
+  if (terms.length === 0) {
+    if (stock === undefined) return findListed(db, shopId, filter);
+    return stock === 'in' ? findInStock(db, shopId, filter) : findShort(db, shopId, filter);
+  }
+  // As a search of the shop: own words first, then those of categories, then a number in another spelling.
+  const number = numberTerm(terms);
+  let found = await findMatches(db, shopId, filter, { terms, ownWords: true });
+  for (const searched of [{ terms }, ...(number ? [{ terms: [number] }] : [])]) {
+    if (found.results > 0) break;
+    found = await findMatches(db, shopId, filter, searched);
+  }
+  return found;
+}
+
+/** Each part is read in the order of an index: one query for all of them would have to sort the whole list. */
+function listedRows(shopId: string, filter: ProductFilter, condition: Sql = sql`true`): Sql {
+  const { locale, categoryId, isVisible, sort, direction, limit, offset } = filter;
+  const order = ORDERS[sort][direction];
+  const part = (source: Sql, visible: boolean) => sql`(
+    select name, price, product_id from ${source} and visible = ${visible} and ${condition}
+    order by ${order} limit ${limit + offset + 1})`;
+  const inCategory = sql`shop_id = ${shopId} and category_id = ${categoryId ?? WHOLE_SHOP} and locale = ${locale}`;
+  const sources =
+    categoryId === undefined
+      ? [sql`listing as entry where shop_id = ${shopId} and locale = ${locale}`]
+      : [
+          sql`category_listing as entry where ${inCategory}`,
+          sql`subcategory_listing as entry where ${inCategory}`,
+        ];
+  const parts = (isVisible === undefined ? [true, false] : [isVisible]).flatMap((visible) =>
+    sources.map((source) => part(source, visible)),
+  );
+  return parts.reduce((all, one) => sql`${all} union all ${one}`);
+}
+
+async function findListed(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage> {
+  const { categoryId, isVisible, sort, direction, limit, offset } = filter;
+  const visibilities = isVisible === undefined ? [true, false] : [isVisible];
+  const row = await db.one<{ productIds: string[]; results: number }>(sql`
+    select array(
+        select upper(product_id::text) from (${listedRows(shopId, filter)}) as entry
+        order by ${ORDERS[sort][direction]} limit ${limit} offset ${offset}
+      ) as "productIds", coalesce(sum(products + products_below), 0)::bigint as results
+    from listing_size
+    where shop_id = ${shopId} and category_id = ${categoryId ?? WHOLE_SHOP} and visible = any (${visibilities}::boolean[])`);
+  return { ...row!, isMore: false };
+}
+
+/** Most products are, so that the page is full after a few entries of the index. They are not counted. */
+async function findInStock(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage> {
+  const { sort, direction, limit, offset } = filter;
+  const isShort = sql`exists (${shortOf(shopId, sql`entry.product_id`, sql`true`)})`;
+  const rows = await db.many<{ productId: string }>(sql`
+    select upper(product_id::text) as "productId" from (${listedRows(shopId, filter, sql`not ${isShort}`)}) as entry
+    order by ${ORDERS[sort][direction]} limit ${limit + 1} offset ${offset}`);
+  const productIds = rows.slice(0, limit).map(({ productId }) => productId);
+  return { productIds, results: offset + productIds.length, isMore: rows.length > limit };
+}
+
+async function findShort(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage> {
+  const { locale, stock } = filter;
+  const found = await findHits(
+    db,
+    shopId,
+    filter,
+    sql`
+    select listing.product_id, listing.name, listing.price
+    from (
+      select distinct coalesce(master_id, product_id) as product_id from product
+      where shop_id = ${shopId} and kind <> 'master' and stock <= greatest(min_stock, 0) and ${shortage(stock)}
+      limit ${MOST_SHORT}
+    ) as short
+    join listing on listing.shop_id = ${shopId} and listing.product_id = short.product_id and listing.locale = ${locale}
+    where ${narrowed(shopId, filter)}`,
+  );
+  return { ...found, isMore: found.results >= MOST_SHORT };
+}
+
+async function findMatches(
+  db: Queries,
+  shopId: string,
+  filter: ProductFilter,
+  searched: SearchTerms,
+): Promise<IdPage> {
+  const { locale, stock } = filter;
+  const listed = sql`listing.product_id`;
+  const hasStock =
+    stock === undefined
+      ? sql`true`
+      : stock === 'in'
+        ? sql`not exists (${shortOf(shopId, listed, sql`true`)})`
+        : sql`exists (${shortOf(shopId, listed, shortage(stock))})`;
+  const found = await findHits(
+    db,
+    shopId,
+    filter,
+    sql`
+    select product_id, name, price from listing
+    where ${inScope(shopId, { locale, includeInvisible: true })} and ${matchesTerms(searched, locale)}
+      and ${narrowed(shopId, filter)} and ${hasStock}`,
+  );
+  return { ...found, isMore: false };
+}
+
+/** `materialized` lets PostgreSQL collect the hits before it sorts them, as in a search of the shop. */
+async function findHits(
+  db: Queries,
+  shopId: string,
+  { sort, direction, limit, offset }: ProductFilter,
+  hits: Sql,
+): Promise<Pick<IdPage, 'productIds' | 'results'>> {
+  const is = (by: 'name' | 'price', towards: 'asc' | 'desc') => sort === by && direction === towards;
+  const row = await db.one<{ productIds: string[]; results: number }>(sql`
+    with hit as materialized (${hits})
+    select (select count(*) from hit) as results, array(
+        select upper(product_id::text) from hit
+        order by case when ${is('price', 'asc')} then price when ${is('price', 'desc')} then -price end,
+          case when ${is('name', 'desc')} then name end desc nulls last, name, product_id
+        limit ${limit} offset ${offset}
+      ) as "productIds"
+    from shop where shop_id = ${shopId}`);
+  return row!;
+}
+
+function narrowed(shopId: string, { isVisible, categoryId }: ProductFilter): Sql {
+  const visibilities = isVisible === undefined ? [true, false] : [isVisible];
+  const visible = sql`listing.visible = any (${visibilities}::boolean[])`;
+  if (categoryId === undefined) return visible;
+  return sql`${visible} and (exists (
+      select from category_listing entry where entry.shop_id = ${shopId} and entry.category_id = ${categoryId}
+        and entry.locale = listing.locale and entry.product_id = listing.product_id
+    ) or exists (
+      select from subcategory_listing entry where entry.shop_id = ${shopId} and entry.category_id = ${categoryId}
+        and entry.locale = listing.locale and entry.product_id = listing.product_id))`;
+}
+
+/** What is sold out, or at its warning level; of both, one condition finds either. */
+const shortage = (stock: StockFilter | undefined) => sql`(stock <= 0) = ${stock === 'out'}`;
+
+function shortOf(shopId: string, productId: Sql, condition: Sql): Sql {
+  return sql`select from product
+    where shop_id = ${shopId} and coalesce(master_id, product.product_id) = ${productId}
+      and kind <> 'master' and stock <= greatest(min_stock, 0) and ${condition}`;
+}
+
+/** What the variations of these masters have together; null: the stock of none of them is tracked. */
+export function findVariationStocks(db: Queries, shopId: string, masterIds: readonly string[]) {
+  return db.many<{ masterId: string; variations: number; stock: number | null; isShort: boolean }>(sql`
+    select upper(master_id::text) as "masterId", count(*) as variations, sum(stock)::float8 as stock,
+      bool_or(stock <= greatest(min_stock, 0)) is true as "isShort"
+    from product where shop_id = ${shopId} and master_id = any (${masterIds}::uuid[]) group by master_id`);
+}
+
+export interface CategoryChoice {
+  categoryId: string;
+  parentId: string | null;
+  name: Localised;
+}
+
+const MOST_CATEGORIES = 1_000;
+
+/** In the order in which a tree is printed after `categoryTree`: siblings by their position. */
+export function findCategoryChoices(db: Queries, shopId: string) {
+  return db.many<CategoryChoice>(sql`
+    select upper(category_id::text) as "categoryId", upper(parent_id::text) as "parentId", name from category
+    where shop_id = ${shopId} order by position, number limit ${MOST_CATEGORIES}`);
+}
+
+/** A price of its own that a product or one of its variations has. */
+export interface OwnPrice {
+  productId: string;
+  productNumber: string;
+  masterId: string | null;
+  prices: Prices;
+}
+
+export function findOwnPrices(db: Queries, shopId: string, productIds: readonly string[], limit: number) {
+  return db.many<OwnPrice>(sql`
+    select upper(product_id::text) as "productId", product_number as "productNumber",
+      upper(master_id::text) as "masterId", prices
+    from product
+    where shop_id = ${shopId} and prices is not null
+      and (product_id = any (${productIds}::uuid[]) or master_id = any (${productIds}::uuid[]))
+    order by coalesce(master_id, product_id), kind, product_id limit ${limit}`);
+}
+
+export interface Picture {
+  name: string;
+  imageKey: string;
+  sizes: ImageSizes;
+}
+
+/** In the order of the slideshow. A product has a few; the limit is for those that come from elsewhere. */
+export function findPictures(db: Queries, shopId: string, productId: string) {
+  return db.many<Picture>(sql`
+    select name, upper(image_key::text) as "imageKey", sizes from product_image
+    where shop_id = ${shopId} and product_id = ${productId} order by position, name limit 200`);
+}
+
+/** The main category first. */
+export async function findCategoryIds(db: Queries, shopId: string, productId: string): Promise<string[]> {
+  const rows = await db.many<{ categoryId: string }>(sql`
+    select upper(category_id::text) as "categoryId" from product_category
+    where shop_id = ${shopId} and product_id = ${productId} order by position, category_id`);
+  return rows.map(({ categoryId }) => categoryId);
+}
+
+export interface GridRow {
+  productId: string;
+  selection: Readonly<Record<string, string>>;
+  productNumber: string;
+  prices: Prices | null;
+  stock: number | null;
+  minStock: number | null;
+  ean: string | null;
+  visible: boolean;
+}
+
+/** Variations on one page. A product with more of them is changed by import. */
+export const MOST_GRID_ROWS = 500;
+
+export function findGridRows(db: Queries, shopId: string, masterId: string) {
+  return db.many<GridRow>(sql`
+    select upper(product_id::text) as "productId", selection, product_number as "productNumber", prices,
+      stock::float8 as stock, min_stock::float8 as "minStock", facts ->> 'ean' as ean, visible
+    from product where shop_id = ${shopId} and master_id = ${masterId}
+    order by product_id limit ${MOST_GRID_ROWS}`);
+}
+
+/** By the number, or by the code that is printed on it. Several products may have the same code. */
+export async function findByCode(db: Queries, shopId: string, code: string): Promise<string[]> {
+  const rows = await db.many<{ productId: string }>(sql`
+    select upper(product_id::text) as "productId" from product
+      where shop_id = ${shopId} and product_number = ${code}
+    union
+    (select upper(product_id::text) from product
+      where shop_id = ${shopId} and facts ? 'ean' and facts ->> 'ean' = ${code} order by product_id limit 10)
+    union
+    (select upper(product_id::text) from product
+      where shop_id = ${shopId} and facts ? 'upc' and facts ->> 'upc' = ${code} order by product_id limit 10)
+    order by 1`);
+  return rows.map(({ productId }) => productId);
+}
+
+/** Every price that was asked in a currency, the newest first. */
+export function findPriceHistory(db: Queries, shopId: string, productId: string, currency: string) {
+  return db.many<{ validFrom: Date; price: number | null }>(sql`
+    select valid_from as "validFrom", price from price_history
+    where shop_id = ${shopId} and product_id = ${productId} and currency = ${currency}
+    order by valid_from desc limit 200`);
+}
+
+export async function findCrossSellingIds(db: Queries, shopId: string, productId: string): Promise<string[]> {
+  const rows = await db.many<{ targetId: string }>(sql`
+    select upper(target_id::text) as "targetId" from cross_selling
+    where shop_id = ${shopId} and product_id = ${productId} order by position, target_id`);
+  return rows.map(({ targetId }) => targetId);
+}

@@ -1,0 +1,35 @@
+import { seal, unsealIfPossible } from '../shops/apps/sealing.ts';
+
+/**
+ * What a page must remember until its form comes back, and what nobody may read or change meanwhile: that the password
+ * was right, the challenge for a passkey, the secret of an authenticator app. It travels in the form itself, sealed, so
+ * that showing a page writes nothing.
+ */
+type Purpose = 'password shown' | 'passkey challenge' | 'new authenticator';
+
+interface Sealed<State> {
+  state: State;
+  at: number;
+}
+
+export function sealState(key: Buffer, purpose: Purpose, now: Date, state: object): string {
+  const text = JSON.stringify({ state, at: now.getTime() } satisfies Sealed<object>);
+  return seal(key, text, `kontor admin ${purpose}`).toString('base64url');
+}
+
+const LONGEST = 2_000;
+const LIFETIME = 10 * 60_000;
+
+/** With the moment at which it was sealed; undefined: it is too old, or was not sealed for this purpose. */
+export function openState<State>(
+  key: Buffer,
+  purpose: Purpose,
+  now: Date,
+  text: string,
+): Sealed<State> | undefined {
+  if (text.length > LONGEST) return undefined;
+  const opened = unsealIfPossible(key, Buffer.from(text, 'base64url'), `kontor admin ${purpose}`);
+  if (opened === undefined) return undefined;
+  const sealed = JSON.parse(opened) as Sealed<State>;
+  return now.getTime() - sealed.at < LIFETIME ? sealed : undefined;
+}

@@ -1,0 +1,70 @@
+import { html, type Markup } from '../../http/html.ts';
+import { UNIT_KEYS, UNITS } from '../../kernel/units.ts';
+import type { SettingsFormat } from '../../shops/settings/format.ts';
+import type { ShopPages } from '../pages.ts';
+import type { ShopVisit } from '../visit.ts';
+import { problemLine } from './section-fields.ts';
+import { sectionPage, type ShownForm } from './section-page.ts';
+
+export function catalogue(pages: ShopPages, format: SettingsFormat): void {
+  sectionPage(pages, format, {
+    name: 'catalogue',
+    sections: [
+      'showFromPrices',
+      'categoriesShowSubcategories',
+      'publicCatalogue',
+      'crossSellingTitle',
+      'manufacturers',
+      'units',
+    ],
+    leftOut: ['units'],
+    fields: unitTable,
+  });
+}
+
+/** The names and signs of all units in the languages of the shop. */
+function unitTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
+  const { words, locales, isDisabled, problemAt } = context;
+  const table = visit.words.settings.unitTable;
+  const parts = ['long', 'short'] as const;
+  return html`<details class="card" ${problemAt(['units', '*']) !== undefined && html`open`}>
+    <summary>
+      <strong>${words.label('units')}</strong> <span class="quiet">${words.hint('units')}</span>
+    </summary>
+    <div class="scroll">
+      <table class="unit-names">
+        <thead>
+          <tr>
+            <th scope="col">${table.unit}</th>
+            ${locales.flatMap((locale) =>
+              parts.map((part) => html`<th scope="col">${words.languageName(locale)}: ${table[part]}</th>`),
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          ${UNIT_KEYS.map(
+            (unit) =>
+              html`<tr>
+                <th scope="row">${UNITS[unit].long}</th>
+                ${locales.flatMap((locale) =>
+                  parts.map((part) => {
+                    const path = ['units', unit, locale, part];
+                    return html`<td>
+                      <input
+                        name="${path.join('.')}"
+                        id="field-${path.join('.')}"
+                        value="${file.units?.[unit]?.[locale]?.[part]}"
+                        aria-label="${UNITS[unit].long}, ${words.languageName(locale)}, ${table[part]}"
+                        ${isDisabled && html`disabled`}
+                      />
+                      ${problemLine(problemAt(path))}
+                    </td>`;
+                  }),
+                )}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </details>`;
+}

@@ -1,0 +1,87 @@
+import type { TSchema } from 'typebox';
+import { LINES_OF_TEXT, storageOf } from '../../shops/settings/fields.ts';
+import { SettingsSchema, type SectionName } from '../../shops/settings/schema.ts';
+
+/** What the forms read of the JSON schema of a setting. */
+export interface Shape {
+  type?: string | readonly string[];
+  properties?: Readonly<Record<string, TSchema>>;
+  patternProperties?: Readonly<Record<string, TSchema>>;
+  required?: readonly string[];
+  items?: TSchema;
+  enum?: readonly string[];
+  pattern?: string;
+  maxLength?: number;
+  default?: unknown;
+  $ref?: string;
+}
+
+/**
+ * How a setting is shown in a form: texts in all languages of the shop, a section of fields, a list of sections, words
+ * one per line, boxes to tick, or a table of names and values.
+ */
+export type FieldKind =
+  | 'flag'
+  | 'choice'
+  | 'number'
+  | 'line'
+  | 'lines'
+  | 'texts'
+  | 'section'
+  | 'entries'
+  | 'words'
+  | 'choices'
+  | 'map';
+
+/** Longer texts get more than one line. */
+const ONE_LINE_LENGTH = 255;
+
+export function kindOf(schema: TSchema): FieldKind {
+  const { type, properties, patternProperties, items, enum: values } = shapeOf(schema);
+  if (values) return 'choice';
+  const types = [type ?? []].flat();
+  if (types.includes('boolean')) return 'flag';
+  if (types.includes('number') || types.includes('integer')) return 'number';
+  if (types.includes('string')) return types.includes('object') ? 'texts' : isLong(schema) ? 'lines' : 'line';
+  if (items) {
+    const kind = kindOf(items);
+    return kind === 'choice' ? 'choices' : kind === 'line' || kind === 'lines' ? 'words' : 'entries';
+  }
+  return patternProperties && !properties ? 'map' : 'section';
+}
+
+/** Follows the reference of a schema that many others share. */
+export function shapeOf(schema: TSchema): Shape {
+  const shape = schema as Shape;
+  const [, name] = /^#\/definitions\/(\w+)$/.exec(shape.$ref ?? '') ?? [];
+  const { definitions } = SettingsSchema as unknown as { definitions: Record<string, TSchema> };
+  return name === undefined ? shape : (definitions[name] as Shape);
+}
+
+export function isLong(schema: TSchema): boolean {
+  const { maxLength, pattern } = shapeOf(schema);
+  const isAddress = pattern?.includes('https') ?? false;
+  return !isAddress && (pattern === LINES_OF_TEXT || (maxLength ?? 0) > ONE_LINE_LENGTH);
+}
+
+export function isNullable(schema: TSchema): boolean {
+  return [shapeOf(schema).type ?? []].flat().includes('null');
+}
+
+/** Whether a box that is not ticked says something else than a setting that is left out. */
+export function isFalseMeant(schema: TSchema): boolean {
+  const storage = storageOf(schema);
+  return 'initial' in storage || storage.absent === true;
+}
+
+export const schemaOf = (section: SectionName): TSchema => SettingsSchema.properties[section as 'name'];
+
+/** The value in a map of any keys. */
+export const mapValue = (schema: TSchema): TSchema => Object.values(shapeOf(schema).patternProperties!)[0]!;
+
+/** In the place of an index: the script puts a number there when somebody adds an entry. */
+export const newEntryStep = (path: readonly unknown[]): string => `new-${path.length}`;
+
+/** `taxClasses.rates`: the path without the places in lists, by which words and choices are found. */
+export const wordPath = (path: readonly (string | number)[]): string =>
+  path.filter((step) => typeof step === 'string' && !/^(?:new-|#)\d+$/.test(step)).join('.');

@@ -1,0 +1,49 @@
+import { html, type Markup } from '../../http/html.ts';
+import type { ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+
+type PageName = keyof ShopVisit['words']['settings']['pages'];
+
+/** The cards of the overview in groups, in the order in which a new shop is set up. */
+const GROUPS: readonly {
+  name: keyof ShopVisit['words']['settings']['groups'];
+  pages: readonly PageName[];
+}[] = [
+  { name: 'shop', pages: ['shop', 'invoices', 'languages', 'domains'] },
+  { name: 'selling', pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers'] },
+  { name: 'look', pages: ['theme', 'home', 'emails', 'legal', 'privacy'] },
+  { name: 'behind', pages: ['users', 'file', 'history', 'data'] },
+];
+
+export function overview(pages: ShopPages): void {
+  pages.get('/settings', 'settings_read', async (visit) => {
+    const words = visit.words.settings;
+    return {
+      title: visit.words.layout.menuEntries.settings,
+      menu: 'settings',
+      main: html`${GROUPS.map(({ name, pages: names }) => {
+        const shown = names.filter((page) => mayOpen(visit, page));
+        return (
+          shown.length > 0 &&
+          html`<h2 class="group">${words.groups[name]}</h2>
+            <div class="cards settings-cards">${shown.map((page) => pageCard(visit, page))}</div>`
+        );
+      })}`,
+    };
+  });
+}
+
+function mayOpen({ may }: ShopVisit, page: PageName): boolean {
+  if (page === 'users') return may('users_write');
+  if (page === 'data') return may('shop_write');
+  if (page === 'legal') return may('legal_read');
+  return true;
+}
+
+function pageCard(visit: ShopVisit, page: PageName): Markup {
+  const words = visit.words.settings;
+  const about: Readonly<Record<string, string>> = words.about;
+  return html`<a class="card" href="${to(visit, page === 'users' ? '/users' : `/settings/${page}`)}"
+    ><strong>${words.pages[page]}</strong> <span class="quiet">${about[page]}</span></a
+  >`;
+}

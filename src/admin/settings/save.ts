@@ -1,0 +1,79 @@
+import { recordEntry } from '../../http/audit-entry.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Transaction } from '../../db/database.ts';
+import type { AppliedSettings, SettingsFile } from '../../shops/settings/file.ts';
+import { changeSettings, findVersions } from '../../shops/settings/history.ts';
+import type { SettingsFormat } from '../../shops/settings/format.ts';
+import type { Notice } from '../page.ts';
+import { to, type ShopVisit } from '../visit.ts';
+
+/** Applies a file, or sections of one, as `kontor shop apply` does. Throws a SettingsProblem when it is refused. */
+export function saveSettings(
+  visit: ShopVisit,
+  file: SettingsFile,
+  format: SettingsFormat,
+): Promise<AppliedSettings> {
+  return visit.db.transaction((tx) => apply(tx, visit, file, format), { appId: visit.user.userId });
+}
+
+/** What applying a file would change. It is applied and taken back, so that everything that could refuse it has spoken. */
+export async function settingsPreview(
+  visit: ShopVisit,
+  file: SettingsFile,
+  format: SettingsFormat,
+): Promise<readonly string[]> {
+  try {
+    return await visit.db.transaction(async (tx) => {
+      const { changes } = await changeSettings(tx, visit.shopId, file, format, visit.user.email);
+      throw new TakenBack(changes);
+    });
+  } catch (error) {
+    if (error instanceof TakenBack) return error.changes;
+    throw error;
+  }
+}
+
+class TakenBack extends Error {
+  override name = 'TakenBack';
+  readonly changes: readonly string[];
+
+  constructor(changes: readonly string[]) {
+    super('taken back');
+    this.changes = changes;
+  }
+}
+
+async function apply(tx: Transaction, visit: ShopVisit, file: SettingsFile, format: SettingsFormat) {
+  const { shopId, user } = visit;
+  const applied = await changeSettings(tx, shopId, file, format, user.email);
+  if (applied.changes.length > 0) {
+    await recordEntry(tx, {
+      shopId,
+      entryId: newId(tx.now),
+      at: tx.now,
+      appId: user.userId,
+      appName: user.email,
+      method: 'POST',
+      route: '/admin/shops/:shopId/settings',
+      object: { sections: [...applied.sections].join() },
+    });
+  }
+  return applied;
+}
+
+/** What the next page says, with a button that restores the settings as they were before. */
+export async function savedNotice(visit: ShopVisit, { changes }: AppliedSettings): Promise<Notice> {
+  const words = visit.words.settings;
+  if (changes.length === 0) return { text: words.nothingChanged };
+  const [newest, before] = await findVersions(visit.db, visit.shopId, 2);
+  return {
+    text: words.changesSaved({ count: changes.length }),
+    ...(newest &&
+      before && {
+        undo: {
+          action: to(visit, `/settings/history/${before.versionId}`),
+          fields: { newest: newest.versionId },
+        },
+      }),
+  };
+}

@@ -1,0 +1,212 @@
+import { html, type Markup } from '../../http/html.ts';
+import { documentOf } from '../../shops/settings/conversion.ts';
+import { SettingsProblem, type SettingsFile } from '../../shops/settings/file.ts';
+import type { SettingsFormat } from '../../shops/settings/format.ts';
+import type { Problem } from '../../shops/settings/problem.ts';
+import type { SectionName } from '../../shops/settings/schema.ts';
+import { versionField, versionOf } from '../components/version.ts';
+import { SETTINGS_SCRIPT } from '../layout/assets.ts';
+import { Redirect, type AdminPage } from '../page.ts';
+import type { FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { settingChoices, settingKeys } from './choices.ts';
+import { kindOf, schemaOf, wordPath } from './field-kind.ts';
+import { childOf, fieldTree, readValue } from './read-section.ts';
+import { savedNotice, saveSettings } from './save.ts';
+import { nameOf, settingField, type FormContext, type Path } from './section-fields.ts';
+import { settingsWords, type SettingsWords } from './words.ts';
+
+/** A page with some sections of the settings file as one form. */
+export interface SectionPage {
+  /** Below `/settings/`; its title is found by it as well. */
+  name: keyof ShopVisit['words']['settings']['pages'];
+  sections: readonly SectionName[];
+  /** Paths of settings that `parts` shows in a way of its own. */
+  leftOut?: readonly string[];
+  /** More fields of the same form. */
+  fields?: (visit: ShopVisit, form: ShownForm) => Markup;
+  /** What stands beside the form, such as a preview. */
+  beside?: (visit: ShopVisit, request: PageRequest, form: ShownForm) => Promise<Markup>;
+  /** Removes what belongs to another choice: the form has the fields of all of them. */
+  adjust?: (file: SettingsFile) => SettingsFile;
+}
+
+/** A form as it is shown: what is stored, or what was typed and refused. */
+export interface ShownForm {
+  /** All settings, with those that were typed in the place of the stored ones. */
+  file: SettingsFile;
+  context: FormContext;
+}
+
+interface Refused {
+  file: SettingsFile;
+  /** Beside their fields, as far as they have one. */
+  problems: readonly Problem[];
+  /** What has no place. */
+  lines: readonly string[];
+  status: number;
+}
+
+export function sectionPage(pages: ShopPages, format: SettingsFormat, page: SectionPage): void {
+  const path = `/settings/${page.name}`;
+  const show = (visit: ShopVisit, request: PageRequest, refused?: Refused) =>
+    formPage(visit, request, page, refused);
+  pages.form(
+    path,
+    { read: 'settings_read', write: 'settings_write' },
+    {
+      show: (visit, request) => show(visit, request),
+      save: async (visit, form) => {
+        const typed = typedSections(page, form);
+        const refuse = (refused: Omit<Refused, 'file'>) => show(visit, form, { ...refused, file: typed });
+        if (form.field('version') !== versionOf(storedSections(visit, page))) {
+          return refuse({ problems: [], lines: [visit.words.layout.changedMeanwhile], status: 409 });
+        }
+        try {
+          const applied = await saveSettings(visit, typed, format);
+          return new Redirect(to(visit, path), await savedNotice(visit, applied));
+        } catch (error) {
+          if (!(error instanceof SettingsProblem)) throw error;
+          const { places, problems } = error;
+          return refuse({ problems: places, lines: places.length > 0 ? [] : problems, status: 422 });
+        }
+      },
+    },
+  );
+}
+
+/** The sections of the page as they are stored. */
+function storedSections({ settings }: ShopVisit, { sections }: SectionPage): object {
+  const file = documentOf(settings, { textsByLocale: true });
+  return Object.fromEntries(sections.map((section) => [section, file[section] ?? null]));
+}
+
+/** The sections of the page as they were typed. */
+function typedSections({ sections, adjust }: SectionPage, form: FormRequest): SettingsFile {
+  const tree = fieldTree(form);
+  const file = Object.fromEntries(
+    sections.map((section) => [section, readValue(schemaOf(section), childOf(tree, section), true)]),
+  ) as SettingsFile;
+  return adjust ? adjust(file) : file;
+}
+
+async function formPage(
+  visit: ShopVisit,
+  request: PageRequest,
+  page: SectionPage,
+  refused: Refused | undefined,
+): Promise<AdminPage> {
+  const form = shownForm(visit, page, request, refused);
+  const { words } = visit;
+  const mayWrite = visit.may('settings_write');
+  const beside = await page.beside?.(visit, request, form);
+  const fields = html`<form method="post" class="settings-form" data-settings novalidate>
+    ${refused && problemSummary(refused, form.context.words)} ${versionField(storedSections(visit, page))}
+    ${cards(page, form)} ${page.fields?.(visit, form)}
+    ${mayWrite && html`<div class="save-bar"><button class="main">${words.form.save}</button></div>`}
+  </form>`;
+  return {
+    title: words.settings.pages[page.name],
+    menu: 'settings',
+    trail: settingsTrail(visit),
+    scripts: [SETTINGS_SCRIPT],
+    main: beside ? html`<div class="sides">${fields}${beside}</div>` : fields,
+    ...(refused && { status: refused.status }),
+  };
+}
+
+export const settingsTrail = (visit: ShopVisit) => [
+  { href: to(visit, '/settings'), text: visit.words.layout.menuEntries.settings },
+];
+
+function shownForm(
+  visit: ShopVisit,
+  { leftOut = [] }: SectionPage,
+  request: PageRequest,
+  refused: Refused | undefined,
+): ShownForm {
+  const { settings, language } = visit;
+  const words = settingsWords(visit.words, language);
+  const file = { ...documentOf(settings, { textsByLocale: true }), ...refused?.file };
+  const { defaultLocale, locales, defaultCurrency } = settings;
+  return {
+    file,
+    context: {
+      words,
+      language,
+      locales: [defaultLocale, ...locales.filter((locale) => locale !== defaultLocale)],
+      currency: file.currencies?.default ?? defaultCurrency,
+      isDisabled: !visit.may('settings_write'),
+      choices: settingChoices(file, words),
+      keys: settingKeys(file, words),
+      problemAt: problemFinder(refused?.problems ?? []),
+      isLeftOut: (path) => leftOut.includes(path),
+      added: request.query('add'),
+    },
+  };
+}
+
+/** By the path of the field; a path that ends with `*` asks for anything below it. */
+function problemFinder(problems: readonly Problem[]): (path: Path) => string | undefined {
+  const texts = new Map<string, string>();
+  for (const { path, text } of problems) {
+    const name = nameOf(path);
+    texts.set(name, [texts.get(name), sentence(text)].filter(Boolean).join(' '));
+  }
+  return (path) => {
+    const name = nameOf(path);
+    if (!name.endsWith('.*')) return texts.get(name);
+    return [...texts.keys()].some((key) => `${key}.`.startsWith(name.slice(0, -1))) ? name : undefined;
+  };
+}
+
+/** All of it on top, each with the way to its field. */
+function problemSummary({ problems, lines }: Refused, words: SettingsWords): Markup {
+  return html`<div class="problem" role="alert">
+    <ul>
+      ${lines.map((line) => html`<li>${line}</li>`)}
+      ${problems.map(
+        ({ path, text }) =>
+          html`<li><a href="#field-${nameOf(path)}">${placeText(path, words)}</a>: ${text}</li>`,
+      )}
+    </ul>
+  </div>`;
+}
+
+/** `Shipping methods 2 › Price` */
+function placeText(path: Path, words: SettingsWords): string {
+  const steps = path.flatMap((step, index) => {
+    if (typeof step === 'number') return [];
+    const next = path[index + 1];
+    const label = words.label(wordPath(path.slice(0, index + 1)));
+    return [typeof next === 'number' ? `${label} ${next + 1}` : label];
+  });
+  return steps.join(' › ');
+}
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Plain settings that follow each other share a card; a section or a list has its own. */
+function cards({ sections }: SectionPage, { file, context }: ShownForm): Markup[] {
+  const isPlain = (section: SectionName) =>
+    !['section', 'entries', 'map'].includes(kindOf(schemaOf(section)));
+  const groups: SectionName[][] = [];
+  for (const section of sections) {
+    const last = groups.at(-1);
+    if (last && isPlain(section) && isPlain(last[0]!)) last.push(section);
+    else groups.push([section]);
+  }
+  const field = (section: SectionName) => settingField(schemaOf(section), file[section], [section], context);
+  return groups.flatMap((group) => {
+    const [section] = group as [SectionName];
+    if (context.isLeftOut(section)) return [];
+    if (isPlain(section)) return [html`<div class="card">${group.map(field)}</div>`];
+    const hint = kindOf(schemaOf(section)) === 'section' ? context.words.hint(section) : undefined;
+    return [
+      html`<section class="card" id="section-${section}">
+        <h2>${context.words.label(section)}</h2>
+        ${hint !== undefined && html`<p class="hint">${hint}</p>`} ${field(section)}
+      </section>`,
+    ];
+  });
+}

@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { givenMerchant, type AdminAnswer, type Merchant } from '../../../test/admin.ts';
+import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
+import type { Service } from '../../../test/service.ts';
+import { sql } from '../../db/sql.ts';
+import { selectSettings } from '../../shops/settings/settings.ts';
+
+let service: Service;
+let merchant: Merchant;
+beforeAll(async () => {
+  service = await startDemo();
+  await givenOtherShop(service);
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  merchant = await givenMerchant(service);
+});
+
+const settingsOf = async (shopId = 'DemoShop') => (await selectSettings(service.db, shopId))!;
+
+const unescaped = (text: string) =>
+  text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+
+/** The fields of the settings form as a browser would send them back. */
+function fieldsOf({ text }: AdminAnswer): Record<string, string | string[]> {
+  const form = /<form[^>]*data-settings[\s\S]*?<\/form>/
+    .exec(text)![0]
+    .replaceAll(/<template>[\s\S]*?<\/template>/g, '');
+  const fields: Record<string, string[]> = {};
+  const put = (name: string, value: string) => (fields[name] ??= []).push(unescaped(value));
+  for (const [input] of form.matchAll(/<input\b[^>]*>/g)) {
+    const name = /\sname="([^"]*)"/.exec(input)?.[1];
+    if (name === undefined || (/type="checkbox"/.test(input) && !/\schecked/.test(input))) continue;
+    put(name, /\svalue="([^"]*)"/.exec(input)?.[1] ?? '');
+  }
+  for (const [, name, value] of form.matchAll(
+    /<textarea\s[^>]*?name="([^"]*)"[^>]*>\n?([\s\S]*?)<\/textarea>/g,
+  )) {
+    put(name!, value!);
+  }
+  for (const [, name, options] of form.matchAll(/<select name="([^"]*)"[^>]*>([\s\S]*?)<\/select>/g)) {
+    put(name!, /<option value="([^"]*)" selected/.exec(options!)?.[1] ?? '');
+  }
+  return fields;
+}
+
+const PAGES = 'shop invoices languages taxes shipping orders catalogue customers home privacy'.split(' ');
+
+describe.each(PAGES)('the form of %s', (page) => {
+  test('sent as it is shown changes nothing', async () => {
+    const before = await settingsOf();
+    const shown = await merchant.get(`/settings/${page}`);
+    expect(shown.status).toBe(200);
+    const { status, location } = await merchant.post(`/settings/${page}`, fieldsOf(shown));
+    expect([status, location]).toEqual([303, `/admin/shops/DemoShop/settings/${page}`]);
+    expect(await settingsOf()).toEqual(before);
+  });
+});
+
+test('a changed setting is saved, with an entry in the audit log and in the history, and can be undone', async () => {
+  const before = await settingsOf();
+  const path = '/settings/orders';
+  const saved = await merchant.post(path, {
+    ...fieldsOf(await merchant.get(path)),
+    'minimumCart.amount': '12,50',
+    'basketDiscounts.0.remove': 'yes',
+  });
+  expect(saved.status).toBe(303);
+  const after = await settingsOf();
+  expect(after.minimumCartAmount).toBe(1250);
+  expect(after.basketDiscounts).toEqual(before.basketDiscounts.slice(1));
+  const audit = await service.call('GET', '/manage/shops/DemoShop/audit', { token: 'demo-all' });
+  expect(audit.body.items[0]).toMatchObject({
+    app: { name: merchant.email },
+    route: '/admin/shops/:shopId/settings',
+    object: { sections: 'minimumCart,basketDiscounts' },
+  });
+  const history = await merchant.get('/settings/history');
+  expect(history.text).toContain('~ minimumCart.amount: 5 -&gt; 12.5');
+  expect(history.text).toContain('- basketDiscounts[from 100]');
+  const [newest, previous] = await service.db.many<{ id: string }>(sql`
+    select upper(version_id::text) as id from settings_version where shop_id = 'DemoShop' order by version_id desc`);
+  const undone = await merchant.post(`/settings/history/${previous!.id}`, { newest: newest!.id });
+  expect(undone.status).toBe(303);
+  expect({ ...(await settingsOf()), version: 0 }).toEqual({ ...before, version: 0 });
+});
+
+test('what the settings file refuses is shown beside its field, with everything that was typed', async () => {
+  const before = await fingerprint(service);
+  const path = '/settings/shipping';
+  const refused = await merchant.post(path, {
+    ...fieldsOf(await merchant.get(path)),
+    'shippingMethods.1.price': 'a lot',
+    'deliveryTimes.cutOffHour': '25',
+  });
+  expect(refused.status).toBe(422);
+  expect(refused.text).toContain('is &quot;a lot&quot;, expected a number without quotes, such as 7.00');
+  expect(refused.text).toMatch(/name="shippingMethods\.1\.price"[^>]*value="a lot"[^>]*aria-invalid="true"/);
+  expect(refused.text).toMatch(/name="deliveryTimes\.cutOffHour"[^>]*value="25"[^>]*aria-invalid="true"/);
+  expect(refused.text).toContain('Is 25, expected 24 or less');
+  expect(await fingerprint(service)).toEqual(before);
+});
+
+test('a new entry gets a key from its name, and fields of another kind of delivery are dropped', async () => {
+  const path = '/settings/shipping';
+  const fields = fieldsOf(await merchant.get(path));
+  const saved = await merchant.post(path, {
+    ...fields,
+    'shippingMethods.added1.name.en_GB': 'Über Nacht!',
+    'shippingMethods.added1.kind': 'orderValue',
+    'shippingMethods.added1.price': '99',
+    'shippingMethods.added1.tiers.0.from': '0',
+    'shippingMethods.added1.tiers.0.price': '9.90',
+    'shippingMethods.added1.tiers.1.from': '',
+    'shippingMethods.added1.tiers.1.price': '',
+  });
+  expect(saved.status).toBe(303);
+  const method = (await settingsOf()).shippingMethods.at(-1)!;
+  expect(method).toMatchObject({
+    key: 'uber-nacht',
+    kind: 'order_value',
+    amount: 0,
+    tiers: [{ from: 0, amount: 990 }],
+    freeFrom: null,
+  });
+  const test = await merchant.get('/settings/shipping?weight=3&value=20&country=AT');
+  expect(test.text.replaceAll(/\s+/g, ' ')).toContain(
+    '<dt>Über Nacht!</dt> <dd class="number"> 9.90 € </dd>',
+  );
+});
+
+test('what somebody else has changed meanwhile is not overwritten', async () => {
+  const path = '/settings/home';
+  const fields = fieldsOf(await merchant.get(path));
+  const other = await givenMerchant(service, 'manager');
+  const theirs = await other.post(path, { ...fieldsOf(await other.get(path)), 'home.title.en_GB': 'Theirs' });
+  expect(theirs.status).toBe(303);
+  const refused = await merchant.post(path, { ...fields, 'home.title.en_GB': 'Mine' });
+  expect(refused.status).toBe(409);
+  expect(refused.text).toContain('value="Mine"');
+  expect((await settingsOf()).home.title['en_GB']).toBe('Theirs');
+  expect((await merchant.post(path, fieldsOf(refused))).status).toBe(303);
+  expect((await settingsOf()).home.title['en_GB']).toBe('Mine');
+});
+
+test('an entry that is in use can not be removed, and the reason is told', async () => {
+  const path = '/settings/taxes';
+  const before = await settingsOf();
+  const refused = await merchant.post(path, {
+    ...fieldsOf(await merchant.get(path)),
+    'taxClasses.2.remove': 'yes',
+  });
+  expect(refused.status).toBe(422);
+  expect(refused.text).toContain('can&#39;t be taken away, because it is in use');
+  expect(await settingsOf()).toEqual(before);
+});
+
+describe('the file', () => {
+  test('shows what would change, changes nothing then, and applies it', async () => {
+    const before = await fingerprint(service);
+    const shown = await merchant.post('/settings/file', { text: 'lowStockLevel: 7', action: 'preview' });
+    expect(shown.status).toBe(200);
+    expect(shown.text).toContain('lowStockLevel: 7');
+    expect(shown.text).toMatch(/<li class="(?:added|changed)">[+~] lowStockLevel: .*7<\/li>/);
+    expect(await fingerprint(service)).toEqual(before);
+    const applied = await merchant.post('/settings/file', { text: 'lowStockLevel: 7', action: 'apply' });
+    expect(applied.status).toBe(303);
+    expect((await settingsOf()).lowStockLevel).toBe(7);
+  });
+
+  test('names what is wrong with its line, and keeps what was typed', async () => {
+    const refused = await merchant.post('/settings/file', {
+      text: 'lowStockLevel: -1\nnaem: x',
+      action: 'apply',
+    });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('lowStockLevel (line 1): is -1, expected 0 or more');
+    expect(refused.text).toContain('naem (line 2): unknown key, did you mean name?');
+    expect(refused.text).toContain('naem: x</textarea>');
+  });
+
+  test('can be downloaded, and applied again changes nothing', async () => {
+    const { text, headers } = await merchant.get('/settings/file/download');
+    expect(headers['content-disposition']).toBe("attachment; filename*=UTF-8''DemoShop.yaml");
+    const again = await merchant.post('/settings/file', { text, action: 'preview' });
+    expect(again.text).toContain('This file would change nothing.');
+  });
+});
+
+describe('the history', () => {
+  test('keeps the last 100 states', async () => {
+    for (let level = 0; level < 6; level++) {
+      await merchant.post('/settings/file', { text: `lowStockLevel: ${100 + level}`, action: 'apply' });
+    }
+    await service.db.run(sql`
+      insert into settings_version (shop_id, version_id, author, changes, file)
+      select 'DemoShop', gen_random_uuid(), 'x', '[]', '{}' from generate_series(1, 120)`);
+    await merchant.post('/settings/file', { text: 'lowStockLevel: 50', action: 'apply' });
+    const row = await service.db.one<{ count: number }>(
+      sql`select count(*) as count from settings_version where shop_id = 'DemoShop'`,
+    );
+    expect(row!.count).toBe(100);
+    await service.db.run(sql`delete from settings_version where shop_id = 'DemoShop'`);
+  });
+
+  test('a state is not restored from a form that is older than the last change', async () => {
+    await merchant.post('/settings/file', { text: 'lowStockLevel: 1', action: 'apply' });
+    const [newest, found] = await service.db.many<{ id: string }>(sql`
+      select upper(version_id::text) as id from settings_version where shop_id = 'DemoShop' order by version_id desc`);
+    await merchant.post('/settings/file', { text: 'lowStockLevel: 2', action: 'apply' });
+    const refused = await merchant.post(`/settings/history/${found!.id}`, { newest: newest!.id });
+    expect(refused.status).toBe(409);
+    expect((await settingsOf()).lowStockLevel).toBe(2);
+  });
+
+  test('of a shop is not found in another', async () => {
+    const found = await service.db.one<{ id: string }>(
+      sql`select upper(version_id::text) as id from settings_version where shop_id = 'DemoShop'`,
+    );
+    const neighbour = await givenMerchant(service, 'owner', 'OtherShop');
+    expect((await neighbour.get(`/settings/history/${found!.id}`)).status).toBe(404);
+    expect((await neighbour.post(`/settings/history/${found!.id}`)).status).toBe(404);
+  });
+});
+
+test('whoever may only read sees the forms without being able to save', async () => {
+  const reader = await givenMerchant(service, 'accountant');
+  const { text, status } = await reader.get('/settings/shipping');
+  expect(status).toBe(200);
+  expect(text).not.toContain('>Save<');
+  expect((await reader.post('/settings/shipping')).status).toBe(403);
+});

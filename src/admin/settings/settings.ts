@@ -1,0 +1,65 @@
+import type { Providers } from '../../orders/payments/providers.ts';
+import type { EmailKind } from '../../platform/email/kind.ts';
+import type { MediaStorage } from '../../platform/media/storage.ts';
+import type { SettingsFormat } from '../../shops/settings/format.ts';
+import type { ShopPages } from '../pages.ts';
+import { catalogue } from './catalogue.ts';
+import { settingsFile } from './file.ts';
+import { history } from './history.ts';
+import { payments } from './payments.ts';
+import { domains } from './domains.ts';
+import { overview } from './overview.ts';
+import { sectionPage } from './section-page.ts';
+import { shipping } from './shipping.ts';
+import { legalTexts } from './legal.ts';
+import { emails } from './emails.ts';
+import { theme } from './theme.ts';
+import { taxes } from './taxes.ts';
+
+/** What the modules above have registered: sections of the settings file, kinds of email, payment providers. */
+export interface SettingsDeps {
+  settingsFormat: SettingsFormat;
+  emailKinds: readonly EmailKind[];
+  providers: Providers;
+  media: MediaStorage;
+}
+
+export function settings(
+  pages: ShopPages,
+  { settingsFormat: format, emailKinds, providers }: SettingsDeps,
+): void {
+  overview(pages);
+  sectionPage(pages, format, {
+    name: 'shop',
+    sections: ['name', 'slogan', 'email', 'country', 'accessibility'],
+  });
+  sectionPage(pages, format, { name: 'invoices', sections: ['invoicing'] });
+  sectionPage(pages, format, { name: 'languages', sections: ['locales', 'currencies'] });
+  taxes(pages, format);
+  shipping(pages, format);
+  sectionPage(pages, format, {
+    name: 'orders',
+    sections: [
+      'minimumCart',
+      'basketDiscounts',
+      'sellBeyondStock',
+      'maxPerOrder',
+      'lowStockLevel',
+      'emailNewOrders',
+      'mandatoryAddressFields',
+      'orderPage',
+      'withdrawal',
+    ],
+  });
+  catalogue(pages, format);
+  sectionPage(pages, format, { name: 'customers', sections: ['customerGroups', 'newsletters'] });
+  sectionPage(pages, format, { name: 'home', sections: ['home'] });
+  sectionPage(pages, format, { name: 'privacy', sections: ['appScripts'] });
+  payments(pages, format, providers);
+  domains(pages, format);
+  theme(pages, format);
+  emails(pages, format, emailKinds);
+  legalTexts(pages);
+  settingsFile(pages, format);
+  history(pages, format);
+}

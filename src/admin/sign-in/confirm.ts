@@ -1,0 +1,108 @@
+import { forbidden } from '../../http/errors.ts';
+import { html } from '../../http/html.ts';
+import { PASSKEY_SCRIPT } from '../../storefront/layout/assets.ts';
+import { findPasskeys } from '../account/passkey-queries.ts';
+import { passkeyRequestForm, takePasskey } from '../account/passkeys.ts';
+import { takeCode } from '../account/second-factor.ts';
+import { buttonForm, problemOf, textField } from '../components/form.ts';
+import { PASSWORD_SCRIPT } from '../layout/assets.ts';
+import { Redirect, type AdminPage } from '../page.ts';
+import type { Draft, Pages } from '../pages.ts';
+import { recordInAllShops } from '../users/audit.ts';
+import { DEMO_OWNER } from '../users/demo-owner.ts';
+import { isPassword } from '../users/password.ts';
+import { passwordField, typedPassword } from '../users/password-field.ts';
+import { confirmSession, findUser } from '../users/queries.ts';
+import type { Visit } from '../visit.ts';
+import { targetOf } from './enter.ts';
+import { requireTriesLeft } from './tries.ts';
+
+/** Before something dangerous, a person shows again who it is: somebody may have sat down at an open browser. */
+export function confirm(pages: Pages): void {
+  pages.form('/confirm', 'signed in', {
+    show: async (visit, request, draft) => confirmPage(visit, targetOf(request.query('to')), draft),
+    save: async (visit, form) => {
+      const { db, key, words } = visit;
+      const user = (await findUser(db, visit.user.userId))!;
+      const code = form.field('code');
+      await requireTriesLeft(visit, form, user, code === '' ? 'password' : 'code');
+      const isShown =
+        code === ''
+          ? await isPassword(typedPassword(form), user.passwordHash)
+          : await db.transaction((tx) => takeCode(tx, key, user.userId, code));
+      if (!isShown) {
+        await db.transaction((tx) => recordInAllShops(tx, user, '/admin/confirm', { refused: 'wrong' }));
+        throw forbidden(code === '' ? words.account.wrongPassword : words.account.wrongCode);
+      }
+      await confirmSession(db, visit.user.sessionId);
+      return new Redirect(targetOf(form.query('to')));
+    },
+  });
+
+  pages.post('/confirm/passkey', 'signed in', async (visit, form) => {
+    const target = targetOf(form.field('to'));
+    const isShown = await visit.db.transaction(async (tx) => {
+      const owner = await takePasskey(tx, visit, form);
+      if (owner?.userId !== visit.user.userId) return false;
+      await confirmSession(tx, visit.user.sessionId);
+      return true;
+    });
+    if (isShown) return new Redirect(target);
+    const search = new URLSearchParams({ to: target }).toString();
+    return new Redirect(`/admin/confirm?${search}`, visit.words.signIn.unknownPasskey);
+  });
+
+  // The demo owner has no password, and is whoever sits at this machine.
+  pages.post('/confirm/demo', 'signed in', async (visit, form) => {
+    if (!isDemoOwner(visit)) throw forbidden(visit.words.signIn.onlyHere);
+    await confirmSession(visit.db, visit.user.sessionId);
+    return new Redirect(targetOf(form.field('to')));
+  });
+}
+
+const isDemoOwner = ({ isLocal, user }: Visit<'signed in'>) => isLocal && user.email === DEMO_OWNER;
+
+async function confirmPage(visit: Visit<'signed in'>, target: string, draft?: Draft): Promise<AdminPage> {
+  const { words } = visit;
+  const user = (await findUser(visit.db, visit.user.userId))!;
+  const hasPasskey = (await findPasskeys(visit.db, user.userId)).length > 0;
+  const action = `?${new URLSearchParams({ to: target }).toString()}`;
+  return {
+    title: words.signIn.confirmTitle,
+    scripts: [PASSKEY_SCRIPT, PASSWORD_SCRIPT],
+    main: html`<p class="narrow">${words.signIn.confirmHint({ email: user.email })}</p>
+      <div class="narrow">${problemOf(draft)}</div>
+      ${
+        user.passwordHash !== null &&
+        html`<form class="narrow card" method="post" action="${action}">
+          <input type="hidden" name="email" value="${user.email}" autocomplete="username" />
+          ${passwordField(words, { name: 'password', label: words.signIn.password, autocomplete: 'current-password' })}
+          <button class="main">${words.signIn.confirm}</button>
+        </form>`
+      }
+      ${
+        user.hasTotp &&
+        html`<form class="narrow card" method="post" action="${action}">
+          ${textField({
+            name: 'code',
+            label: words.account.totpCode,
+            autocomplete: 'one-time-code',
+            maxLength: 20,
+            isRequired: true,
+          })}
+          <button>${words.signIn.confirm}</button>
+        </form>`
+      }
+      ${
+        hasPasskey &&
+        html`<div class="narrow">${await passkeyRequestForm(visit, '/admin/confirm/passkey', target)}</div>`
+      }
+      ${
+        isDemoOwner(visit) &&
+        html`<div class="narrow card">
+          <p>${words.signIn.demo}</p>
+          ${buttonForm({ action: '/admin/confirm/demo', fields: { to: target }, text: words.signIn.confirm, kind: 'main' })}
+        </div>`
+      }`,
+  };
+}

@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HttpError, tooManyRequests } from '../../http/errors.ts';
+import { addressCaller } from '../../http/rate-limit.ts';
+import type { FormRequest } from '../pages.ts';
+import type { Visit } from '../visit.ts';
+
+/** How often an hour a password or a code may be typed: for one person, and from one address. */
+const TRIES = {
+  password: { perPerson: 30, perAddress: 100 },
+  code: { perPerson: 10, perAddress: 50 },
+};
+
+/**
+ * Limits guessing, without letting a guesser lock anybody out: strangers share the tries for a person and those of their
+ * address, a browser in which this person has signed in before has tries of its own. The tries come back with every
+ * hour, and neither a passkey nor a link of `kontor user reset` needs them.
+ */
+export async function requireTriesLeft(
+  visit: Visit<'anybody'>,
+  form: FormRequest,
+  { email, userId }: { email: string; userId?: string | undefined },
+  what: keyof typeof TRIES = 'password',
+): Promise<void> {
+  const { perPerson, perAddress } = TRIES[what];
+  const { device } = visit;
+  const isKnown = userId !== undefined && device?.userIds.includes(userId);
+  const isAllowed = isKnown
+    ? await form.isWithinLimit(`${what}-device/${device!.deviceId}`, perPerson)
+    : (await form.isWithinLimit(`${what}/${email.slice(0, 254)}`, perPerson)) &&
+      (await form.isWithinLimit(`${what}-from/${addressCaller(form.address)}`, perAddress));
+  if (!isAllowed) {
+    const { headers } = tooManyRequests(perPerson, 3600);
+    throw new HttpError(429, visit.words.signIn.tooOften, headers);
+  }
+}
+
+/** Longer than anything that happens for a person who is known and not for a stranger. */
+const REFUSAL_AFTER = 400;
+
+/** A refusal comes after the same time, whether the address is known or not. */
+export async function refuseSlowly(startedAt: number, refusal: Error): Promise<never> {
+  await sleep(Math.max(0, startedAt + REFUSAL_AFTER - performance.now()));
+  throw refusal;
+}

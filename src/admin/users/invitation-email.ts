@@ -1,0 +1,34 @@
+import { SHOP_PLACEHOLDERS, type EmailContext, type EmailKind } from '../../platform/email/kind.ts';
+import { linkTokens } from './links.ts';
+
+/** Somebody was invited to work in a shop. */
+export interface Invited {
+  /** Who invites. */
+  by: string;
+  /** The link that chooses a password; null: the person has one already. */
+  linkId: string | null;
+}
+
+const linkOf = ({ linkId }: Invited, { installationKey, origin, shopId }: EmailContext) =>
+  linkId === null ? `${origin}/admin/shops/${shopId}` : linkTokens(installationKey).urlOf(origin, linkId);
+
+export const invitationEmail: EmailKind<Invited> = {
+  name: 'invitation',
+  occasion: 'To whoever is invited to work in the shop.',
+  example: { en_GB: { subject: 'Your access to {shopName}' } },
+  sample: { by: 'owner@shop.example', linkId: '019A8C1E-0000-7000-8000-000000001006' },
+  // Only an owner of the shop can cause it, and the page that sends it has a limit of its own.
+  isLimited: false,
+  placeholders: {
+    ...SHOP_PLACEHOLDERS,
+    invitedBy: { meaning: 'Email address of whoever invites.', value: ({ by }) => by },
+    email: { meaning: 'Email address to sign in with.', value: (_, { to }) => to },
+    passwordUrl: {
+      meaning:
+        'Address of the page that chooses a password, valid for 7 days; none for whoever has one already.',
+      value: (invited, context) => (invited.linkId === null ? null : linkOf(invited, context)),
+    },
+  },
+  link: linkOf,
+  words: (email) => email.invitation,
+};

@@ -1,0 +1,77 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { CleanupStep } from '../../platform/cleanup.ts';
+
+const HOUR = 3_600_000;
+
+/** How long a link is valid. */
+export const LINK_LIFETIME = { reset: 24 * HOUR, invitation: 7 * 24 * HOUR };
+
+/** Beyond so many for one person, the oldest end. */
+const MAX_LINKS = 5;
+
+export interface Link {
+  linkId: string;
+  /** null: whoever opens it becomes the first user of the installation. */
+  userId: string | null;
+}
+
+export async function insertLink(tx: Transaction, userId: string | null, lifetime: number): Promise<string> {
+  const linkId = newId(tx.now);
+  await tx.run(sql`
+    insert into admin_link (link_id, user_id, created_at, expires_at)
+    values (${linkId}, ${userId}, ${tx.now}, ${new Date(tx.now.getTime() + lifetime)})`);
+  await tx.run(sql`
+    delete from admin_link where link_id in (
+      select link_id from admin_link where user_id is not distinct from ${userId}::uuid
+      order by created_at desc, link_id desc offset ${MAX_LINKS})`);
+  return linkId;
+}
+
+/** undefined: it was used, or has expired. */
+export function findLink(db: Queries, linkId: string) {
+  return db.one<Link>(sql`
+    select upper(link_id::text) as "linkId", upper(user_id::text) as "userId" from admin_link
+    where link_id = ${linkId} and expires_at > ${db.now}`);
+}
+
+/**
+ * Uses a link up, and with it all others of the same person. false: somebody else has been faster; of two forms that are
+ * sent at once, the second waits for the rows that the first deletes.
+ */
+export async function takeLink(tx: Transaction, { linkId, userId }: Link): Promise<boolean> {
+  const taken = await tx.many<{ linkId: string }>(sql`
+    delete from admin_link where user_id is not distinct from ${userId}::uuid
+    returning upper(link_id::text) as "linkId"`);
+  return taken.some((link) => link.linkId === linkId);
+}
+
+/** Deletes links that have expired. */
+export const adminLinkCleanup: CleanupStep = {
+  name: 'admin links',
+  run: (db, limit) =>
+    db.run(sql`
+      delete from admin_link where link_id in (
+        select link_id from admin_link where expires_at < ${db.now} order by expires_at limit ${limit})`),
+};
+
+const TOKEN = /^([0-9A-F-]{36})\.[A-Za-z0-9_-]{43}$/;
+
+/** The addresses of links. What proves one is derived from its id when it is shown or sent, and stored nowhere. */
+export function linkTokens(installationKey: Buffer) {
+  const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor admin links', 32));
+  const tokenOf = (linkId: string) =>
+    `${linkId}.${createHmac('sha256', key).update(linkId).digest('base64url')}`;
+  return {
+    urlOf: (origin: string, linkId: string) => `${origin}/admin/link?token=${tokenOf(linkId)}`,
+
+    /** The id of the link that the token belongs to; undefined: it is not one of ours. */
+    linkIdOf(token: string): string | undefined {
+      const linkId = TOKEN.exec(token)?.[1];
+      if (linkId === undefined) return undefined;
+      return timingSafeEqual(Buffer.from(token), Buffer.from(tokenOf(linkId))) ? linkId : undefined;
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { badRequest } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import type { Words } from '../messages.ts';
+import type { FormRequest } from '../pages.ts';
+import { LONGEST_PASSWORD, passwordProblem, SHORTEST_PASSWORD } from './password.ts';
+
+interface PasswordField {
+  name: 'password' | 'newPassword';
+  label: string;
+  autocomplete: 'current-password' | 'new-password';
+}
+
+/** It is typed once: whoever wants to compare has it shown. */
+export function passwordField(
+  { signIn: words }: Words,
+  { name, label, autocomplete }: PasswordField,
+): Markup {
+  const isNew = autocomplete === 'new-password';
+  return html`<div class="field">
+    <label for="field-${name}">${label}</label>
+    <span class="input password"
+      ><input
+        type="password"
+        name="${name}"
+        id="field-${name}"
+        autocomplete="${autocomplete}"
+        maxlength="${LONGEST_PASSWORD}"
+        required
+        ${isNew && html`minlength="${SHORTEST_PASSWORD}" aria-describedby="field-${name}-hint"`}
+      /><button
+        type="button"
+        class="link with-script"
+        data-shows="field-${name}"
+        data-hide="${words.hidePassword}"
+        aria-controls="field-${name}"
+      >
+        ${words.showPassword}
+      </button></span
+    >
+    ${
+      isNew &&
+      html`<p class="hint" id="field-${name}-hint">${words.passwordRules({ least: SHORTEST_PASSWORD })}</p>`
+    }
+  </div>`;
+}
+
+/** Not trimmed: a password may begin or end with a blank. */
+export function typedPassword(form: FormRequest, name: PasswordField['name'] = 'password'): string {
+  return form.fieldList(name)[0] ?? '';
+}
+
+export function requireGoodPassword(password: string, email: string, { signIn }: Words): void {
+  const problem = passwordProblem(password, email);
+  if (problem === undefined) return;
+  const texts = {
+    short: signIn.passwordShort({ least: SHORTEST_PASSWORD }),
+    long: signIn.passwordLong({ most: LONGEST_PASSWORD }),
+    common: signIn.passwordCommon,
+    email: signIn.passwordEmail,
+  };
+  throw badRequest(texts[problem]);
+}

@@ -1,0 +1,239 @@
+import type { Transaction } from '../../db/database.ts';
+import { badRequest, conflict, HttpError, notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { isEmailAddress } from '../../platform/email/address.ts';
+import { queueEmails } from '../../platform/email/queue.ts';
+import { buttonForm, choiceField, problemOf, textField } from '../components/form.ts';
+import { dayText } from '../components/format.ts';
+import { Redirect, type AdminPage } from '../page.ts';
+import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { recordAction } from './audit.ts';
+import { DEMO_OWNER } from './demo-owner.ts';
+import { invitationEmail } from './invitation-email.ts';
+import { insertLink, LINK_LIFETIME } from './links.ts';
+import { isRole, ROLES, type Role } from './permissions.ts';
+import {
+  deleteRole,
+  findMembers,
+  findOrCreateUser,
+  findRole,
+  findUser,
+  hasSignedIn,
+  lockOwners,
+  MAX_MEMBERS,
+  putRole,
+  type Member,
+} from './queries.ts';
+
+const ROUTE = '/admin/shops/:shopId/users';
+const AGAIN = { asksAgain: true };
+
+/** Nobody uses a shop to send emails to strangers. */
+const INVITATIONS_PER_HOUR = 30;
+
+/** Who works in the shop, and in which role. A change takes effect with the next page that the person opens. */
+export function users(pages: ShopPages): void {
+  pages.form(
+    '/users',
+    { read: 'users_write', write: 'users_write' },
+    { show: async (visit, _request, draft) => usersPage(visit, draft), save: invite },
+    AGAIN,
+  );
+
+  pages.post(
+    '/users/:userId/invite',
+    'users_write',
+    async (visit, form) => {
+      const { userId, role, email } = await memberOf(visit, form);
+      await requireInvitationsLeft(visit, form);
+      await visit.db.transaction((tx) => sendInvitation(tx, visit, { userId, role, email }));
+      return new Redirect(to(visit, '/users'), visit.words.users.invited({ email }));
+    },
+    AGAIN,
+  );
+
+  pages.post(
+    '/users/:userId/role',
+    'users_write',
+    async (visit, form) => {
+      const { userId, role: before, email } = await memberOf(visit, form);
+      const role = form.field('role');
+      const { users: words, roles } = visit.words;
+      if (!isRole(role)) throw badRequest(words.unknownRole);
+      await visit.db.transaction(async (tx) => {
+        if (role !== 'owner') await requireOtherOwner(tx, visit, userId);
+        await putRole(tx, visit.shopId, userId, role);
+        await recordAction(tx, visit.shopId, visit.user, `${ROUTE}/:userId/role`, { userId, role });
+      });
+      return new Redirect(afterChange(visit, userId, role), {
+        text: words.roleChanged({ email, role: roles[role] }),
+        // Whoever is not an owner any more could not take it back.
+        undo:
+          userId === visit.user.userId
+            ? undefined
+            : { action: to(visit, `/users/${userId}/role`), fields: { role: before } },
+      });
+    },
+    AGAIN,
+  );
+
+  pages.post(
+    '/users/:userId/remove',
+    'users_write',
+    async (visit, form) => {
+      const { userId, email } = await memberOf(visit, form);
+      await visit.db.transaction(async (tx) => {
+        await requireOtherOwner(tx, visit, userId);
+        await deleteRole(tx, visit.shopId, userId);
+        await recordAction(tx, visit.shopId, visit.user, `${ROUTE}/:userId/remove`, { userId });
+      });
+      return new Redirect(afterChange(visit, userId, undefined), visit.words.users.removed({ email }));
+    },
+    AGAIN,
+  );
+}
+
+async function invite(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
+  const { users: words } = visit.words;
+  const email = form.field('email').toLowerCase();
+  const role = form.field('role');
+  if (!isEmailAddress(email) || email === DEMO_OWNER) throw badRequest(visit.words.signIn.wrongEmail);
+  if (!isRole(role)) throw badRequest(words.unknownRole);
+  await requireInvitationsLeft(visit, form);
+  await visit.db.transaction(async (tx) => {
+    if ((await findMembers(tx, visit.shopId)).length >= MAX_MEMBERS) {
+      throw conflict(words.full({ most: MAX_MEMBERS }));
+    }
+    const userId = await findOrCreateUser(tx, email);
+    if (await findRole(tx, visit.shopId, userId)) throw conflict(words.isMember({ email }));
+    await putRole(tx, visit.shopId, userId, role);
+    await recordAction(tx, visit.shopId, visit.user, ROUTE, { userId, role });
+    await sendInvitation(tx, visit, { userId, email });
+  });
+  return new Redirect(to(visit, '/users'), words.invited({ email }));
+}
+
+/** In the language of the shop. The link is in the email alone: nobody else may choose the person's password. */
+async function sendInvitation(
+  tx: Transaction,
+  { shopId, settings, user }: ShopVisit,
+  { userId, email }: Pick<Member, 'userId' | 'email'> & { role?: Role },
+): Promise<void> {
+  const invited = await findUser(tx, userId);
+  const linkId =
+    invited?.passwordHash == null ? await insertLink(tx, userId, LINK_LIFETIME.invitation) : null;
+  await queueEmails(tx, shopId, invitationEmail, [
+    { to: email, locale: settings.defaultLocale, facts: { by: user.email, linkId } },
+  ]);
+}
+
+async function requireInvitationsLeft(visit: ShopVisit, form: FormRequest): Promise<void> {
+  const isAllowed = await form.isWithinLimit(`invitations/${visit.shopId}`, INVITATIONS_PER_HOUR);
+  if (!isAllowed) throw new HttpError(429, visit.words.users.tooMany, { 'retry-after': '3600' });
+}
+
+async function memberOf({ db, shopId }: ShopVisit, form: FormRequest): Promise<Member> {
+  const userId = form.params['userId']!;
+  const members = isId(userId) ? await findMembers(db, shopId) : [];
+  const member = members.find((one) => one.userId === userId.toUpperCase());
+  if (!member) throw notFound();
+  return member;
+}
+
+/** A shop without an owner could never change who works in it. */
+async function requireOtherOwner(tx: Transaction, visit: ShopVisit, userId: string): Promise<void> {
+  const owners = await lockOwners(tx, visit.shopId);
+  if (!owners.includes(userId)) return;
+  const others = owners.filter((owner) => owner !== userId);
+  if (!(await hasSignedIn(tx, others))) throw conflict(visit.words.users.lastOwner);
+}
+
+/** Whoever has taken the right from themselves goes to a page that they may still see. */
+function afterChange(visit: ShopVisit, userId: string, role: Role | undefined): string {
+  if (userId !== visit.user.userId || role === 'owner') return to(visit, '/users');
+  return role === undefined ? '/admin' : visit.base;
+}
+
+async function usersPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage> {
+  const { users: words, roles } = visit.words;
+  const members = await findMembers(visit.db, visit.shopId);
+  const choices = ROLES.map((value) => ({ value, text: roles[value] }));
+  return {
+    title: words.title,
+    menu: 'settings',
+    trail: [{ href: to(visit, '/settings'), text: visit.words.layout.menuEntries.settings }],
+    main: html`<div class="sides">
+        <section class="card">
+          <h2>${words.people}</h2>
+          <ul class="things">
+            ${members.map((member) => memberLine(visit, member, members))}
+          </ul>
+        </section>
+        <form method="post" class="card">
+          <h2>${words.invite}</h2>
+          ${problemOf(draft)}
+          ${textField({ name: 'email', label: visit.words.signIn.email, type: 'email', autocomplete: 'off', maxLength: 254, isRequired: true, draft })}
+          ${choiceField({ name: 'role', label: words.role, value: 'manager', choices, draft })}
+          <p class="quiet">${words.inviteHint}</p>
+          <button class="main">${words.sendInvitation}</button>
+        </form>
+      </div>
+      <section class="card">
+        <h2>${words.whatRolesMay}</h2>
+        <dl class="pairs">
+          ${ROLES.map(
+            (role) =>
+              html`<dt>${roles[role]}</dt>
+                <dd>${words.roleTexts[role]}</dd>`,
+          )}
+        </dl>
+      </section>`,
+  };
+}
+
+function memberLine(
+  visit: ShopVisit,
+  { userId, email, role, signedInAt }: Member,
+  members: readonly Member[],
+): Markup {
+  const isLastOwner =
+    role === 'owner' &&
+    !members.some((other) => other.userId !== userId && other.role === 'owner' && other.signedInAt);
+  const { users: words, roles } = visit.words;
+  const action = (name: string) => to(visit, `/users/${userId}/${name}`);
+  return html`<li>
+    <div>
+      <strong>${email}</strong>
+      ${userId === visit.user.userId && html`<span class="chip">${words.you}</span>`}
+      <p class="quiet">
+        ${
+          signedInAt
+            ? html`${words.lastSignIn} ${dayText(signedInAt, visit.language)}`
+            : html`<span class="chip warning">${words.waiting}</span>`
+        }
+      </p>
+    </div>
+    <div class="actions">
+      ${signedInAt === null && buttonForm({ action: action('invite'), text: words.inviteAgain })}
+      ${
+        isLastOwner
+          ? html`<span class="chip">${roles.owner}</span>`
+          : html`<form method="post" action="${action('role')}" class="line-form">
+                <label class="hidden" for="role-${userId}">${words.roleOf({ email })}</label>
+                <select id="role-${userId}" name="role">
+                  ${ROLES.map(
+                    (value) =>
+                      html`<option value="${value}" ${value === role && html`selected`}>
+                        ${roles[value]}
+                      </option>`,
+                  )}
+                </select>
+                <button>${words.changeRole}</button>
+              </form>
+              ${buttonForm({ action: action('remove'), text: words.remove, kind: 'danger', confirm: words.removeQuestion({ email }) })}`
+      }
+    </div>
+  </li>`;
+}

@@ -1,0 +1,63 @@
+import { Type } from 'typebox';
+import { conflict, invalid, notFound } from '../../http/errors.ts';
+import type { Operations } from '../../http/operation.ts';
+import { Id } from '../../http/schemas.ts';
+import { isId } from '../../kernel/ids.ts';
+import { moveSettingsVersion } from '../../shops/shop/queries.ts';
+import { refreshOrRebuild } from '../products/listing.ts';
+import { findChildren, findProductsIn, lockCategory, lockTree, placeCategories } from './queries.ts';
+
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
+
+const Place = Type.Object(
+  {
+    parentId: { ...Id, description: 'The category that it comes below.' },
+    position: Type.Integer({
+      description: 'How many of the categories there come before it; a larger number: it comes last.',
+      examples: [0],
+      minimum: 0,
+      maximum: 1_000_000,
+    }),
+  },
+  { title: 'place of a category' },
+);
+
+export function moveCategories(api: Operations): void {
+  api.write(
+    {
+      under: 'manage',
+      method: 'PUT',
+      path: '/categories/:categoryId/place',
+      name: 'moveCategory',
+      summary: 'Move category',
+      description:
+        'With the categories below it: to another place among those it stands with, or below another category.',
+      tag: 'categories',
+      labels: [],
+      access: 'products_write',
+      params: Type.Object({ categoryId: Id }),
+      body: Place,
+      status: 204,
+    },
+    async ({ tx, shopId, params: { categoryId }, body }) => {
+      // First, as with every change of the tree: so they are made one after the other.
+      await moveSettingsVersion(tx, shopId);
+      const stored = await lockCategory(tx, shopId, categoryId);
+      if (!stored) throw notFound();
+      if (stored.isRoot) throw conflict('The root category can not be moved');
+      const parentId = body.parentId.toUpperCase();
+      const parent = isId(parentId) ? await lockCategory(tx, shopId, parentId) : undefined;
+      if (!parent) throw invalid('UNKNOWN_VALUE', 'parentId');
+      const tree = await lockTree(tx, shopId, categoryId);
+      if (tree.some((id) => id.toUpperCase() === parentId)) {
+        throw conflict('A category can not be moved below itself');
+      }
+      const siblings = await findChildren(tx, shopId, parentId);
+      const others = siblings.filter((id) => id !== categoryId);
+      await placeCategories(tx, shopId, parentId, others.toSpliced(body.position, 0, categoryId));
+      if (siblings.length !== others.length) return;
+      // The lists of the categories above show its products, and search knows them by the names above.
+      await refreshOrRebuild(tx, shopId, (limit) => findProductsIn(tx, shopId, tree, BEFORE_ALL, limit));
+    },
+  );
+}

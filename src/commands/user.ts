@@ -1,0 +1,139 @@
+import { deleteTotp } from '../admin/account/second-factor.ts';
+import { DEMO_OWNER } from '../admin/users/demo-owner.ts';
+import { insertLink, LINK_LIFETIME, linkTokens } from '../admin/users/links.ts';
+import { isRole, ROLES } from '../admin/users/permissions.ts';
+import {
+  deleteOtherSessions,
+  findOrCreateUser,
+  findShopsOf,
+  findUserByEmail,
+  findUsers,
+  putRole,
+  updateHost,
+} from '../admin/users/queries.ts';
+import type { Config } from '../config.ts';
+import type { Transaction } from '../db/database.ts';
+import { isEmailAddress } from '../platform/email/address.ts';
+import { installationKey } from '../shops/apps/sealing.ts';
+import { findShop } from '../shops/shop/queries.ts';
+import {
+  CommandProblem,
+  noSuchShop,
+  print,
+  printTable,
+  recordCommand,
+  withDatabase,
+  type Command,
+} from './command.ts';
+
+const MOST_LISTED = 1_000;
+
+export const userCommands: Command[] = [
+  {
+    name: 'user create',
+    arguments: ['EMAIL'],
+    summary: 'Create a user of the admin, or give one a role.',
+    details: `Prints a link to choose a password, unless the user has one. It works once, within 24 hours.\n\nThe roles are ${ROLES.join(', ')}. A user may work in several shops: run the command once for each.`,
+    options: {
+      shop: { type: 'string', value: 'ID', summary: 'The shop to work in.' },
+      role: { type: 'string', value: 'ROLE', summary: 'What the user may do there (default: owner).' },
+      host: { type: 'boolean', summary: 'May create shops and see the state of the installation.' },
+    },
+    run: async ({ config, arguments: [given], options }) => {
+      const email = given!.toLowerCase();
+      const { shop, host } = options;
+      const role = options['role'] ?? 'owner';
+      if (!isEmailAddress(email) || email === DEMO_OWNER) {
+        throw new CommandProblem(`${JSON.stringify(given)} is not an email address.`);
+      }
+      if (typeof role !== 'string' || !isRole(role)) {
+        throw new CommandProblem(`Unknown role ${JSON.stringify(role)}. The roles are: ${ROLES.join(', ')}`);
+      }
+      if (shop === undefined && host === undefined) {
+        throw new CommandProblem(
+          'Say where the user works: --shop ID, or --host for the whole installation.',
+        );
+      }
+      await withDatabase(config, async (db) => {
+        if (shop !== undefined && !(await findShop(db, String(shop)))) throw noSuchShop(String(shop));
+        const linkId = await db.transaction(async (tx) => {
+          const userId = await findOrCreateUser(tx, email);
+          if (host === true) await updateHost(tx, userId, true);
+          if (shop !== undefined) {
+            await putRole(tx, String(shop), userId, role);
+            await recordCommand(tx, String(shop), 'user create', { userId, role });
+          }
+          const user = await findUserByEmail(tx, email);
+          return user!.passwordHash === null ? insertLink(tx, userId, LINK_LIFETIME.reset) : undefined;
+        });
+        if (linkId === undefined)
+          print(`${email} has a password already: sign in at ${originOf(config)}/admin`);
+        else await printLink(config, linkId);
+      });
+    },
+  },
+  {
+    name: 'user reset',
+    arguments: ['EMAIL'],
+    summary: 'Print a link to choose a new password.',
+    details:
+      'It works once, within 24 hours. All browsers of the user are signed out. The authenticator app stays, unless\n--remove-authenticator is given.',
+    options: {
+      'remove-authenticator': {
+        type: 'boolean',
+        summary: 'Also switch off the authenticator app, when the phone is lost.',
+      },
+    },
+    run: ({ config, arguments: [email], options }) =>
+      withDatabase(config, async (db) => {
+        const linkId = await db.transaction(async (tx) => {
+          const user = email!.toLowerCase() === DEMO_OWNER ? undefined : await findUserByEmail(tx, email!);
+          if (!user) {
+            throw new CommandProblem(`There is no user ${JSON.stringify(email)}. See: npx kontor user list`);
+          }
+          if (options['remove-authenticator'] === true) await deleteTotp(tx, user.userId);
+          await deleteOtherSessions(tx, user.userId, null);
+          await recordInShops(tx, user.userId, 'user reset');
+          return insertLink(tx, user.userId, LINK_LIFETIME.reset);
+        });
+        await printLink(config, linkId);
+      }),
+  },
+  {
+    name: 'user list',
+    summary: 'List the users of the admin.',
+    run: ({ config }) =>
+      withDatabase(config, async (db) => {
+        const users = await findUsers(db, MOST_LISTED);
+        if (users.length === 0) {
+          print('No users yet. Create one: npx kontor user create EMAIL --shop ID --role owner');
+          return;
+        }
+        const rows: string[][] = [];
+        for (const { userId, email, isHost, signedInAt } of users) {
+          const shops = await findShopsOf(db, userId);
+          rows.push([
+            email,
+            isHost ? 'yes' : 'no',
+            signedInAt?.toISOString() ?? 'never',
+            shops.map(({ shopId, role }) => `${shopId} (${role})`).join(', ') || 'none',
+          ]);
+        }
+        printTable(['EMAIL', 'HOST', 'LAST SIGN-IN', 'SHOPS'], rows);
+      }),
+  },
+];
+
+async function recordInShops(tx: Transaction, userId: string, command: string): Promise<void> {
+  for (const { shopId } of await findShopsOf(tx, userId)) {
+    await recordCommand(tx, shopId, command, { userId });
+  }
+}
+
+const originOf = ({ PUBLIC_URL, PORT }: Config) =>
+  PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${PORT}`;
+
+/** Alone on stdout. */
+async function printLink(config: Config, linkId: string): Promise<void> {
+  print(linkTokens(await installationKey(config)).urlOf(originOf(config), linkId));
+}

@@ -1,0 +1,45 @@
+import { Type } from 'typebox';
+import { conflict, invalid, notFound } from '../../http/errors.ts';
+import type { Operations } from '../../http/operation.ts';
+import { Id, Nullable } from '../../http/schemas.ts';
+import { isId } from '../../kernel/ids.ts';
+import { updateCustomerGroup } from './queries.ts';
+
+const CustomerGroup = Type.Object(
+  {
+    customerGroupId: Nullable({
+      ...Id,
+      description: 'The group whose prices the customer gets; null: none.',
+    }),
+  },
+  { title: 'customerGroup (of a customer)' },
+);
+
+/** What the back office does with customers beyond the contract. */
+export function managedCustomers(api: Operations): void {
+  api.write(
+    {
+      under: 'manage',
+      tag: 'customers',
+      labels: [],
+      method: 'PUT',
+      path: '/customers/:customerId/group',
+      name: 'setCustomerGroup',
+      summary: 'Set customer group',
+      description:
+        'The groups are those of the settings. Carts of the customer have the prices of the group at once.',
+      access: 'customers_write',
+      params: Type.Object({ customerId: Id }),
+      body: CustomerGroup,
+      answer: CustomerGroup,
+      constraints: { customer_customer_group: () => conflict('The shop has no such customer group') },
+    },
+    async ({ tx, shopId, params: { customerId }, body }) => {
+      const customerGroupId = body.customerGroupId?.toUpperCase() ?? null;
+      if (customerGroupId !== null && !isId(customerGroupId))
+        throw invalid('UNKNOWN_VALUE', 'customerGroupId');
+      if ((await updateCustomerGroup(tx, shopId, customerId, customerGroupId)) === 0) throw notFound();
+      return { customerGroupId };
+    },
+  );
+}

@@ -1,0 +1,40 @@
+import { anyText } from '../../catalogue/products/render.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import { named } from '../../orders/pricing/content.ts';
+import type { PaymentMethod } from '../../shops/settings/settings.ts';
+import { to, type Visit } from '../visit.ts';
+
+export function methodName({ locale, settings }: Visit, method: PaymentMethod): string {
+  return anyText(named(method, settings), locale, settings.defaultLocale)!;
+}
+
+/** Lets the customer pay an order with another method than it was placed with. */
+export function otherMethods(
+  visit: Visit,
+  token: string,
+  methods: readonly PaymentMethod[],
+): Markup | undefined {
+  if (methods.length === 0) return undefined;
+  const words = messages(visit.locale).storefront.otherMethods;
+  return html`<form method="post" action="${to(visit, `/order/${token}/payment-method`)}">
+    <fieldset>
+      <legend><h3>${words.title}</h3></legend>
+      <p><small>${words.note}</small></p>
+      ${methods.map(
+        (method, index) =>
+          html`<label class="choice">
+            <input
+              type="radio"
+              name="paymentMethod"
+              value="${method.paymentMethodId}"
+              required
+              ${index === 0 && html`checked`}
+            />
+            <span>${methodName(visit, method)}</span>
+          </label>`,
+      )}
+    </fieldset>
+    <p><button class="quiet">${words.choose}</button></p>
+  </form>`;
+}
