@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { abandonedCarts } from '../src/carts/abandoned.ts';
-import { importProducts } from '../src/catalogue/products/import.ts';
+import { importFile } from '../src/catalogue/products/import.ts';
 import { cleanupSteps } from '../src/cleanup-steps.ts';
 import { createDemoShops } from '../src/commands/demo/demo-shop.ts';
 import { readConfig } from '../src/config.ts';
@@ -229,7 +229,7 @@ describe('products', () => {
     const file = path.join(folder, 'products.csv');
     const importing = async (...lines: string[]) => {
       await writeFile(file, ['Alias;Name/en;StockLevel;SuperProduct', ...lines].join('\n'));
-      return eventsOf(() => importProducts(service.db, { shopId: shop.shopId, file, visible: true }));
+      return eventsOf(() => importFile(service.db, file, { shopId: shop.shopId, visible: true }));
     };
     const numberOf = async (number: string) =>
       (await service.db.one<{ id: string }>(sql`

@@ -30,7 +30,7 @@ type AnyVisit = Visit<'anybody'> | ShopVisit;
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may open a page of the admin. */
-    admin?: { audience: Audience } | { permission: Permission | 'member' };
+    admin?: { audience: Audience } | { permission: Permission | 'member'; takesUpload?: boolean };
   }
 }
 
@@ -225,13 +225,17 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         scope.removeAllContentTypeParsers();
         // The operation that takes the file reads it, with its own limits.
         scope.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
-        scope.post(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
-          const visit = await admittedToShop(request, reply, permission);
-          if (!visit) return reply;
-          const { 'content-type': type, 'content-length': length } = request.headers;
-          const upload = { content: request.body as Readable, type: type!, length };
-          return sendFile(reply, await handler(visit, { ...toPageRequest(request), upload }));
-        });
+        scope.post(
+          `/admin/shops/:shopId${path}`,
+          pageRoute({ permission, takesUpload: true }),
+          async (request, reply) => {
+            const visit = await admittedToShop(request, reply, permission);
+            if (!visit) return reply;
+            const { 'content-type': type, 'content-length': length } = request.headers;
+            const upload = { content: request.body as Readable, type: type!, length };
+            return sendFile(reply, await handler(visit, { ...toPageRequest(request), upload }));
+          },
+        );
       });
     },
   };
@@ -296,17 +300,21 @@ export function sendPage(reply: FastifyReply, visit: AnyVisit, page: AdminPage):
   return reply
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
-    .headers(PAGE_HEADERS)
+    .headers({ ...PAGE_HEADERS, ...(page.next !== undefined && { refresh: `0; url=${page.next}` }) })
     .send(documentBytes(visit, page));
 }
+
+const FILE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
+/** The viewers that browsers have for PDF are built of what the other policy forbids, and then show nothing. */
+const PDF_POLICY = "frame-ancestors 'self'";
 
 function sendFile(reply: FastifyReply, { type, content, fileName }: AdminFile): FastifyReply {
   // Shown inside of our own pages only. What a customer or an app wrote may be in it, so it runs no script.
   return reply
     .type(type)
     .headers({
-      'content-security-policy':
-        "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'",
+      'content-security-policy': type === 'application/pdf' ? PDF_POLICY : FILE_POLICY,
       'x-frame-options': 'SAMEORIGIN',
       'cache-control': 'no-store',
       ...(fileName !== undefined && {

@@ -253,7 +253,10 @@ export function quantitiesOf(parts: readonly { lines: readonly PartLine[] }[]): 
 }
 
 /** What was not sent yet. */
-export function restOf({ lines }: Pick<Content, 'lines'>, shipments: Dealings['shipments']): PartLine[] {
+export function restOf(
+  { lines }: Pick<Content, 'lines'>,
+  shipments: readonly Pick<Dealings['shipments'][number], 'lines'>[],
+): PartLine[] {
   const shipped = quantitiesOf(shipments);
   return lines.flatMap(({ lineItemId, quantity }) => {
     const rest = millionths(quantity) - (shipped.get(lineItemId) ?? 0);

@@ -10,6 +10,7 @@ import { decideOrders, type PlacingState } from './place-decision.ts';
 import { placedEvents } from './placed-events.ts';
 import {
   countRedemptions,
+  countRedemptionsOfDay,
   deleteCarts,
   findBuyers,
   findTakenNumbers,
@@ -184,6 +185,7 @@ async function save(
     insertCustomers(tx, shopId, [...customers.values()]),
     redeemCoupons(tx, shopId, codeKeys),
     countRedemptions(tx, shopId, campaignIds),
+    countRedemptionsOfDay(tx, shopId, campaignIds, createdAt),
     setCounters(tx, shopId, {
       order: counters.order + orders.length,
       customer: [...customers.values()].at(-1)?.number ?? counters.customer,

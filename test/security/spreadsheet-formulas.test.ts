@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { escapeFormula, unescapeFormula } from '../../src/catalogue/products/csv-cells.ts';
-import { importProducts } from '../../src/catalogue/products/import.ts';
+import { importFile } from '../../src/catalogue/products/import.ts';
 import { givenShop, givenToken } from '../builders.ts';
 import { startService, type Service } from '../service.ts';
 
@@ -81,18 +81,19 @@ test('no cell of an export is a formula, and an import gives every text back', a
 
   const place = path.join(folder, 'all.csv');
   await writeFile(place, file.text);
-  const options = { shopId: 'Harbour', file: place, visible: true };
-  expect(await importProducts(service.db, options)).toEqual({
+  const options = { shopId: 'Harbour', visible: true };
+  expect(await importFile(service.db, place, options)).toEqual({
     created: 0,
     changed: 0,
     unchanged: texts.length + 1,
     problems: [],
+    newCategories: [],
   });
 
   // Into a shop that has none of them: the same texts, and so the same file.
   await givenShop(service, 'Quay');
   const quay = await givenToken(service, 'Quay');
-  expect(await importProducts(service.db, { ...options, shopId: 'Quay' })).toMatchObject({
+  expect(await importFile(service.db, place, { ...options, shopId: 'Quay' })).toMatchObject({
     created: texts.length + 1,
     problems: [],
   });

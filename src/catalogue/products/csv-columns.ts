@@ -2,10 +2,12 @@ import { messages, type Messages } from '../../kernel/messages.ts';
 import { isDate } from '../../http/dates.ts';
 import { currencyDigits, parseDecimal, toMinor } from '../../kernel/money.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
+import { joinPaths, readPaths } from './category-paths.ts';
 import { setFact, WITHDRAWAL_EXCLUSIONS, type ProductSafety } from './facts.ts';
 import { withPrice } from './prices.ts';
 import type { StoredProduct } from './queries.ts';
 import { LONGEST } from './request-fields.ts';
+import { CellProblem } from './row-problem.ts';
 import { findUnit, WEIGHT_UNITS } from './units.ts';
 
 /**
@@ -20,7 +22,10 @@ export interface Column {
   cell: (product: FileProduct) => string;
   /** Throws a CellProblem. Only called with a cell that differs from what the product says. */
   apply: (product: FileProduct, cell: string) => void;
-  /** Its cells are numbers, of which a negative one begins with the sign of a formula but is none. */
+  /**
+   * Its cells are numbers: a negative one begins with the sign of a formula but is none, and a file may write them with a
+   * decimal comma.
+   */
   isNumber?: boolean;
 }
 
@@ -29,11 +34,8 @@ export interface FileProduct extends StoredProduct {
   /** Alias of the product type. */
   class: string;
   masterNumber: string;
-}
-
-/** A cell that can't be taken; the message goes on behind the name of its column. */
-export class CellProblem extends Error {
-  override name = 'CellProblem';
+  /** As `category-paths.ts` writes them; '' where nobody has asked for them, and for variations. */
+  categories: string;
 }
 
 /** The columns whose title is in the message catalogue; its `part` is the currency or the language of a column. */
@@ -42,9 +44,9 @@ type ColumnName = Exclude<keyof Messages['productFile'], 'language'>;
 export function columnsOf(settings: Settings): Column[] {
   const { currencies, locales } = settings;
   const model = settings.taxModel.toLowerCase();
-  const perCurrency = (name: ColumnName, make: (currency: string) => Pick<Column, 'cell' | 'apply'>) =>
+  const perCurrency = (name: ColumnName, make: (currency: string) => Effects) =>
     currencies.map((currency) => column(name, make(currency), `${currency}/${model}`));
-  const perLanguage = (name: ColumnName, make: (locale: string) => Pick<Column, 'cell' | 'apply'>) =>
+  const perLanguage = (name: ColumnName, make: (locale: string) => Effects) =>
     locales.map((locale) => {
       const language = languageKey(locale, locales);
       return column(name, make(locale), language, languageName(locale, language));
@@ -57,6 +59,7 @@ export function columnsOf(settings: Settings): Column[] {
       apply: (product, cell) => {
         product.prices = withPrice(product.prices, currency, amountOf(cell, currency)) ?? null;
       },
+      isNumber: true,
     })),
     ...perCurrency('ManufacturerPrices', (currency) => currencyPrices('manufacturerPrices', currency)),
     column('RefUnit', reference('unit', settings)),
@@ -78,7 +81,9 @@ export function columnsOf(settings: Settings): Column[] {
       apply: (product, cell) => {
         const unit = findUnit(cell, settings);
         if (cell !== '' && !(unit && WEIGHT_UNITS.includes(unit)))
-          throw new CellProblem(`is ${cell}, which is no unit of weight`);
+          throw new CellProblem('weightUnit', `is ${cell}, which is no unit of weight`, {
+            known: WEIGHT_UNITS.join(', '),
+          });
         const { amount = 0 } = product.facts.deliveryWeight ?? {};
         setFact(product, 'deliveryWeight', unit && { amount, unit });
       },
@@ -90,6 +95,7 @@ export function columnsOf(settings: Settings): Column[] {
         const { unit = 'gram' } = product.facts.deliveryWeight ?? {};
         setFact(product, 'deliveryWeight', { amount: numberOf(cell), unit });
       },
+      isNumber: true,
     }),
     column('Length', size('length')),
     column('Height', size('height')),
@@ -105,10 +111,7 @@ export function columnsOf(settings: Settings): Column[] {
     column('ExpiryDate', moment('forSaleUntil')),
     column('IsBundleProduct', {
       cell: ({ facts }) => (facts.isBundle ? '1' : '0'),
-      apply: (product, cell) => {
-        if (!['', '0', '1'].includes(cell)) throw new CellProblem('is neither 0 nor 1');
-        setFact(product, 'isBundle', cell === '1' ? true : undefined);
-      },
+      apply: (product, cell) => setFact(product, 'isBundle', flagOf(cell) === true ? true : undefined),
     }),
     column('SuperProduct', { cell: (product) => product.masterNumber, apply: refuse }),
   ];
@@ -126,12 +129,42 @@ export function moreColumnsOf(settings: Settings): Column[] {
   const model = settings.taxModel.toLowerCase();
   const flag = (key: 'specialOffer' | 'isProductNumberVisible', standard: boolean): Effects => ({
     cell: ({ facts }) => ((facts[key] ?? standard) ? '1' : '0'),
-    apply: (product, cell) => {
-      if (!['', '0', '1'].includes(cell)) throw new CellProblem('is neither 0 nor 1');
-      setFact(product, key, cell === '' ? undefined : cell === '1');
-    },
+    apply: (product, cell) => setFact(product, key, flagOf(cell)),
   });
   const effects: [key: string, effects: Effects][] = [
+    [
+      'Visible',
+      {
+        cell: ({ visible }) => (visible ? '1' : '0'),
+        apply: (product, cell) => {
+          product.visible = flagOf(cell) ?? product.visible;
+        },
+      },
+    ],
+    ['TaxClass', taxClass(settings)],
+    [
+      'MinStock',
+      {
+        cell: ({ minStock }) => numberText(minStock),
+        apply: (product, cell) => {
+          product.minStock = cell === '' ? null : numberOf(cell);
+        },
+        isNumber: true,
+      },
+    ],
+    [
+      'Categories',
+      {
+        cell: ({ categories }) => categories,
+        apply: (product, cell) => {
+          // A variation is where its master is.
+          if (product.kind === 'variation') return;
+          const paths = joinPaths(readPaths(cell));
+          // Names of categories are the same in capitals.
+          if (paths.toLowerCase() !== product.categories.toLowerCase()) product.categories = paths;
+        },
+      },
+    ],
     ['SpecialOffer', flag('specialOffer', false)],
     ['IsProductNumberVisible', flag('isProductNumberVisible', true)],
     ...settings.currencies.map((currency): [string, Effects] => [
@@ -144,6 +177,7 @@ export function moreColumnsOf(settings: Settings): Column[] {
         cell: ({ facts }) => numberText(facts.maxOrder),
         apply: (product, cell) =>
           setFact(product, 'maxOrder', cell === '' ? undefined : numberOf(cell, 0.000001)),
+        isNumber: true,
       },
     ],
     [
@@ -153,7 +187,13 @@ export function moreColumnsOf(settings: Settings): Column[] {
         apply: (product, cell) => {
           const exclusion = WITHDRAWAL_EXCLUSIONS.find((one) => one === cell);
           if (cell !== '' && !exclusion)
-            throw new CellProblem(`is ${cell}, which is none of ${WITHDRAWAL_EXCLUSIONS.join(', ')}`);
+            throw new CellProblem(
+              'exclusion',
+              `is ${cell}, which is none of ${WITHDRAWAL_EXCLUSIONS.join(', ')}`,
+              {
+                known: WITHDRAWAL_EXCLUSIONS.join(', '),
+              },
+            );
           setFact(product, 'withdrawalExcluded', exclusion);
         },
       },
@@ -172,13 +212,46 @@ export function moreColumnsOf(settings: Settings): Column[] {
         apply: (product, cell) => {
           const [, classes, best, file] = ENERGY_LABEL.exec(cell) ?? [];
           if (cell !== '' && !file)
-            throw new CellProblem('is not such as B,D A https://shop.example/label.png');
+            throw new CellProblem('energyLabel', 'is not such as B,D A https://shop.example/label.png');
           setFact(product, 'energyLabel', file ? { classes: classes!, best: best!, file } : undefined);
         },
       },
     ],
   ];
   return effects.map(([key, one]) => ({ key, title: () => key, ...one }));
+}
+
+const YES = ['1', 'yes', 'y', 'true', 'ja', 'j', 'wahr', 'oui', 'o', 'vrai', 'x', 'active'];
+const NO = ['0', 'no', 'n', 'false', 'nein', 'falsch', 'non', 'faux', 'draft'];
+
+/** undefined: an empty cell. */
+function flagOf(cell: string): boolean | undefined {
+  const word = cell.trim().toLowerCase();
+  if (word === '') return undefined;
+  if (!YES.includes(word) && !NO.includes(word)) throw new CellProblem('yesOrNo', 'is neither 0 nor 1');
+  return YES.includes(word);
+}
+
+/** By the key that the settings file gives it, by its name, or by its rate where only one class has that. */
+function taxClass({ taxClasses }: Settings): Effects {
+  return {
+    cell: ({ taxClassId }) => taxClasses.find((one) => one.taxClassId === taxClassId)?.key ?? '',
+    apply: (product, cell) => {
+      const word = cell.trim().toLowerCase();
+      const rate = Math.round(Number(word.replace('%', '').replace(',', '.')) * 100);
+      const named = taxClasses.filter(({ key, name }) =>
+        [key, ...Object.values(name)].some((one) => one.toLowerCase() === word),
+      );
+      const rated = taxClasses.filter(({ rates }) => Object.values(rates).includes(rate));
+      const [found, ...others] = named.length > 0 ? named : rated;
+      if (word !== '' && (!found || others.length > 0)) {
+        throw new CellProblem('taxClass', `is ${cell}, which is no tax class of the shop`, {
+          known: taxClasses.map(({ key }) => key).join(', '),
+        });
+      }
+      product.taxClassId = word === '' ? null : found!.taxClassId;
+    },
+  };
 }
 
 function safetyParty(key: 'manufacturer' | 'responsiblePerson'): Effects {
@@ -190,7 +263,10 @@ function safetyParty(key: 'manufacturer' | 'responsiblePerson'): Effects {
     apply: (product, cell) => {
       const [name, address, contact, ...more] = cell.split('|').map((part) => part.trim());
       if (cell !== '' && (!name || !address || !contact || more.length > 0)) {
-        throw new CellProblem('is not such as Beacon Ltd | Kai 4, 20457 Hamburg | safety@beacon.example');
+        throw new CellProblem(
+          'party',
+          'is not such as Beacon Ltd | Kai 4, 20457 Hamburg | safety@beacon.example',
+        );
       }
       checkText(cell, LONGEST.line);
       const { [key]: _old, ...others } = product.facts.safety ?? {};
@@ -221,15 +297,11 @@ function currencyPrices(key: 'manufacturerPrices' | 'ecoParticipationPrices', cu
     cell: ({ facts }) => amountText(facts[key]?.[currency], currency),
     apply: (product, cell) =>
       setFact(product, key, withPrice(product.facts[key], currency, amountOf(cell, currency))),
+    isNumber: true,
   };
 }
 
-function column(
-  name: ColumnName,
-  effects: Pick<Column, 'cell' | 'apply' | 'isNumber'>,
-  part?: string,
-  shownPart = part ?? '',
-): Column {
+function column(name: ColumnName, effects: Effects, part?: string, shownPart = part ?? ''): Column {
   return {
     key: part === undefined ? name : `${name}/${part}`,
     title: (language) => {
@@ -253,17 +325,17 @@ function languageName(locale: string, key: string): string {
   return name.charAt(0).toLocaleUpperCase(tag) + name.slice(1);
 }
 
-type Effects = Pick<Column, 'cell' | 'apply'>;
+type Effects = Pick<Column, 'cell' | 'apply' | 'isNumber'>;
 
 function setClass(product: FileProduct, cell: string): void {
-  if (cell.length > 200) throw new CellProblem('is longer than 200 characters');
+  if (cell.length > 200) throw new CellProblem('tooLong', 'is longer than 200 characters', { most: 200 });
   // An empty one says nothing.
   if (cell !== '') product.class = cell;
 }
 
 /** What identifies the row can't differ from it. */
 function refuse(): void {
-  throw new CellProblem('names another product than the row');
+  throw new CellProblem('otherProduct', 'names another product than the row');
 }
 
 function text(
@@ -302,7 +374,8 @@ function keywords(locale: string): Effects {
       const words = [...cell.matchAll(/(?:\\.|[^,\\])+/g)]
         .map(([word]) => word.replaceAll(/\\(.)/g, '$1').trim())
         .filter((word) => word !== '');
-      if (words.length > LONGEST.words) throw new CellProblem(`has more than ${LONGEST.words} words`);
+      if (words.length > LONGEST.words)
+        throw new CellProblem('words', `has more than ${LONGEST.words} words`, { most: LONGEST.words });
       const { [locale]: _old, ...others } = product.facts.searchKeywords ?? {};
       const next = words.length === 0 ? others : { ...others, [locale]: [...new Set(words)] };
       setFact(product, 'searchKeywords', Object.keys(next).length > 0 ? next : undefined);
@@ -322,9 +395,10 @@ function reference(key: 'unit' | 'amount' | 'content', settings: Settings): Effe
         return;
       }
       const unit = findUnit(cell, settings);
-      if (!unit) throw new CellProblem(`is ${cell}, which is no unit`);
+      if (!unit) throw new CellProblem('unit', `is ${cell}, which is no unit`);
       setFact(product, 'reference', { ...old, unit });
     },
+    isNumber: key !== 'unit',
   };
 }
 
@@ -332,6 +406,7 @@ function size(key: 'length' | 'width' | 'height'): Effects {
   return {
     cell: ({ facts }) => numberText(facts[key]),
     apply: (product, cell) => setFact(product, key, cell === '' ? undefined : numberOf(cell)),
+    isNumber: true,
   };
 }
 
@@ -348,7 +423,10 @@ function shippingMethods({ shippingMethods: methods }: Settings): Effects {
         const key = part.trim();
         if (key === '') return [];
         const method = methods.find((one) => one.key === key);
-        if (!method) throw new CellProblem(`is ${key}, which is no shipping method of the shop`);
+        if (!method)
+          throw new CellProblem('shippingMethod', `is ${key}, which is no shipping method of the shop`, {
+            known: methods.map((one) => one.key).join(', '),
+          });
         return [method.shippingMethodId];
       });
       setFact(product, 'shippingMethodIds', ids.length > 0 ? [...new Set(ids)] : undefined);
@@ -365,7 +443,7 @@ function moment(key: 'forSaleFrom' | 'forSaleUntil'): Effects {
         /^\d{4}-\d{2}-\d{2}$/.test(cell) || /(Z|[+-]\d{2}:?\d{2})$/.test(cell) ? cell : `${cell}Z`,
       );
       if (!isDate(cell.slice(0, 10)) || Number.isNaN(date.getTime())) {
-        throw new CellProblem(`is ${cell}, which is no date such as 2026-11-15T08:30:00Z`);
+        throw new CellProblem('date', `is ${cell}, which is no date such as 2026-11-15T08:30:00Z`);
       }
       setFact(product, key, `${date.toISOString().slice(0, 19)}Z`);
     },
@@ -373,9 +451,10 @@ function moment(key: 'forSaleFrom' | 'forSaleUntil'): Effects {
 }
 
 function checkText(cell: string, longest: number): void {
-  if (cell.length > longest) throw new CellProblem(`is longer than ${longest} characters`);
+  if (cell.length > longest)
+    throw new CellProblem('tooLong', `is longer than ${longest} characters`, { most: longest });
   if (cell.includes('\0') || !cell.isWellFormed())
-    throw new CellProblem('holds text that is not valid Unicode');
+    throw new CellProblem('unicode', 'holds text that is not valid Unicode');
 }
 
 function amountText(minor: number | undefined, currency: string): string {
@@ -388,7 +467,7 @@ function amountOf(cell: string, currency: string): number | null {
   if (cell === '') return null;
   const minor = toMinor(cell, currency);
   if (minor === undefined || minor < 0 || minor > 1e13)
-    throw new CellProblem(`is ${cell}, which is no price`);
+    throw new CellProblem('price', `is ${cell}, which is no price`);
   return minor;
 }
 
@@ -399,7 +478,7 @@ function numberText(value: number | null | undefined): string {
 function numberOf(cell: string, least = 0): number {
   const number = parseDecimal(cell) ? Number(Number(cell).toFixed(6)) : Number.NaN;
   if (!(number >= least && number <= 1e9)) {
-    throw new CellProblem(`is ${cell}, which is no number from ${least} to 1000000000`);
+    throw new CellProblem('number', `is ${cell}, which is no number from ${least} to 1000000000`, { least });
   }
   return number;
 }

@@ -7,7 +7,8 @@ import { givenShop, givenToken } from '../../../test/builders.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
 import { applySettings } from '../../shops/settings/file.ts';
-import { FileProblem, importProducts } from './import.ts';
+import { FileProblem } from './csv-file.ts';
+import { importFile } from './import.ts';
 
 let service: Service;
 let token: string;
@@ -65,10 +66,19 @@ async function exported(query = '', shopId = 'Harbour', as = token): Promise<str
 const cells = (text: string) => parse(text, { delimiter: ';' });
 
 let files = 0;
-async function imported(text: string, shopId = 'Harbour', visible = true) {
+async function imported(text: string | Buffer, shopId = 'Harbour', visible = true, isCheck = false) {
   const file = path.join(folder, `${++files}.csv`);
   await writeFile(file, text);
-  return importProducts(service.db, { shopId, file, visible });
+  const { newCategories, problems, ...report } = await importFile(service.db, file, {
+    shopId,
+    visible,
+    isCheck,
+  });
+  return {
+    ...report,
+    problems: problems.map(({ line, text: problem }) => ({ line, text: problem })),
+    ...(newCategories.length > 0 && { newCategories }),
+  };
 }
 
 /** Everything that an import could touch. */
@@ -371,6 +381,77 @@ describe('the import', () => {
     expect(await safetyInfo()).toBeUndefined();
   });
 
+  test.each([
+    ['commas', 'SKU,Titel,Preis,Bestand\n"A-1","Kanne, rot","1.234,50 €",3\nA-2,Tasse,"7,9",\n'],
+    ['tabs', 'SKU\tTitel\tPreis\tBestand\nA-1\tKanne, rot\t1.234,50 €\t3\nA-2\tTasse\t7,9\t\n'],
+    ['semicolons', 'Art.-Nr.;Titel;Preis (EUR);Lagerbestand\nA-1;Kanne, rot;1 234,50;3\nA-2;Tasse;7,9;\n'],
+  ])('recognises %s, decimal commas and the names that people use', async (_case, text) => {
+    expect(await imported(text)).toEqual({ created: 2, changed: 0, unchanged: 0, problems: [] });
+    const { items } = (await call('GET', '/products')).body;
+    expect(
+      items.map(({ name, stocklevel, priceInfo }: never) => [
+        name,
+        stocklevel,
+        (priceInfo as { price: { amount: number } }).price.amount,
+      ]),
+    ).toEqual([
+      ['Kanne, rot', 3, 1234.5],
+      ['Tasse', null, 7.9],
+    ]);
+  });
+
+  test('recognises the encoding of old spreadsheets', async () => {
+    await imported(Buffer.from('Alias;Name/de\nX;Gr\xf6\xdfe \x80\n', 'latin1'));
+    expect((await call('GET', '/products?locale=de_DE')).body.items[0].name).toBe('Größe €');
+  });
+
+  test('a check says what would happen, and nothing changes', async () => {
+    await given({ productNumber: 'OLD', name: 'Old', price: 5 });
+    const before = await everything();
+    const text =
+      'Alias;ListPrices/EUR/gross;SuperProduct;Categories\nOLD;6;;Home > Tea\nM;1;;\nV;1;M;\nW;x;M;\nZ;1;Q;\n';
+    expect(await imported(text, 'Harbour', true, true)).toEqual({
+      created: 2,
+      changed: 1,
+      unchanged: 0,
+      problems: [
+        { line: 5, text: 'ListPrices/EUR/gross is x, which is no price' },
+        { line: 6, text: 'SuperProduct Q is unknown' },
+      ],
+      newCategories: ['Home', 'Home > Tea'],
+    });
+    expect(await everything()).toEqual(before);
+  });
+
+  test('takes categories by their path, the tax class, the visibility and the least stock', async () => {
+    const header = 'Alias;Categories;TaxClass;Visible;MinStock\n';
+    const text = `${header}A;Home > Tea | Sale;standard;yes;3\nB;home > tea;;0;\n`;
+    expect(await imported(text)).toMatchObject({ created: 2, newCategories: ['Home', 'Home > Tea', 'Sale'] });
+    const find = async (productNumber: string) =>
+      (await call('POST', '/products/find', { productNumber })).body.items[0];
+    const a = await find('A');
+    expect(a).toMatchObject({ visible: true, minStocklevel: 3 });
+    const categoriesOf = async (id: string) =>
+      (await call('GET', `/categories?productId=${id}`)).body.map(({ alias }: { alias: string }) => alias);
+    expect(await categoriesOf(a.productId)).toEqual(['Tea', 'Sale']);
+    expect(await imported(text)).toEqual({ created: 0, changed: 0, unchanged: 2, problems: [] });
+    expect(await imported(`${header}A;Sale;;;3\nB;>;7 %;maybe;\n`)).toEqual({
+      created: 0,
+      changed: 1,
+      unchanged: 0,
+      problems: [{ line: 3, text: 'TaxClass is 7 %, which is no tax class of the shop' }],
+    });
+    expect(await categoriesOf(a.productId)).toEqual(['Sale']);
+    const { results } = (await call('GET', '/products?includeInvisible=true')).body;
+    expect(results).toBe(2);
+  });
+
+  test('says what an unknown column was probably meant to be', async () => {
+    await expect(imported('Alias;Stok level\nx;1\n')).rejects.toThrow(
+      'The column Stok level is unknown in Harbour; did you mean StockLevel?',
+    );
+  });
+
   test('new products can be kept invisible', async () => {
     await imported('Alias\nX\n', 'Harbour', false);
     expect((await call('GET', '/products')).body.results).toBe(0);
@@ -398,7 +479,7 @@ describe('the import', () => {
 
   test('a file that is not there is said so', async () => {
     const file = path.join(folder, 'none.csv');
-    await expect(importProducts(service.db, { shopId: 'Harbour', file, visible: true })).rejects.toThrow(
+    await expect(importFile(service.db, file, { shopId: 'Harbour', visible: true })).rejects.toThrow(
       `${file} does not exist`,
     );
     await expect(readFile(file)).rejects.toThrow();

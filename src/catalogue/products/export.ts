@@ -75,7 +75,7 @@ async function findFileProducts(
   variations: boolean,
   after: string,
 ): Promise<FileProduct[]> {
-  const rows = await db.many<Omit<FileProduct, 'class'> & { typeId: string | null }>(sql`
+  const rows = await db.many<Omit<FileProduct, 'class' | 'categories'> & { typeId: string | null }>(sql`
     select ${storedColumns}, upper(coalesce(master.product_type_id, product.product_type_id)::text) as "typeId",
       coalesce(master.product_number, '') as "masterNumber"
     from product
@@ -84,5 +84,9 @@ async function findFileProducts(
       and (product.kind = 'variation') = ${variations}
     order by product.product_id limit ${ROWS_AT_ONCE}`);
   const aliases = new Map(productTypes.map(({ productTypeId, alias }) => [productTypeId, alias]));
-  return rows.map(({ typeId, ...row }) => ({ ...row, class: aliases.get(typeId ?? '') ?? 'Default' }));
+  return rows.map(({ typeId, ...row }) => ({
+    ...row,
+    class: aliases.get(typeId ?? '') ?? 'Default',
+    categories: '',
+  }));
 }

@@ -1,0 +1,172 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { textIn, type Localised } from '../../http/locale.ts';
+import { aliasOf, aliasStart, freeAlias } from '../../kernel/aliases.ts';
+import { newId } from '../../kernel/ids.ts';
+import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
+import { findAliases, insertCategory, lockCategory, updateCategory } from '../categories/queries.ts';
+import { CellProblem } from './row-problem.ts';
+
+/**
+ * The categories of a product in a file: `Kitchen > Kettles | Sale`. Names are those of the shop's default language; a
+ * bar between two categories, the main one first. A backslash stands before a sign that belongs to a name.
+ */
+export interface CategoryTree {
+  /** The name of each category, with the category above it; the root has no name in a path. */
+  nodes: Map<string, { parentId: string | null; name: string }>;
+  rootId: string | undefined;
+  /** The path of each category, as it is written. */
+  pathOf: Map<string, string>;
+  /** By the path in lower case. */
+  idOf: Map<string, string>;
+}
+
+const MOST_CATEGORIES = 20_000;
+const MOST_PATHS = 50;
+const DEEPEST = 20;
+
+export async function findCategoryTree(db: Queries, shopId: string, locale: string): Promise<CategoryTree> {
+  const rows = await db.many<{ categoryId: string; parentId: string | null; name: Localised; alias: string }>(
+    sql`
+      select upper(category_id::text) as "categoryId", upper(parent_id::text) as "parentId", name, alias from category
+      where shop_id = ${shopId} order by position, number limit ${MOST_CATEGORIES}`,
+  );
+  const nodes = new Map(
+    rows.map(({ categoryId, parentId, name, alias }) => [
+      categoryId,
+      { parentId, name: textIn(name, locale, locale) ?? alias },
+    ]),
+  );
+  const tree: CategoryTree = {
+    nodes,
+    rootId: rows.find(({ parentId }) => parentId === null)?.categoryId,
+    pathOf: new Map(),
+    idOf: new Map(),
+  };
+  for (const { categoryId, parentId } of rows) if (parentId !== null) addPath(tree, categoryId);
+  return tree;
+}
+
+function addPath(tree: CategoryTree, categoryId: string): void {
+  const names: string[] = [];
+  for (let id: string | null = categoryId; id !== null && names.length <= DEEPEST;) {
+    const node: { parentId: string | null; name: string } | undefined = tree.nodes.get(id);
+    if (!node || node.parentId === null) break;
+    names.unshift(node.name);
+    id = node.parentId;
+  }
+  const path = pathText(names);
+  tree.pathOf.set(categoryId, path);
+  if (!tree.idOf.has(path.toLowerCase())) tree.idOf.set(path.toLowerCase(), categoryId);
+}
+
+function pathText(names: readonly string[]): string {
+  return names.map((name) => name.trim().replaceAll(/[\\>|]/g, '\\$&')).join(' > ');
+}
+
+/** The paths of a cell in the one way in which they are written. */
+export function readPaths(cell: string): string[] {
+  const paths = splitAt(cell, '|')
+    .map((path) => splitAt(path, '>').map((name) => name.replaceAll(/\\(.)/g, '$1').trim()))
+    .filter((names) => names.some((name) => name !== ''));
+  for (const names of paths) {
+    if (
+      names.some((name) => name === '' || name.length > 255 || /\p{Cc}/u.test(name)) ||
+      names.length > DEEPEST
+    )
+      throw new CellProblem('categoryPath', `is ${cell}, which is no path such as Kitchen > Kettles`);
+  }
+  if (paths.length > MOST_PATHS)
+    throw new CellProblem('words', `names more than ${MOST_PATHS} categories`, { most: MOST_PATHS });
+  return [...new Set(paths.map(pathText))];
+}
+
+/** Without the signs that have a backslash before them. */
+function splitAt(text: string, sign: '|' | '>'): string[] {
+  const parts = [''];
+  for (const [piece] of text.matchAll(/\\.|[^\\]|\\$/gs)) {
+    if (piece === sign) parts.push('');
+    else parts[parts.length - 1] += piece;
+  }
+  return parts;
+}
+
+export const joinPaths = (paths: readonly string[]): string => paths.join(' | ');
+
+/** Which of the paths no category has yet, with those above them. */
+export function missingPaths(tree: CategoryTree, paths: Iterable<string>): string[] {
+  const missing = new Map<string, string>();
+  for (const path of paths) {
+    const names = splitAt(path, '>');
+    for (let depth = 1; depth <= names.length; depth++) {
+      const above = names.slice(0, depth).join('>').trim();
+      if (!tree.idOf.has(above.toLowerCase()) && !missing.has(above.toLowerCase()))
+        missing.set(above.toLowerCase(), above);
+    }
+  }
+  return [...missing.values()];
+}
+
+/** Makes the categories that are missing, shown in the shop. The tree knows them afterwards. */
+export async function createPaths(
+  tx: Transaction,
+  shopId: string,
+  locale: string,
+  tree: CategoryTree,
+  paths: readonly string[],
+): Promise<void> {
+  if (paths.length === 0 || tree.rootId === undefined) return;
+  await moveSettingsVersion(tx, shopId);
+  for (const path of paths) {
+    const parts = splitAt(path, '>');
+    const name = parts.at(-1)!.replaceAll(/\\(.)/g, '$1').trim();
+    const above = parts.slice(0, -1).join('>').trim().toLowerCase();
+    const parentId = above === '' ? tree.rootId : tree.idOf.get(above)!;
+    const alias = aliasOf(name, 'category');
+    const categoryId = newId(tx.now);
+    // Locked, because the next place among those below it is counted.
+    await lockCategory(tx, shopId, parentId);
+    await insertCategory(tx, shopId, {
+      categoryId,
+      parentId,
+      number: await takeNumber(tx, shopId, 'category'),
+      alias: freeAlias(alias, await findAliases(tx, shopId, aliasStart(alias))),
+      name: { [locale]: name },
+      pageTitle: {},
+      navigationCaption: {},
+      description: {},
+    });
+    const created = (await lockCategory(tx, shopId, categoryId))!;
+    await updateCategory(tx, shopId, { ...created, visible: true });
+    tree.nodes.set(categoryId, { parentId, name });
+    addPath(tree, categoryId);
+  }
+}
+
+/** The categories of products, the main one first. */
+export function findAssignedCategories(db: Queries, shopId: string, productIds: readonly string[]) {
+  return db.many<{ productId: string; categoryIds: string[] }>(sql`
+    select upper(product_id::text) as "productId",
+      json_agg(upper(category_id::text) order by position, category_id) as "categoryIds"
+    from product_category where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
+    group by product_id`);
+}
+
+/** Puts each product into these categories and no others, in this order. */
+export async function replaceAssignments(
+  tx: Transaction,
+  shopId: string,
+  products: readonly { productId: string; categoryIds: readonly string[] }[],
+): Promise<void> {
+  if (products.length === 0) return;
+  const rows = products.flatMap(({ productId, categoryIds }) =>
+    categoryIds.map((categoryId, position) => ({ productId, categoryId, position })),
+  );
+  await tx.run(sql`
+    delete from product_category
+    where shop_id = ${shopId} and product_id = any (${products.map(({ productId }) => productId)}::uuid[])`);
+  await tx.run(sql`
+    insert into product_category (shop_id, product_id, category_id, position)
+    select ${shopId}, "productId", "categoryId", position
+    from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid, "categoryId" uuid, position bigint)`);
+}

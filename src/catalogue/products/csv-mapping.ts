@@ -1,0 +1,155 @@
+import { readJson } from '../../kernel/json-file.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { columnsOf, moreColumnsOf, type Column } from './csv-columns.ts';
+import { FileProblem } from './csv-file.ts';
+
+/** For each column of a file the key of what it holds; null: it is left out. */
+export type Mapping = readonly (string | null)[];
+
+/** A column of a file, in its place. */
+export interface FileColumn {
+  column: Column;
+  place: number;
+}
+
+/** What people call the columns in their own files, by the first part of the key. */
+const OTHER_NAMES = readJson(new URL('./column-names.json', import.meta.url)) as Readonly<
+  Record<string, readonly string[]>
+>;
+
+const TITLE_LANGUAGES = ['en', 'de', 'fr'];
+
+/** The column in which the file with refused rows says why. It is not read again. */
+export const PROBLEM_COLUMN = 'Problem';
+
+/** All columns that a file of this shop can have. */
+export function knownColumns(settings: Settings): Map<string, Column> {
+  return new Map([...columnsOf(settings), ...moreColumnsOf(settings)].map((column) => [column.key, column]));
+}
+
+/**
+ * Finds the columns by their titles: the key in brackets, `Name/English [Name/en]`, the key alone, the title in one of
+ * our languages, or what people usually call them. Of two that mean the same column, the first one is taken.
+ */
+export function guessMapping(header: readonly string[], settings: Settings): Mapping {
+  const names = columnNames(settings);
+  const taken = new Set<string>();
+  return header.map((cell) => {
+    const key = names.get(keyIn(cell)) ?? names.get(plain(cell));
+    if (key === undefined || taken.has(key)) return null;
+    taken.add(key);
+    return key;
+  });
+}
+
+/** `Name/English [Name/en]` is `Name/en`. */
+function keyIn(cell: string): string {
+  const title = cell.trim();
+  return title.endsWith(']') ? title.slice(title.lastIndexOf('[') + 1, -1) : title;
+}
+
+/** Lower case, words alone: `Art.-Nr.` is `art nr`. */
+function plain(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+/** The names of all columns, with the key that each of them means. */
+function columnNames(settings: Settings): Map<string, string> {
+  const columns = [...knownColumns(settings).values()];
+  const names = new Map<string, string>();
+  const add = (name: string, key: string) => {
+    if (name !== '' && !names.has(name)) names.set(name, key);
+  };
+  for (const { key } of columns) add(key, key);
+  for (const { key } of columns) {
+    const [base, part] = key.split('/') as [string, string?];
+    for (const other of OTHER_NAMES[base] ?? []) {
+      if (part === undefined || isStandard(part, settings)) add(plain(other), key);
+      if (part !== undefined) for (const text of partTexts(part)) add(plain(`${other} ${text}`), key);
+    }
+  }
+  for (const { key, title } of columns) {
+    const [base, part] = key.split('/') as [string, string?];
+    for (const language of TITLE_LANGUAGES) add(plain(title(language)), key);
+    add(plain(key), key);
+    if (part !== undefined && isStandard(part, settings)) add(plain(base), key);
+  }
+  return names;
+}
+
+/** Whether a column without a language or currency in its title means this one. */
+function isStandard(part: string, { defaultCurrency, defaultLocale }: Settings): boolean {
+  return part === defaultCurrency || part === defaultLocale || part === defaultLocale.slice(0, 2);
+}
+
+/** `de` is also German and Deutsch. */
+function partTexts(part: string): string[] {
+  if (!/^[a-z]{2}(?:_[A-Z]{2})?$/.test(part)) return [part];
+  const tag = part.replace('_', '-');
+  const names = [...TITLE_LANGUAGES, part.slice(0, 2)].map((language) =>
+    new Intl.DisplayNames(language, { type: 'language' }).of(tag),
+  );
+  return [part, ...names.filter((name) => name !== undefined)];
+}
+
+/** As the command line takes a file: every column must be known, or be the one that says why a row was refused. */
+export function strictMapping(header: readonly string[], settings: Settings): Mapping {
+  const mapping = guessMapping(header, settings);
+  for (const [place, cell] of header.entries()) {
+    if (mapping[place] !== null || keyIn(cell) === PROBLEM_COLUMN) continue;
+    const again = guessMapping([cell], settings)[0];
+    if (again !== null) throw new FileProblem(`A column is there twice: ${again}`);
+    const likely = likelyKey(cell, settings);
+    throw new FileProblem(
+      `The column ${keyIn(cell)} is unknown in ${settings.shopId}` +
+        (likely === undefined ? '' : `; did you mean ${likely}?`) +
+        `; its columns are ${[...knownColumns(settings).keys()].join(', ')}`,
+    );
+  }
+  return mapping;
+}
+
+/** The column whose name differs least; undefined: none is like it. */
+export function likelyKey(title: string, settings: Settings): string | undefined {
+  const typed = plain(title).slice(0, 60);
+  let best: { key: string; distance: number } | undefined;
+  for (const [name, key] of columnNames(settings)) {
+    const distance = editDistance(typed, plain(name));
+    if (distance <= typed.length / 3 && distance < (best?.distance ?? Infinity)) best = { key, distance };
+  }
+  return best?.key;
+}
+
+/** How many letters must be added, left out or replaced (Levenshtein). */
+function editDistance(left: string, right: string): number {
+  if (Math.abs(left.length - right.length) > left.length / 3) return Infinity;
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let at = 1; at <= left.length; at++) {
+    const next = [at];
+    for (let to = 1; to <= right.length; to++) {
+      const replaced = row[to - 1]! + (left[at - 1] === right[to - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[to]! + 1, next[to - 1]! + 1));
+    }
+    row = next;
+  }
+  return row.at(-1)!;
+}
+
+/** The columns that are read. Each at most once, and the product numbers must be among them. */
+export function mappedColumns(mapping: Mapping, settings: Settings): FileColumn[] {
+  const known = knownColumns(settings);
+  const columns = mapping.flatMap((key, place) => {
+    const column = key === null ? undefined : known.get(key);
+    return column ? [{ column, place }] : [];
+  });
+  if (new Set(columns.map(({ column }) => column)).size < columns.length) {
+    throw new FileProblem('A column is there twice');
+  }
+  if (!columns.some(({ column }) => column.key === 'Alias')) {
+    throw new FileProblem('The column Alias is missing, which holds the product numbers');
+  }
+  return columns;
+}

@@ -1,0 +1,438 @@
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { newId } from '../../kernel/ids.ts';
+import { moveSettingsVersion } from '../../shops/shop/queries.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { queueAvailabilityNotifications } from './availability-notifications.ts';
+import {
+  createPaths,
+  findAssignedCategories,
+  findCategoryTree,
+  joinPaths,
+  missingPaths,
+  readPaths,
+  replaceAssignments,
+  type CategoryTree,
+} from './category-paths.ts';
+import { mergedDimensions } from './combinations.ts';
+import type { FileProduct } from './csv-columns.ts';
+import type { FileColumn } from './csv-mapping.ts';
+import { plainNumber, type DecimalSign } from './decimal-comma.ts';
+import type { Prices } from './facts.ts';
+import { refreshListing } from './listing.ts';
+import { recordPrices, type PriceChange } from './price-history.ts';
+import {
+  changedFields,
+  recordChangedProducts,
+  recordCreatedProducts,
+  recordStockEvents,
+} from './product-events.ts';
+import { storedColumns, type StoredProduct } from './queries.ts';
+import { CellProblem, rowProblem, type RowProblem } from './row-problem.ts';
+import { isBackInStock } from './save-product.ts';
+
+/** A row of a product file, with what tells it apart from others. */
+export interface ImportRow {
+  line: number;
+  cells: string[];
+  number: string;
+  master: string;
+}
+
+/** How the rows of a file are read. */
+export interface RowReading {
+  columns: readonly FileColumn[];
+  decimalSign: DecimalSign;
+  /** Whether new products are shown in the shop. */
+  visible: boolean;
+}
+
+/** What has become of some rows. */
+export interface BatchReport {
+  created: number;
+  changed: number;
+  unchanged: number;
+  problems: RowProblem[];
+}
+
+/** What the rows of a batch do to products; nothing is written yet. */
+export interface BatchPlan extends BatchReport {
+  changes: Change[];
+  masters: ReadonlyMap<string, StoredProduct>;
+  types: Map<string, string>;
+  tree: CategoryTree | undefined;
+}
+
+/**
+ * Reads what the rows are about, and decides what becomes of it. `promised` are masters that an import in earnest would
+ * have made before: a check has not made them.
+ */
+export async function planRows(
+  tx: Transaction,
+  settings: Settings,
+  { columns, decimalSign, visible }: RowReading,
+  rows: readonly ImportRow[],
+  promised: ReadonlySet<string> = new Set(),
+): Promise<BatchPlan> {
+  const { shopId } = settings;
+  const masters = await lockByNumber(
+    tx,
+    shopId,
+    rows.flatMap(({ master }) => (master === '' ? [] : [master])),
+  );
+  const known = await lockByNumber(
+    tx,
+    shopId,
+    rows.map(({ number }) => number),
+  );
+  const tree = columns.some(({ column }) => column.key === 'Categories')
+    ? await findCategoryTree(tx, shopId, settings.defaultLocale)
+    : undefined;
+  const paths = tree ? await assignedPaths(tx, shopId, tree, known) : new Map<string, string>();
+  const aliases = new Map(settings.productTypes.map((type) => [type.productTypeId, type.alias]));
+  const plan: BatchPlan = {
+    created: 0,
+    changed: 0,
+    unchanged: 0,
+    problems: [],
+    changes: [],
+    masters,
+    types: new Map(settings.productTypes.map((type) => [type.alias, type.productTypeId])),
+    tree,
+  };
+
+  for (const row of rows) {
+    try {
+      const stored = known.get(row.number);
+      const master = row.master === '' ? undefined : masters.get(row.master);
+      checkMaster(row, stored, master, promised);
+      const before = stored ? fileProduct(stored, row.master, master, aliases, paths) : null;
+      const after = before
+        ? { ...before }
+        : fileProduct(newRow(tx, row, visible, master), row.master, master, aliases, paths);
+      applyCells(after, row, columns, decimalSign);
+      if (before && JSON.stringify(before) === JSON.stringify(after)) plan.unchanged++;
+      else plan.changes.push({ before, after });
+    } catch (error) {
+      if (!(error instanceof RowRefusal)) throw error;
+      plan.problems.push(rowProblem(row.line, error.column, error.problem, error.cell));
+    }
+  }
+  plan.created = plan.changes.filter(({ before }) => !before).length;
+  plan.changed = plan.changes.length - plan.created;
+  return plan;
+}
+
+/** Writes what was planned, with everything that follows from it. */
+export async function savePlan(tx: Transaction, settings: Settings, plan: BatchPlan): Promise<void> {
+  await ensureTypes(tx, settings.shopId, settings, plan.changes, plan.types);
+  await save(tx, settings, plan);
+}
+
+/** The categories that the rows name and the shop does not have yet. */
+export function newCategories({ tree, changes }: BatchPlan): string[] {
+  return tree
+    ? missingPaths(
+        tree,
+        changes.flatMap(({ after }) => readPaths(after.categories)),
+      )
+    : [];
+}
+
+function checkMaster(
+  row: ImportRow,
+  stored: StoredProduct | undefined,
+  master: StoredProduct | undefined,
+  promised: ReadonlySet<string>,
+): void {
+  const refuse = (problem: CellProblem) => new RowRefusal('SuperProduct', problem, row.master);
+  if (row.master !== '' && !master && !promised.has(row.master)) {
+    throw refuse(new CellProblem('masterUnknown', `${row.master} is unknown`));
+  }
+  if (master?.kind === 'variation') {
+    throw refuse(new CellProblem('masterIsVariation', `${row.master} is a variation itself`));
+  }
+  if (stored && (stored.masterId ?? undefined) !== master?.productId) {
+    throw refuse(new CellProblem('otherMaster', 'is another than that of the product'));
+  }
+}
+
+/** Why a row is not taken. */
+class RowRefusal extends Error {
+  override name = 'RowRefusal';
+  readonly column: string | null;
+  readonly problem: CellProblem;
+  readonly cell: string;
+
+  constructor(column: string | null, problem: CellProblem, cell: string) {
+    super(problem.message);
+    this.column = column;
+    this.problem = problem;
+    this.cell = cell;
+  }
+}
+
+async function assignedPaths(
+  tx: Transaction,
+  shopId: string,
+  tree: CategoryTree,
+  known: ReadonlyMap<string, StoredProduct>,
+): Promise<Map<string, string>> {
+  const ids = [...known.values()].map(({ productId }) => productId);
+  const assigned = await findAssignedCategories(tx, shopId, ids);
+  return new Map(
+    assigned.map(({ productId, categoryIds }) => [
+      productId,
+      joinPaths(categoryIds.flatMap((categoryId) => tree.pathOf.get(categoryId) ?? [])),
+    ]),
+  );
+}
+
+function fileProduct(
+  stored: StoredProduct,
+  masterNumber: string,
+  master: StoredProduct | undefined,
+  aliases: ReadonlyMap<string, string>,
+  paths: ReadonlyMap<string, string>,
+): FileProduct {
+  const typeId = master ? master.productTypeId : stored.productTypeId;
+  return {
+    ...stored,
+    class: aliases.get(typeId ?? '') ?? 'Default',
+    masterNumber,
+    categories: paths.get(stored.productId) ?? '',
+  };
+}
+
+/** A variation that the file makes: its values are not in the file, so its number tells it apart. */
+function newRow(
+  tx: Transaction,
+  { number }: ImportRow,
+  visible: boolean,
+  master: StoredProduct | undefined,
+): StoredProduct {
+  const refuse = (problem: CellProblem) => new RowRefusal('Alias', problem, number);
+  if (number.length > 100)
+    throw refuse(new CellProblem('tooLong', 'is longer than 100 characters', { most: 100 }));
+  if (CONTROL.test(number)) throw refuse(new CellProblem('controlCharacters', 'holds control characters'));
+  return {
+    productId: newId(tx.now),
+    productNumber: number,
+    kind: master ? 'variation' : 'regular',
+    masterId: master?.productId ?? null,
+    selection: master ? { [SELECTED_BY]: number } : null,
+    visible,
+    stock: null,
+    minStock: null,
+    taxClassId: null,
+    productTypeId: null,
+    prices: null,
+    mainImage: null,
+    facts: {},
+  };
+}
+
+const SELECTED_BY = 'Variation';
+const CONTROL = /\p{Cc}/u;
+
+/** Cells that say what the product says already are not touched. */
+function applyCells(
+  product: FileProduct,
+  { cells }: ImportRow,
+  columns: readonly FileColumn[],
+  decimalSign: DecimalSign,
+): void {
+  for (const { column, place } of columns) {
+    const written = cells[place] ?? '';
+    const cell = column.isNumber ? plainNumber(written, decimalSign) : written;
+    if (cell === column.cell(product)) continue;
+    try {
+      column.apply(product, column.key === 'Alias' || column.key === 'SuperProduct' ? cell.trim() : cell);
+    } catch (error) {
+      if (error instanceof CellProblem) throw new RowRefusal(column.key, error, written);
+      throw error;
+    }
+  }
+}
+
+async function lockByNumber(tx: Transaction, shopId: string, numbers: readonly string[]) {
+  if (numbers.length === 0) return new Map<string, StoredProduct>();
+  const rows = await tx.many<StoredProduct>(sql`
+    select ${storedColumns} from product
+    where product.shop_id = ${shopId} and product.product_number = any (${numbers}::text[])
+    order by product.product_id for update`);
+  return new Map(rows.map((row) => [row.productNumber, row]));
+}
+
+/** Product types that the shop does not have yet. */
+async function ensureTypes(
+  tx: Transaction,
+  shopId: string,
+  { defaultLocale }: Settings,
+  changes: readonly { after: FileProduct }[],
+  types: Map<string, string>,
+): Promise<void> {
+  const missing = [...new Set(changes.map(({ after }) => after.class))].filter((alias) => !types.has(alias));
+  if (missing.length === 0) return;
+  const rows = missing.map((alias) => ({ alias, id: newId(tx.now), name: { [defaultLocale]: alias } }));
+  const stored = await tx.many<{ alias: string; id: string }>(sql`
+    insert into product_type (shop_id, product_type_id, alias, name, created_at, attributes)
+    select ${shopId}, id, alias, name, ${tx.now}, '[]'
+    from jsonb_to_recordset(${JSON.stringify(rows)}) as entry (id uuid, alias text, name jsonb)
+    on conflict (shop_id, alias) do update set alias = excluded.alias
+    returning alias, upper(product_type_id::text) as id`);
+  for (const { alias, id } of stored) types.set(alias, id);
+  await moveSettingsVersion(tx, shopId);
+}
+
+interface Change {
+  before: FileProduct | null;
+  after: FileProduct;
+}
+
+/** Everything that follows from the changes of a batch, with a fixed number of statements. */
+async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promise<void> {
+  const { shopId } = settings;
+  const { changes, masters, types } = plan;
+  if (changes.length === 0) return;
+  const created = changes.filter(({ before }) => !before);
+  const changed = changes.filter(({ before }) => before);
+  const reductions = await recordPrices(tx, shopId, changed.map(priceChange));
+  const changedRows = changed.map(({ after }, index) => storedRow(after, types, reductions[index]));
+  await updateRows(tx, shopId, changedRows);
+  await insertRows(
+    tx,
+    shopId,
+    created.map(({ after }) => storedRow(after, types, undefined)),
+  );
+  await recordPrices(tx, shopId, created.map(priceChange));
+  const changedMasters = await updateMasters(tx, shopId, changes, masters);
+  await saveCategories(tx, settings, plan);
+  await refreshListing(
+    tx,
+    shopId,
+    changes.map(({ after }) => after.productId),
+  );
+  const back = changed.filter(({ before, after }) => isBackInStock(before!.stock, after.stock));
+  if (back.length > 0) {
+    await queueAvailabilityNotifications(
+      tx,
+      shopId,
+      back.map(({ after }) => after.productId),
+    );
+  }
+  recordCreatedProducts(
+    tx,
+    shopId,
+    created.map(({ after }) => after.productId),
+  );
+  recordChangedProducts(tx, shopId, [
+    ...changedRows.map((row, index) => ({
+      productId: row.productId,
+      changed: [
+        ...changedFields(changed[index]!.before!, row),
+        ...(isMoved(changed[index]!) ? ['categories'] : []),
+      ],
+    })),
+    ...changedMasters,
+  ]);
+  for (const { before, after } of changed) {
+    recordStockEvents(tx, settings, after, before!.stock, after.stock);
+  }
+}
+
+const isMoved = ({ before, after }: Change) => (before?.categories ?? '') !== after.categories;
+
+async function saveCategories(tx: Transaction, settings: Settings, plan: BatchPlan): Promise<void> {
+  const { tree } = plan;
+  if (!tree) return;
+  await createPaths(tx, settings.shopId, settings.defaultLocale, tree, newCategories(plan));
+  await replaceAssignments(
+    tx,
+    settings.shopId,
+    plan.changes.filter(isMoved).map(({ after: { productId, categories } }) => ({
+      productId,
+      categoryIds: readPaths(categories).flatMap((path) => tree.idOf.get(path.toLowerCase()) ?? []),
+    })),
+  );
+}
+
+function priceChange({ before, after }: Change): PriceChange {
+  return {
+    productId: after.productId,
+    before: before?.prices ?? null,
+    after: after.prices,
+    beforeReduction: before?.facts.pricesBeforeReduction,
+  };
+}
+
+function storedRow(
+  { class: alias, masterNumber: _number, categories: _paths, ...product }: FileProduct,
+  types: ReadonlyMap<string, string>,
+  reduction: Prices | undefined,
+): StoredProduct {
+  const { pricesBeforeReduction: _old, ...facts } = product.facts;
+  // What had no type and is of the default one goes on having none; a variation is of its master's.
+  const hasNone = product.kind === 'variation' || (alias === 'Default' && product.productTypeId === null);
+  return {
+    ...product,
+    facts: reduction ? { ...facts, pricesBeforeReduction: reduction } : facts,
+    productTypeId: hasNone ? null : types.get(alias)!,
+  };
+}
+
+async function insertRows(tx: Transaction, shopId: string, rows: readonly StoredProduct[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.run(sql`
+    insert into product (shop_id, product_id, product_number, kind, master_id, selection, created_at, version,
+      visible, stock, min_stock, tax_class_id, product_type_id, prices, facts)
+    select ${shopId}, "productId", "productNumber", kind, "masterId", selection, ${tx.now}, 1, visible, stock,
+      "minStock", "taxClassId", "productTypeId", prices, facts
+    from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid, "productNumber" text, kind text,
+      "masterId" uuid, selection jsonb, visible boolean, stock numeric, "minStock" numeric, "taxClassId" uuid,
+      "productTypeId" uuid, prices jsonb, facts jsonb)`);
+}
+
+async function updateRows(tx: Transaction, shopId: string, rows: readonly StoredProduct[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.run(sql`
+    update product
+    set version = version + 1, visible = entry.visible, stock = entry.stock, min_stock = entry."minStock",
+      tax_class_id = entry."taxClassId", product_type_id = entry."productTypeId", prices = entry.prices,
+      facts = entry.facts
+    from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid, visible boolean, stock numeric,
+      "minStock" numeric, "taxClassId" uuid, "productTypeId" uuid, prices jsonb, facts jsonb)
+    where product.shop_id = ${shopId} and product.product_id = entry."productId"`);
+}
+
+/** A master shows the prices of its variations, and is not sold itself. Returns what has changed of the masters. */
+async function updateMasters(
+  tx: Transaction,
+  shopId: string,
+  changes: readonly Change[],
+  masters: ReadonlyMap<string, StoredProduct>,
+) {
+  const rows = [...masters.values()].flatMap(({ productId, facts }) => {
+    const own = changes.filter(({ after }) => after.masterId === productId);
+    const numbers = own.flatMap(({ before, after }) => (before ? [] : [after.productNumber]));
+    if (own.length === 0) return [];
+    const { variationAttributes = [] } = facts;
+    const dimensions =
+      numbers.length > 0
+        ? mergedDimensions(variationAttributes, [{ key: SELECTED_BY, values: numbers }])
+        : variationAttributes;
+    return [{ productId, facts: { ...facts, variationAttributes: dimensions } }];
+  });
+  if (rows.length === 0) return [];
+  await tx.run(sql`
+    update product
+    set version = version + 1, kind = 'master', stock = null, min_stock = null, facts = entry.facts
+    from jsonb_to_recordset(${JSON.stringify(rows)}) as entry ("productId" uuid, facts jsonb)
+    where product.shop_id = ${shopId} and product.product_id = entry."productId"`);
+  const byId = new Map([...masters.values()].map((master) => [master.productId, master]));
+  return rows.map(({ productId, facts }) => {
+    const before = byId.get(productId)!;
+    const after: StoredProduct = { ...before, kind: 'master', stock: null, minStock: null, facts };
+    return { productId, changed: changedFields(before, after) };
+  });
+}

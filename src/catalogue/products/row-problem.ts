@@ -1,0 +1,68 @@
+/** What can be wrong with a row of a product file. The admin says each of them in the language of the person. */
+export type ProblemCode =
+  | 'price'
+  | 'number'
+  | 'weightUnit'
+  | 'unit'
+  | 'shippingMethod'
+  | 'taxClass'
+  | 'date'
+  | 'yesOrNo'
+  | 'tooLong'
+  | 'unicode'
+  | 'words'
+  | 'exclusion'
+  | 'party'
+  | 'energyLabel'
+  | 'categoryPath'
+  | 'address'
+  | 'otherProduct'
+  | 'noNumber'
+  | 'twice'
+  | 'controlCharacters'
+  | 'masterUnknown'
+  | 'masterIsVariation'
+  | 'otherMaster'
+  | 'refused';
+
+/** What the text of a problem names: the longest length, the line of the first row. */
+export type ProblemValues = Readonly<Record<string, string | number>>;
+
+export interface RowProblem {
+  /** Of the file, the header is line 1. */
+  line: number;
+  /** The key of the column; null: the row as a whole. */
+  column: string | null;
+  code: ProblemCode;
+  values: ProblemValues;
+  /** What was read, shortened. */
+  cell: string;
+  /** One English line for the command line. */
+  text: string;
+}
+
+/** A cell that can't be taken; the message goes on behind the name of its column. */
+export class CellProblem extends Error {
+  override name = 'CellProblem';
+  readonly code: ProblemCode;
+  readonly values: ProblemValues;
+
+  constructor(code: ProblemCode, message: string, values: ProblemValues = {}) {
+    super(message);
+    this.code = code;
+    this.values = values;
+  }
+}
+
+/** Enough to find the place. */
+const SHOWN = 100;
+
+export function rowProblem(
+  line: number,
+  column: string | null,
+  { code, values, message }: CellProblem,
+  cell: string,
+): RowProblem {
+  const text = column === null ? message : `${column} ${message}`;
+  return { line, column, code, values, cell: cell.slice(0, SHOWN), text };
+}
