@@ -7,6 +7,7 @@ import { catalogue } from './catalogue.ts';
 import { settingsFile } from './file.ts';
 import { history } from './history.ts';
 import { payments } from './payments.ts';
+import { data } from './data.ts';
 import { domains } from './domains.ts';
 import { overview } from './overview.ts';
 import { sectionPage } from './section-page.ts';
@@ -62,4 +63,5 @@ export function settings(
   legalTexts(pages);
   settingsFile(pages, format);
   history(pages, format);
+  data(pages);
 }

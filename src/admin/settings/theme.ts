@@ -19,6 +19,7 @@ export function theme(pages: ShopPages, format: SettingsFormat): void {
   sectionPage(pages, format, {
     name: 'theme',
     sections: ['theme', 'logoUrl'],
+    isEven: true,
     beside: async (visit) => {
       const preview = to(visit, '/settings/theme/preview');
       const words = visit.words.settings.preview;
@@ -89,7 +90,7 @@ function sample({ settings, locale }: ShopVisit, draft: Theme, problems: readonl
               <p><a class="button" href="#">${words.cart.checkout}</a></p>
             </div>
           </section>
-          <ul class="few">
+          <ul class="grid">
             ${[12, 7.5].map(
               (amount) =>
                 html`<li class="card">
