@@ -1,12 +1,11 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { recordEntry } from '../../http/audit-entry.ts';
 import { tooManyRequests } from '../../http/errors.ts';
 import { html } from '../../http/html.ts';
-import { newId } from '../../kernel/ids.ts';
 import { openBackup } from '../../platform/backup/content.ts';
 import { buttonForm } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { settingsTrail } from './section-page.ts';
 
@@ -52,23 +51,12 @@ export function data(pages: ShopPages): void {
     '/settings/data/backup',
     'shop_write',
     async (visit, form) => {
-      const { shopId, user } = visit;
+      const { shopId } = visit;
       if (!(await form.isWithinLimit(`backup/${shopId}`, DOWNLOADS_PER_HOUR))) {
         throw tooManyRequests(DOWNLOADS_PER_HOUR, 3600, 'downloads');
       }
       // It gives the data of all customers away, which the merchant should see.
-      await visit.db.transaction((tx) =>
-        recordEntry(tx, {
-          shopId,
-          entryId: newId(tx.now),
-          at: tx.now,
-          appId: user.userId,
-          appName: user.email,
-          method: 'POST',
-          route: '/admin/shops/:shopId/settings/data/backup',
-          object: {},
-        }),
-      );
+      await visit.db.transaction((tx) => recordAction(tx, visit, '/settings/data/backup'));
       const day = visit.db.now.toISOString().slice(0, 10);
       return {
         type: 'application/octet-stream',

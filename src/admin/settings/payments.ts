@@ -1,8 +1,6 @@
-import { recordEntry } from '../../http/audit-entry.ts';
 import { badRequest, notFound, tooManyRequests } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
-import { newId } from '../../kernel/ids.ts';
 import { isFieldValue, loadFields, saveFields } from '../../orders/payments/accounts.ts';
 import { accountProblem } from '../../orders/payments/check-account.ts';
 import {
@@ -17,6 +15,7 @@ import { chip } from '../components/format.ts';
 import { buttonForm, problemOf, textField, tickField } from '../components/form.ts';
 import { Redirect } from '../page.ts';
 import type { PageRequest, ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { sectionPage, settingsTrail } from './section-page.ts';
 
@@ -83,7 +82,7 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
         const path = to(visit, '/settings/payments');
         const changed = [...typed, ...removed];
         if (changed.length === 0) return new Redirect(path, visit.words.settings.nothingChanged);
-        const { shopId, user, key } = visit;
+        const { shopId, key } = visit;
         await visit.db.transaction(async (tx) => {
           const before = await loadFields(tx, key, shopId, method.paymentMethodId);
           const after = Object.fromEntries([
@@ -91,15 +90,9 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
             ...typed.map((name): [string, string] => [name, form.field(name)]),
           ]);
           await saveFields(tx, key, shopId, method.paymentMethodId, after);
-          await recordEntry(tx, {
-            shopId,
-            entryId: newId(tx.now),
-            at: tx.now,
-            appId: user.userId,
-            appName: user.email,
-            method: 'POST',
-            route: '/admin/shops/:shopId/settings/payments/:method',
-            object: { method: method.key, fields: changed.join() },
+          await recordAction(tx, visit, '/settings/payments/:method', {
+            method: method.key,
+            fields: changed.join(),
           });
         });
         return new Redirect(path, words.saved);

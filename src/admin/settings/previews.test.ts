@@ -150,7 +150,7 @@ describe('a legal text', () => {
 
 describe('the keys of a payment provider', () => {
   beforeAll(async () => {
-    const saved = await merchant.post('/settings/file', {
+    await merchant.post('/settings/file', {
       action: 'apply',
       text: `paymentMethods:
   - { key: advance, name: Payment in advance }
@@ -159,7 +159,6 @@ describe('the keys of a payment provider', () => {
   - { key: card, name: Card, provider: stripe }
   - { key: later, name: Pay later }`,
     });
-    expect([saved.status, saved.text]).toEqual([303, '']);
   });
 
   const fieldsOf = async () => {
