@@ -1,5 +1,6 @@
 import { invitationEmail } from './admin/users/invitation-email.ts';
 import { availabilityEmail } from './catalogue/products/availability-email.ts';
+import { cartReminder } from './carts/reminder-email.ts';
 import { orderConfirmation } from './orders/confirmation-email.ts';
 import { cancelEmail } from './orders/cancel-email.ts';
 import { returnEmail } from './orders/return-email.ts';
@@ -39,6 +40,7 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   returnNoticeEmail,
   availabilityEmail,
   newsletterConfirmation,
+  cartReminder,
   newOrderEmail,
   lowStockEmail,
   paymentProblemEmail,

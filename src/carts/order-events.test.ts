@@ -16,7 +16,7 @@ import {
 } from '../../test/carts.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
-import { importProducts } from '../catalogue/products/import.ts';
+import { importFile } from '../catalogue/products/import.ts';
 import { lowStockEmail } from '../catalogue/products/low-stock-email.ts';
 import type { QueuedEmail } from '../platform/email/queue.ts';
 
@@ -177,7 +177,7 @@ test('a stock that the merchant lowers is told once, by PATCH and by import', as
   const folder = await mkdtemp(path.join(tmpdir(), 'kontor-low-stock-'));
   const file = path.join(folder, 'stock.csv');
   await writeFile(file, 'Alias;StockLevel\nLAMP;1\nROPE;5\n');
-  await importProducts(service.db, { shopId: own.shopId, file, visible: true });
+  await importFile(service.db, file, { shopId: own.shopId, visible: true });
   await rm(folder, { recursive: true });
   expect(await lows()).toHaveLength(2);
   const [report, ...others] = await reports();

@@ -33,12 +33,14 @@ async function signIn(page: Page): Promise<void> {
   await page.waitForURL('**/admin/shops/**');
 }
 
-const MERCHANTS: [string, Visitor][] = [
-  ['on a wide screen', {}],
-  ['on a phone without JavaScript', { screen: 'phone', runsScripts: false }],
+const WIDE: [string, Visitor] = ['on a wide screen', {}];
+const PHONE: [string, Visitor] = ['on a small screen', { screen: 'phone' }];
+const WITHOUT_SCRIPTS: [string, Visitor] = [
+  'on a small screen without JavaScript',
+  { screen: 'phone', runsScripts: false },
 ];
 
-test.each(MERCHANTS)('a merchant handles an order %s', PATIENCE, async (_, visitor) => {
+test.each([WIDE, PHONE, WITHOUT_SCRIPTS])('a merchant handles an order %s', PATIENCE, async (_, visitor) => {
   const { orderId, orderNumber } = await givenOrder();
   const page = await admin.open(visitor);
   const isScripted = visitor.runsScripts ?? true;
@@ -87,27 +89,31 @@ test.each(MERCHANTS)('a merchant handles an order %s', PATIENCE, async (_, visit
   expect(management.shipments).toMatchObject([{ carrier: 'DHL', trackingCode: '00340434161094042557' }]);
 });
 
-test.each(MERCHANTS)('a merchant takes an order on the phone %s', PATIENCE, async (_, visitor) => {
-  const page = await admin.open(visitor);
-  const isScripted = visitor.runsScripts ?? true;
-  await signIn(page);
-  await page.goto('/admin/shops/DemoShop/orders/new');
-  await page.getByLabel('Add a product').fill('AP-100');
-  await page.getByRole('button', { name: 'Find' }).first().click();
-  await page.getByRole('button', { name: 'Add: Beacon Kettle' }).click();
-  await page.getByLabel('Quantity: Beacon Kettle').fill('2');
-  await page.getByLabel('Email or customer number').fill('ada@');
-  await page.getByRole('button', { name: 'Find' }).last().click();
-  await page.getByRole('button', { name: /^Choose: Ada/ }).click();
-  await look(page, isScripted);
-  expect(await page.getByLabel('Quantity: Beacon Kettle').inputValue()).toBe('2');
-  await page.getByRole('button', { name: 'Place the order' }).click();
-  await page.getByText('is placed. The customer gets the confirmation').waitFor();
-  await page
-    .getByRole('link', { name: 'More' })
-    .or(page.getByText('More', { exact: true }))
-    .click();
-  await page.getByRole('link', { name: 'Packing slip' }).click();
-  await page.getByText('2 × Beacon Kettle').waitFor();
-  await look(page, isScripted);
-});
+test.each([PHONE, WITHOUT_SCRIPTS])(
+  'a merchant takes an order by telephone %s',
+  PATIENCE,
+  async (_, visitor) => {
+    const page = await admin.open(visitor);
+    const isScripted = visitor.runsScripts ?? true;
+    await signIn(page);
+    await page.goto('/admin/shops/DemoShop/orders/new');
+    await page.getByLabel('Add a product').fill('AP-100');
+    await page.getByRole('button', { name: 'Find' }).first().click();
+    await page.getByRole('button', { name: 'Add: Beacon Kettle' }).click();
+    await page.getByLabel('Quantity: Beacon Kettle').fill('2');
+    await page.getByLabel('Email or customer number').fill('ada@');
+    await page.getByRole('button', { name: 'Find' }).last().click();
+    await page.getByRole('button', { name: /^Choose: Ada/ }).click();
+    await look(page, isScripted);
+    expect(await page.getByLabel('Quantity: Beacon Kettle').inputValue()).toBe('2');
+    await page.getByRole('button', { name: 'Place the order' }).click();
+    await page.getByText('is placed. The customer gets the confirmation').waitFor();
+    await page
+      .getByRole('link', { name: 'More' })
+      .or(page.getByText('More', { exact: true }))
+      .click();
+    await page.getByRole('link', { name: 'Packing slip' }).click();
+    await page.getByText('2 × Beacon Kettle').waitFor();
+    await look(page, isScripted);
+  },
+);

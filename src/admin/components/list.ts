@@ -221,8 +221,10 @@ function filterField(filter: Filter, value: string, any: string): Markup {
       </select>`;
   }
   if (filter.kind === 'date') {
-    return html`<label for="${id}">${filter.label}</label>
-      <input type="date" id="${id}" name="${filter.name}" value="${value}" />`;
+    return html`<span class="date"
+      ><label for="${id}">${filter.label}</label>
+      <input type="date" id="${id}" name="${filter.name}" value="${value}"
+    /></span>`;
   }
   return html`<label for="${id}" class="hidden">${filter.label}</label>
     <input

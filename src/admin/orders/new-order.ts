@@ -52,8 +52,8 @@ async function draftOf(visit: ShopVisit, form: FormRequest): Promise<Draft> {
     if (customer && name === 'customerId') return customer.customerId;
     if (customer && name === 'customerNumber') return customer.customerNumber;
     if (customer && name === 'customer') return '';
-    const address: Readonly<Record<string, unknown>> | null | undefined = customer?.billingAddress;
-    if (address && name.startsWith(BILLING)) return String(address[name.slice(BILLING.length)] ?? '');
+    const address: Readonly<Record<string, string | null>> | null | undefined = customer?.billingAddress;
+    if (address && name.startsWith(BILLING)) return address[name.slice(BILLING.length)] ?? '';
     return form.field(name);
   };
   return { field, fieldList: form.fieldList, problem: '' };

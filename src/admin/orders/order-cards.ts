@@ -41,7 +41,9 @@ function lineItem({ visit, order }: OrderView, line: OrderLine, left: number): M
       ${isPartlySent && html`<p class="quiet">${words.left({ quantity: left })}</p>`}
       ${isSent && html`<p class="quiet">${words.sent}</p>`}
     </div>
-    <span class="number quiet">${quantity.amount} × ${money(line.singleItemPrice)}</span>
+    <span class="number quiet"
+      >${quantity.amount.toLocaleString(visit.language)} × ${money(line.singleItemPrice)}</span
+    >
     <span class="number">${money(line.lineItemPrice)}</span>
   </li>`;
 }

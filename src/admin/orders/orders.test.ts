@@ -45,7 +45,9 @@ describe('the list', () => {
 
   test('finds the parts, and orders by number, email address and day', async () => {
     expect((await merchant.get('/orders?state=all')).text).toContain('1–15 of 15');
-    expect(numbersIn((await merchant.get('/orders?state=cancelled')).text)).toEqual(['ORD261104/1007']);
+    expect(numbersIn((await merchant.get('/orders?state=cancelled')).text)).toEqual([
+      expect.stringMatching(/\/1007$/),
+    ]);
     // The days of the demo orders depend on today, so they are found by the ends of their numbers.
     expect(numbersIn((await merchant.get('/orders?q=1001')).text)).toHaveLength(4);
     expect(numbersIn((await merchant.get('/orders?q=/1014')).text)).toHaveLength(1);
@@ -163,7 +165,9 @@ describe('an order', () => {
     const { billingAddress } = await managed(orderId);
     await send('1011', 'note', { internalNote: 'Rings twice' });
     await send('1011', 'billing-address', {
-      ...Object.fromEntries(Object.entries(billingAddress).map(([key, value]) => [key, String(value ?? '')])),
+      ...Object.fromEntries(
+        Object.entries<string | null>(billingAddress).map(([key, value]) => [key, value ?? '']),
+      ),
       city: 'Kiel',
     });
     const after = await managed(orderId);

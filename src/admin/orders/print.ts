@@ -69,15 +69,14 @@ function printPage(visit: ShopVisit, title: string, count: number, main: Markup)
 function packingSlip(visit: ShopVisit, { order, lines }: PackedOrder): Markup {
   const { settings, words } = visit;
   const { locale, billingAddress, shippingAddress, orderNumber, createdAt, customerComment } = order;
-  const language = languageTag(locale);
+  const address = shippingAddress ?? billingAddress;
+  const recipient = addressLines(address, settings.country, languageTag(locale)).join('\n');
   return html`<article class="card slip">
     <div class="split">
       <strong>${textIn(settings.name, locale, settings.defaultLocale)}</strong>
       <span>${dayText(createdAt, visit.language)}</span>
     </div>
-    <p class="lines">
-      ${addressLines(shippingAddress ?? billingAddress, settings.country, language).join('\n')}
-    </p>
+    <p class="lines">${recipient}</p>
     <h2>${words.orders.title({ number: orderNumber })}</h2>
     <ul class="boxes">
       ${lines.map(
