@@ -10,6 +10,10 @@ import { categoryTree } from './categories/tree-page.ts';
 import { account } from './account/account.ts';
 import { customers } from './customers/customers.ts';
 import { createDeviceCookie } from './device-cookie.ts';
+import { exportPages } from './import/export.ts';
+import { importPages } from './import/import-page.ts';
+import { importFiles } from './import/import.ts';
+import { refusedRows } from './import/refused-rows.ts';
 import { home } from './home/home.ts';
 import { ASSETS } from './layout/assets.ts';
 import { createNoticeCookie } from './notice-cookie.ts';
@@ -76,6 +80,10 @@ export async function adminRoutes(
     search(shopPages);
     products(shopPages);
     bulk(shopPages);
+    importFiles(shopPages);
+    importPages(shopPages);
+    refusedRows(shopPages);
+    exportPages(shopPages);
     views(shopPages);
     users(shopPages);
     pages.get('/*', 'signed in', () => {
