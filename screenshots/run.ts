@@ -4,7 +4,10 @@ import sharp from 'sharp';
 import { openBrowser } from '../test/chromium.ts';
 import { cleanUp, newFolder, startKontor } from '../test/process.ts';
 
-/** `npm run screenshots`: buys something in a demo shop of its own, and takes the pictures of docs/screenshots/. */
+/**
+ * `npm run screenshots`: buys something in a demo shop of its own, looks at it in the admin, and takes the pictures of
+ * docs/screenshots/.
+ */
 
 const PICTURES = new URL('../docs/screenshots/', import.meta.url);
 const LARGEST = 250_000;
@@ -87,11 +90,33 @@ async function takeNarrow(page: Page): Promise<void> {
   await takePicture(page, 'cart-phone');
 }
 
+/** The admin, as the owner of the demo shop sees it. */
+async function takeAdmin(browser: Browser, address: string): Promise<void> {
+  const context = await browser.newContext({ baseURL: address, locale: 'en-GB', ...SCREENS.wide });
+  const page = await context.newPage();
+  await page.goto('/admin/sign-in');
+  await page.getByRole('button', { name: 'Sign in as the demo owner' }).click();
+  await page.waitForURL('**/admin/shops/DemoShop');
+  await takePicture(page, 'admin-home');
+  await page.goto('/admin/shops/DemoShop/orders');
+  await takePicture(page, 'admin-orders');
+  await page.locator('td a').first().click();
+  await takePicture(page, 'admin-order');
+  await page.goto('/admin/shops/DemoShop/products?q=CB-100');
+  await page.locator('td a').first().click();
+  await takePicture(page, 'admin-product');
+  await page.goto('/admin/shops/DemoShop/categories');
+  await takePicture(page, 'admin-categories');
+  await page.goto('/admin/shops/DemoShop/settings/theme');
+  await takePicture(page, 'admin-theme');
+}
+
 const [shop, browser] = await Promise.all([startKontor({ KONTOR_DATA: await newFolder() }), openBrowser()]);
 try {
   await mkdir(PICTURES, { recursive: true });
   await takeWide(await visitor(browser, shop.address, 'wide'));
   await takeNarrow(await visitor(browser, shop.address, 'phone'));
+  await takeAdmin(browser, shop.address);
 } finally {
   await browser.close();
   await shop.stop();

@@ -1,9 +1,10 @@
 import { invitationEmail } from './admin/users/invitation-email.ts';
 import { availabilityEmail } from './catalogue/products/availability-email.ts';
+import { cartReminder } from './carts/reminder-email.ts';
 import { orderConfirmation } from './orders/confirmation-email.ts';
 import { cancelEmail } from './orders/cancel-email.ts';
 import { returnEmail } from './orders/return-email.ts';
-import { lowStockEmail } from './orders/low-stock-email.ts';
+import { lowStockEmail } from './catalogue/products/low-stock-email.ts';
 import { newOrderEmail } from './orders/new-order-email.ts';
 import { documentEmail } from './orders/documents/document-email.ts';
 import { paymentFailedEmail, paymentProblemEmail, paymentReceivedEmail } from './orders/payment-emails.ts';
@@ -39,6 +40,7 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   returnNoticeEmail,
   availabilityEmail,
   newsletterConfirmation,
+  cartReminder,
   newOrderEmail,
   lowStockEmail,
   paymentProblemEmail,

@@ -1,5 +1,5 @@
 import { findCampaign } from './carts/coupon-campaigns/queries.ts';
-import { toCampaign } from './carts/coupon-campaigns/routes.ts';
+import { toCampaign } from './carts/coupon-campaigns/wire.ts';
 import { productJson } from './catalogue/products/product-cache.ts';
 import { findVersions } from './catalogue/products/queries.ts';
 import type { Queries } from './db/database.ts';

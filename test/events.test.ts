@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { abandonedCarts } from '../src/carts/abandoned.ts';
 import { importFile } from '../src/catalogue/products/import.ts';
 import { cleanupSteps } from '../src/cleanup-steps.ts';
@@ -543,12 +544,19 @@ describe('customers, settings, apps and carts', () => {
   });
 });
 
-/** How many connections wait for a lock. */
+/** How many connections wait for a lock. On a cluster they do so on the node of the shop. */
 async function waitingCount(): Promise<number> {
-  const row = await service.db.one<{ count: number }>(sql`
-    select count(*) as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`);
-  return row!.count;
+  const counts = inject('nodes').map(async (node) => {
+    const client = new pg.Client({ ...node, database: 'postgres' });
+    await client.connect();
+    const { rowCount } = await client.query(
+      "select from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'",
+      [service.database],
+    );
+    await client.end();
+    return rowCount!;
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
 describe('the order of locks', () => {
@@ -558,7 +566,7 @@ describe('the order of locks', () => {
     await service.db.transaction(async (tx) => {
       await tx.run(sql`select from shop where shop_id = ${shop.shopId} for update`);
       waiting = well('PATCH', `/orders/${id}`, [add('/internalNote', 'nice')]);
-      await expect.poll(waitingCount).toBe(1);
+      await expect.poll(waitingCount, { timeout: 10_000 }).toBe(1);
       await tx.run(sql`
         select from counter where shop_id = ${shop.shopId} and name = 'event' for no key update nowait`);
     });
@@ -599,7 +607,7 @@ describe('who polls by date loses nothing', () => {
       await tx.run(lock);
       service.setClock(new Date('2026-11-16T10:00:00Z'));
       waiting = late();
-      await expect.poll(waitingCount).toBe(1);
+      await expect.poll(waitingCount, { timeout: 10_000 }).toBe(1);
       service.setClock(new Date('2026-11-16T10:00:05Z'));
       seen = await early();
     });

@@ -1347,6 +1347,48 @@ const managing = (method: string, part: string, facts: Facts) =>
     ...facts,
   });
 
+const campaignTerms = async (shop: Shop) => ({
+  name: 'Spring tide',
+  currency: 'EUR',
+  minimumOrderValue: 25,
+  type: { name: 'FIX', waiveShippingCosts: true, amount: 7.5 },
+  usageLimit: 3,
+  campaignUsageLimit: 100,
+  validFrom: '2026-03-01T00:00:00Z',
+  validTo: '2126-06-01T00:00:00Z',
+  productIds: [await lastingProduct(shop)],
+  shippingMethodIds: [await shippingMethodId(shop)],
+  paymentMethodIds: [await paymentMethodId(shop)],
+});
+
+const campaignTermsShape = shape(`
+  name: string
+  currency: string
+  minimumOrderValue?: number|string|null
+  type: object
+  type.name: string
+  type.waiveShippingCosts?: boolean|null
+  type.amount?: number|string|null
+  usageLimit?: integer|null
+  campaignUsageLimit?: integer|null
+  validFrom?: string|null
+  validTo?: string|null
+  productIds?: array|null
+  productIds[]: string
+  shippingMethodIds?: array|null
+  shippingMethodIds[]: string
+  paymentMethodIds?: array|null
+  paymentMethodIds[]: string`);
+
+/** A campaign of its own, which nothing else uses. */
+const freshCampaign: Fact<string> = async (shop) => {
+  const { body } = await shop.service.call('POST', `/${shop.shopId}/coupon-campaigns?locale=en_GB`, {
+    token: await givenToken(shop.service, shop.shopId),
+    body: { identifier: freeNumber(), ...(await campaignTerms(shop)) },
+  });
+  return body.campaignId;
+};
+
 export const OPERATIONS: readonly Operation[] = [
   operation('GET /', 'products_read', { query: ['locale'], answer: shape(shopInfo) }),
 
@@ -1488,39 +1530,8 @@ export const OPERATIONS: readonly Operation[] = [
     status: 201,
     query: ['locale'],
     search: 'locale=en_GB',
-    body: async (shop) => ({
-      identifier: freeNumber(),
-      name: 'Spring tide',
-      currency: 'EUR',
-      minimumOrderValue: 25,
-      type: { name: 'FIX', waiveShippingCosts: true, amount: 7.5 },
-      usageLimit: 3,
-      campaignUsageLimit: 100,
-      validFrom: '2026-03-01T00:00:00Z',
-      validTo: '2126-06-01T00:00:00Z',
-      productIds: [await lastingProduct(shop)],
-      shippingMethodIds: [await shippingMethodId(shop)],
-      paymentMethodIds: [await paymentMethodId(shop)],
-    }),
-    request: shape(`
-      identifier: string
-      name: string
-      currency: string
-      minimumOrderValue?: number|string|null
-      type: object
-      type.name: string
-      type.waiveShippingCosts?: boolean|null
-      type.amount?: number|string|null
-      usageLimit?: integer|null
-      campaignUsageLimit?: integer|null
-      validFrom?: string|null
-      validTo?: string|null
-      productIds?: array|null
-      productIds[]: string
-      shippingMethodIds?: array|null
-      shippingMethodIds[]: string
-      paymentMethodIds?: array|null
-      paymentMethodIds[]: string`),
+    body: async (shop) => ({ identifier: freeNumber(), ...(await campaignTerms(shop)) }),
+    request: shape('identifier: string', campaignTermsShape),
     answer: couponCampaign,
   }),
   operation('GET /coupon-campaigns/{couponCampaignId}', 'coupons_read', {
@@ -1533,6 +1544,28 @@ export const OPERATIONS: readonly Operation[] = [
     body: () => ({ code: freeNumber() }),
     form: true,
     request: 'code: string',
+  }),
+  operation('PUT /manage/coupon-campaigns/{couponCampaignId}', 'coupons_write', {
+    labels: [],
+    query: ['locale'],
+    search: 'locale=en_GB',
+    params: { couponCampaignId: freshCampaign },
+    body: campaignTerms,
+    request: campaignTermsShape,
+    answer: couponCampaign,
+  }),
+  operation('DELETE /manage/coupon-campaigns/{couponCampaignId}', 'coupons_write', {
+    labels: [],
+    status: 204,
+    params: { couponCampaignId: freshCampaign },
+  }),
+  operation('POST /manage/coupon-campaigns/{couponCampaignId}/codes', 'coupons_write', {
+    labels: [],
+    status: 201,
+    params: { couponCampaignId: freshCampaign },
+    body: () => ({ count: 3, prefix: 'TIDE-' }),
+    request: 'count: integer\nprefix?: string|null',
+    answer: 'codes: array\ncodes[]: string',
   }),
   operation('GET /currencies', 'products_read', { answer: codes }),
   operation('GET /locales', 'products_read', { answer: codes }),
@@ -1827,6 +1860,12 @@ export const OPERATIONS: readonly Operation[] = [
     }),
   ),
   managing('POST', 'capture', { params: { orderId: reservedOrder } }),
+  managing('POST', 'emails', {
+    status: 201,
+    params: { orderId: openOrder },
+    body: () => ({}),
+    request: 'documentId?: string|null',
+  }),
   managing('POST', 'shipments', {
     status: 201,
     params: { orderId: openOrder },
@@ -1974,6 +2013,37 @@ export const OPERATIONS: readonly Operation[] = [
   operation('DELETE /products/{productId}', 'products_write', {
     status: 204,
     params: { productId: product },
+  }),
+  operation('PATCH /manage/products/{productId}', 'products_write', {
+    labels: [],
+    query: ['currency'],
+    params: { productId: product },
+    body: () => ({
+      specialOffer: true,
+      isProductNumberVisible: false,
+      ecoParticipationPrice: 0.5,
+      energyLabel: { classes: 'B,D', best: 'A', file: 'https://shop.example/labels/AP-110.png' },
+      forSaleFrom: '2026-01-01T00:00:00Z',
+      forSaleUntil: '2027-01-31T00:00:00Z',
+    }),
+    request: shape(
+      `specialOffer?: boolean
+      isProductNumberVisible?: boolean
+      ecoParticipationPrice?: number|string|null
+      energyLabel?: object|null
+      energyLabel.classes: string
+      energyLabel.best: string
+      energyLabel.file: string
+      forSaleFrom?: string|null
+      forSaleUntil?: string|null`,
+    ),
+    answer: productShape('full'),
+  }),
+  operation('POST /manage/products/{productId}/copies', 'products_write', {
+    labels: [],
+    status: 201,
+    params: { productId: product },
+    answer: productShape('full'),
   }),
   operation('POST /products/find', 'products_read', {
     labels: ['Now'],

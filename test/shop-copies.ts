@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { backupShop } from '../src/commands/backup/backup.ts';
-import { checkBackup } from '../src/commands/backup/manifest.ts';
+import { checkBackup } from '../src/platform/backup/manifest.ts';
 import { restoreShop, type Restored } from '../src/commands/backup/restore.ts';
-import { findShopTables } from '../src/commands/backup/tables.ts';
+import { findShopTables } from '../src/platform/backup/tables.ts';
 import { installationKey } from '../src/shops/apps/sealing.ts';
 import { OPERATIONS, validCall, type Shop } from './operations.ts';
 import type { Request } from './reads.ts';

@@ -18,7 +18,7 @@ export async function askToSignIn(
 ): Promise<string> {
   const answer = await visitor.post('/account/sign-in', { email, ...fields });
   expect(answer.status).toBe(303);
-  return String((await queuedEmails(service)).at(-1)!.facts['requestId']);
+  return String((await queuedEmails(service, 'DemoShop')).at(-1)!.facts['requestId']);
 }
 
 /** Signs in with the digits of the email, and opens the page that they lead to. */

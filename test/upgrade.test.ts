@@ -31,10 +31,17 @@ test.each(files)(
     const answers = await answersOf(service, requests);
     await service.close();
     expect(answers.length).toBeGreaterThan(200);
-    for (const [index, answer] of answers.entries()) expect(answer).toEqual(recording.answers[index]);
+    for (const [index, answer] of answers.entries()) {
+      expect(withoutAdminUrl(answer)).toEqual(withoutAdminUrl(recording.answers[index]!));
+    }
   },
   120_000,
 );
+
+/** `mboUrl` leads to the admin, which earlier versions did not have. */
+function withoutAdminUrl<Answer extends { text: string }>(answer: Answer): Answer {
+  return { ...answer, text: answer.text.replace(/"mboUrl":"[^"]*"/, '"mboUrl":""') };
+}
 
 async function record(): Promise<void> {
   const now = new Date('2026-11-16T12:00:00Z');

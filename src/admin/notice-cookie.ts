@@ -10,15 +10,16 @@ const MAX_LENGTH = 3_000;
 export type NoticeCookie = ReturnType<typeof createNoticeCookie>;
 
 /**
- * The notice that the next page shows, in a cookie. It is signed for one session, because it may hold a form that takes
- * a change back: nobody else may put such a form on a page of the admin.
+ * The notice that the next page shows, in a signed cookie. One that holds a form which takes a change back is signed for
+ * the session: nobody else may put such a form on a page of the admin. One that is text alone is not, because it must
+ * outlast signing in and out.
  */
 export function createNoticeCookie(installationKey: Buffer) {
   const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor admin notices', 32));
-  const signatureOf = (user: SignedInUser | undefined, text: string) =>
-    createHmac('sha256', key)
-      .update(`${user?.sessionId ?? ''} ${text}`)
-      .digest('base64url');
+  const signatureOf = (sessionId: string, text: string) =>
+    createHmac('sha256', key).update(`${sessionId} ${text}`).digest('base64url');
+  const signerOf = ({ undo }: Notice, user: SignedInUser | undefined) =>
+    undo ? `session ${user?.sessionId ?? ''}` : '';
   return {
     nameAt: (origin: string) => (origin.startsWith('https:') ? '__Host-admin-notice' : 'admin-notice'),
 
@@ -26,18 +27,32 @@ export function createNoticeCookie(installationKey: Buffer) {
       if (cookie === undefined) return undefined;
       const text = cookie.slice(0, -SIGNATURE_LENGTH - 1);
       const signature = Buffer.from(cookie.slice(-SIGNATURE_LENGTH));
-      const expected = Buffer.from(signatureOf(user, text));
-      if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) return undefined;
-      return JSON.parse(Buffer.from(text, 'base64url').toString()) as Notice;
+      const notice = decode(text);
+      if (!notice) return undefined;
+      const expected = Buffer.from(signatureOf(signerOf(notice, user), text));
+      return signature.length === expected.length && timingSafeEqual(signature, expected)
+        ? notice
+        : undefined;
     },
 
     /** A notice that is too long loses its way back, because its text matters more. */
     write({ text, undo }: Notice, user: SignedInUser | undefined): string {
       const whole = encode({ text, undo });
-      const content = whole.length <= MAX_LENGTH ? whole : encode({ text: text.slice(0, 500) });
-      return `${content}.${signatureOf(user, content)}`;
+      const notice = whole.length <= MAX_LENGTH ? { text, undo } : { text: text.slice(0, 500) };
+      const content = encode(notice);
+      return `${content}.${signatureOf(signerOf(notice, user), content)}`;
     },
   };
 }
 
 const encode = (notice: Notice) => Buffer.from(JSON.stringify(notice)).toString('base64url');
+
+/** undefined: it is not what `encode` writes. */
+function decode(text: string): Notice | undefined {
+  try {
+    const value = JSON.parse(Buffer.from(text, 'base64url').toString()) as Notice | null;
+    return typeof value?.text === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

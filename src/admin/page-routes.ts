@@ -32,7 +32,7 @@ type AnyVisit = Visit<'anybody'> | ShopVisit;
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may open a page of the admin. */
-    admin?: { audience: Audience } | { permission: Permission | 'member' };
+    admin?: { audience: Audience } | { permission: Permission | 'member'; takesUpload?: boolean };
   }
 }
 
@@ -203,7 +203,8 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
       app.post(`/admin/shops/:shopId${path}`, formRoute({ permission }), async (request, reply) => {
         const visit = await admittedToShop(request, reply, permission, asksAgain);
         if (!visit) return reply;
-        return respond(request, reply, visit, await handler(visit, toFormRequest(request)));
+        const answer = await handler(visit, toFormRequest(request));
+        return 'content' in answer ? sendFile(reply, answer) : respond(request, reply, visit, answer);
       });
     },
     form(path, { read, write }, form, { asksAgain }: Options = {}) {
@@ -241,9 +242,9 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         });
       });
     },
-    file(path, permission, handler) {
+    file(path, permission, handler, { asksAgain }: Options = {}) {
       app.get(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
-        const visit = await admittedToShop(request, reply, permission);
+        const visit = await admittedToShop(request, reply, permission, asksAgain);
         if (!visit) return reply;
         return sendFile(reply, await handler(visit, toPageRequest(request)));
       });
@@ -253,13 +254,17 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         scope.removeAllContentTypeParsers();
         // The operation that takes the file reads it, with its own limits.
         scope.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
-        scope.post(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
-          const visit = await admittedToShop(request, reply, permission);
-          if (!visit) return reply;
-          const { 'content-type': type, 'content-length': length } = request.headers;
-          const upload = { content: request.body as Readable, type: type!, length };
-          return sendFile(reply, await handler(visit, { ...toPageRequest(request), upload }));
-        });
+        scope.post(
+          `/admin/shops/:shopId${path}`,
+          pageRoute({ permission, takesUpload: true }),
+          async (request, reply) => {
+            const visit = await admittedToShop(request, reply, permission);
+            if (!visit) return reply;
+            const { 'content-type': type, 'content-length': length } = request.headers;
+            const upload = { content: request.body as Readable, type: type!, length };
+            return sendFile(reply, await handler(visit, { ...toPageRequest(request), upload }));
+          },
+        );
       });
     },
   };
@@ -324,16 +329,21 @@ export function sendPage(reply: FastifyReply, visit: AnyVisit, page: AdminPage):
   return reply
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
-    .headers(PAGE_HEADERS)
+    .headers({ ...PAGE_HEADERS, ...(page.next !== undefined && { refresh: `0; url=${page.next}` }) })
     .send(documentBytes(visit, page));
 }
+
+const FILE_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'self'";
+/** The viewers that browsers have for PDF are built of what the other policy forbids, and then show nothing. */
+const PDF_POLICY = "frame-ancestors 'self'";
 
 function sendFile(reply: FastifyReply, { type, content, fileName }: AdminFile): FastifyReply {
   // Shown inside of our own pages only. What a customer or an app wrote may be in it, so it runs no script.
   return reply
     .type(type)
     .headers({
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
+      'content-security-policy': type === 'application/pdf' ? PDF_POLICY : FILE_POLICY,
       'x-frame-options': 'SAMEORIGIN',
       'cache-control': 'no-store',
       ...(fileName !== undefined && {

@@ -11,11 +11,13 @@ export interface AdminPage {
   /** The pages above this one, from the list to the page itself: `Orders › 1003`. */
   trail?: readonly { href: string; text: string }[];
   /** Buttons beside the title. */
-  actions?: Markup | undefined;
+  actions?: Markup | false | undefined;
   main: Markup;
   /** Scripts that only this page needs. */
   scripts?: readonly Asset[];
   status?: number;
+  /** Where the browser goes by itself: somewhere else than the admin, which a form must not lead to directly. */
+  next?: string;
 }
 
 /** What the next page says once. */

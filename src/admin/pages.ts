@@ -76,11 +76,14 @@ export interface ShopPages {
     options?: Options,
   ): void;
 
-  /** A button, or a form whose page is another one. A refusal is shown as an error page, so it is for what seldom fails. */
+  /**
+   * A button, or a form whose page is another one. A refusal is shown as an error page, so it is for what seldom fails.
+   * A file is what a frame shows: a preview of what is typed.
+   */
   post(
     path: string,
     permission: Permission | 'member',
-    handler: (visit: ShopVisit, form: FormRequest) => Promise<Redirect | AdminPage>,
+    handler: (visit: ShopVisit, form: FormRequest) => Promise<Redirect | AdminPage | AdminFile>,
     options?: Options,
   ): void;
 
@@ -99,6 +102,7 @@ export interface ShopPages {
     path: string,
     permission: Permission | 'member',
     handler: (visit: ShopVisit, request: PageRequest) => Promise<AdminFile>,
+    options?: Options,
   ): void;
 
   /** Takes a form with a file from a script, and answers with a part of the page. */

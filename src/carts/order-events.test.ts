@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import {
@@ -13,7 +16,8 @@ import {
 } from '../../test/carts.ts';
 import { startService, type Service } from '../../test/service.ts';
 import { sql } from '../db/sql.ts';
-import { lowStockEmail } from '../orders/low-stock-email.ts';
+import { importFile } from '../catalogue/products/import.ts';
+import { lowStockEmail } from '../catalogue/products/low-stock-email.ts';
 import type { QueuedEmail } from '../platform/email/queue.ts';
 
 /** What an order tells those who read the event log, and how orders are dated. */
@@ -145,6 +149,52 @@ test('orders that are placed at once have an event each', async () => {
   const orders = await Promise.all(carts.map((cart) => done(cart, 'POST', '/order')));
   const created = (await newEvents()).filter(([type]) => type === 'ORDER_CREATE').map(([, id]) => id);
   expect(created.toSorted()).toEqual(orders.map(({ orderId }) => orderId as string).toSorted());
+});
+
+test('a stock that the merchant lowers is told once, by PATCH and by import', async () => {
+  const own = await givenSmallShop(service, { lowStockLevel: 2 });
+  const tea = await givenProduct(own, { number: 'TEA', stock: 9 });
+  await givenProduct(own, { number: 'LAMP', stock: 9 });
+  await givenProduct(own, { number: 'ROPE', stock: 9 });
+  service.setClock(new Date());
+  const setStock = (level: number) =>
+    service.call('PATCH', `/${own.shopId}/products/${tea}`, {
+      token: own.token,
+      body: [{ op: 'replace', path: '/stocklevel', value: level }],
+    });
+  const reports = () =>
+    service.db.many<{ content: QueuedEmail }>(sql`
+      select content from job where shop_id = ${own.shopId} and content ->> 'template' = 'lowStock'`);
+  const lows = () =>
+    service.db.many<{ data: object }>(sql`
+      select data from event where shop_id = ${own.shopId} and type = 'STOCK_LOW' order by position`);
+  expect((await setStock(3)).status).toBe(200);
+  expect(await reports()).toEqual([]);
+  await setStock(2);
+  // It stays low.
+  await setStock(1);
+  expect((await lows()).map(({ data }) => data)).toEqual([{ stocklevel: 2, minStocklevel: 2 }]);
+  const folder = await mkdtemp(path.join(tmpdir(), 'kontor-low-stock-'));
+  const file = path.join(folder, 'stock.csv');
+  await writeFile(file, 'Alias;StockLevel\nLAMP;1\nROPE;5\n');
+  await importFile(service.db, file, { shopId: own.shopId, visible: true });
+  await rm(folder, { recursive: true });
+  expect(await lows()).toHaveLength(2);
+  const [report, ...others] = await reports();
+  service.setClock(undefined);
+  expect(others).toEqual([]);
+  const told = (await lowStockEmail.load!(service.db, report!.content)) as {
+    products: object[];
+    more: number;
+  };
+  expect(told.more).toBe(0);
+  expect(told.products).toHaveLength(2);
+  expect(told.products).toEqual(
+    expect.arrayContaining([
+      { text: 'TEA (TEA)', stock: '1' },
+      { text: 'LAMP (LAMP)', stock: '1' },
+    ]),
+  );
 });
 
 test('the last use of a coupon, and of a campaign', async () => {

@@ -142,6 +142,60 @@ export async function findCarts(
   return rows.map((row) => cartOf(row, products));
 }
 
+/**
+ * Carts that were left with something in them, newest first. An order deletes its cart, and a visitor who has picked one
+ * up goes on with a copy.
+ */
+export async function findAbandonedCarts(
+  db: Queries,
+  shopId: string,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<(CartRow & AbandonedCart)[]> {
+  const rows = await db.many<StoredCart & Validators & CartTerms & AbandonedCart>(sql`
+    select ${cartColumns(shopId)},
+      ${termColumns(shopId, sql`cart.coupon_code_key`, sql`cart.customer_id`)}, ${abandonedColumns(shopId)}
+    from cart join shop on shop.shop_id = cart.shop_id
+    where cart.shop_id = ${shopId} and ${isAbandoned}
+    order by cart.created_at desc, cart.cart_id desc limit ${limit} offset ${offset}`);
+  const products = await findCartProducts(
+    db,
+    shopId,
+    rows.flatMap(({ stamps }) => stamps),
+  );
+  return rows.map((row) => ({ ...cartOf(row, products), email: row.email, remindedAt: row.remindedAt }));
+}
+
+export interface AbandonedCart {
+  /** In lower case; null: nobody knows whose it is. */
+  email: string | null;
+  remindedAt: Date | null;
+}
+
+/** Those that were there before carts were watched count as told of, and are never shown. */
+const isAbandoned = sql`
+  cart.abandoned_at > '-infinity' and cart.picked_up_at is null and jsonb_array_length(cart.lines) > 0`;
+
+const abandonedColumns = (shopId: string) => sql`
+  coalesce(lower(nullif(cart.billing_address ->> 'emailAddress', '')), (
+    select account.email from account
+    where account.shop_id = ${shopId} and account.cart_id = cart.cart_id limit 1)) as email,
+  cart.reminded_at as "remindedAt"`;
+
+/** Locks those of these carts that nobody was reminded of; others wait until the transaction ends. */
+export function lockUnreminded(tx: Transaction, shopId: string, cartIds: readonly string[]) {
+  return tx.many<{ cartId: string; locale: string; email: string | null }>(sql`
+    select upper(cart.cart_id::text) as "cartId", cart.locale, ${abandonedColumns(shopId)} from cart
+    where cart.shop_id = ${shopId} and cart.cart_id = any (${cartIds}::uuid[]) and ${isAbandoned}
+      and cart.reminded_at is null
+    order by cart.cart_id for no key update`);
+}
+
+/** Moves no version, because nothing of the cart changes for whoever shops. */
+export function updateReminded(tx: Transaction, shopId: string, cartIds: readonly string[]) {
+  return tx.run(sql`
+    update cart set reminded_at = ${tx.now} where shop_id = ${shopId} and cart_id = any (${cartIds}::uuid[])`);
+}
+
 export async function countCarts(db: Queries, shopId: string, filter: CartFilter): Promise<number> {
   const row = await db.one<{ count: number }>(
     sql`select count(*) as count from cart where ${matches(db, shopId, filter)}`,

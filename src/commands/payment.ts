@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
-import { loadFields, saveFields } from '../orders/payments/accounts.ts';
+import { isFieldValue, loadFields, MOST_CHARACTERS, saveFields } from '../orders/payments/accounts.ts';
 import type { PaymentProvider } from '../orders/payments/provider.ts';
 import {
   createProviders,
@@ -15,8 +15,6 @@ import { webhookPath } from '../orders/payments/webhook-route.ts';
 import { installationKey } from '../shops/apps/sealing.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
 import { CommandProblem, print, printTable, recordCommand, withShop, type Command } from './command.ts';
-
-const MOST_CHARACTERS = 2_000;
 
 export const paymentCommands: Command[] = [
   {
@@ -132,7 +130,7 @@ function parseLines(input: string, names: readonly string[]): Record<string, str
 
 function checked(name: string, typed: string): string {
   const value = typed.trim();
-  if (/^[\x21-\x7e]*$/.test(value) && value.length <= MOST_CHARACTERS) return value;
+  if (isFieldValue(value)) return value;
   throw new CommandProblem(
     `${name} has a blank or a character that no key has, or more than ${MOST_CHARACTERS} characters. Copy it again.`,
   );

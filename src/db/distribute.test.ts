@@ -36,6 +36,16 @@ describe('the plan', () => {
     expect(distributionPlan(tables)).toEqual({ distributed: [], references: ['shop_domain'] });
   });
 
+  test('leaves the people of the admin on the coordinator, and their roles beside the shops', () => {
+    const users = ['admin_link', 'admin_passkey', 'admin_recovery_code', 'admin_session', 'admin_user'];
+    const tables = [
+      ...users.map((name) => table(name, { hasShopId: false, isKeyedByShop: false })),
+      table('saved_view'),
+      table('shop_user'),
+    ];
+    expect(distributionPlan(tables)).toEqual({ distributed: ['saved_view', 'shop_user'], references: [] });
+  });
+
   test('does nothing twice', () => {
     const tables = [
       table('shop', { placement: 'distributed' }),

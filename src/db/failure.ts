@@ -8,11 +8,15 @@ interface PostgresError {
 
 /**
  * The name of the violated constraint. On Citus `err.constraint` is empty and names carry the shard's number
- * (`customer_pkey_102008`), so the name is also looked for in the message and the number is cut off.
+ * (`customer_pkey_102008`), so the name is also looked for in the message and the number is cut off. Where Citus copies
+ * the rows of a select into shards, the code is lost too, and the message alone tells.
  */
 export function violatedConstraint(error: unknown): string | undefined {
   const { code, constraint, message } = error as PostgresError;
-  if (typeof code !== 'string' || !code.startsWith('23')) return undefined;
+  if (typeof code !== 'string') return undefined;
+  const isCopied =
+    code === 'XX000' && / violates (?:unique|check|foreign key) constraint "/.test(String(message));
+  if (!code.startsWith('23') && !isCopied) return undefined;
   const name =
     typeof constraint === 'string' && constraint !== ''
       ? constraint

@@ -5,6 +5,7 @@ import { CART_TOKEN_HEADER, wrongCartToken } from './cart-token.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
 import {
   badRequest,
+  forbidden,
   missingScope,
   notAcceptable,
   notFound,
@@ -143,6 +144,7 @@ export function createAuthentication(deps: {
       const problem = caller.app && tokenProblem(caller.app, request.ip, now());
       request.caller = problem === undefined ? caller : { ...caller, app: undefined };
       checkScopes(request, token, problem);
+      if (caller.isSuspended) throw forbidden('This shop is suspended');
       // Whether it is the right token is checked when the cart is loaded.
       if (needsCart && !request.headers[CART_TOKEN_HEADER]) throw wrongCartToken();
       checkAccept(request.headers.accept, produces);
@@ -156,7 +158,7 @@ export function createAuthentication(deps: {
         if (request.url.includes('%00')) throw badRequest('The address holds a NUL character');
         const user = internalCallerOf(shopId);
         if (user) {
-          admit(request, { app: user, publicCatalogue: false }, undefined);
+          admit(request, { app: user, publicCatalogue: false, isSuspended: false }, undefined);
           done();
           return;
         }

@@ -27,6 +27,8 @@ export interface Caller {
   app: CallingApp | undefined;
   /** The shop's setting: may anybody read what shoppers see? */
   publicCatalogue: boolean;
+  /** Whoever runs the installation has closed the shop: nobody may call it. */
+  isSuspended: boolean;
 }
 
 /** Why the token of this app is not valid for a call from this address; undefined: it is. */
@@ -86,7 +88,11 @@ export function createCallerDirectory(db: Database) {
     const before = invalidations;
     const row = await selectCaller(db, shopId, tokenHash);
     const app = row?.app ? toApp(shopId, row.app, tokenHash.toString('hex')) : undefined;
-    const caller: Caller | undefined = row && { app, publicCatalogue: row.publicCatalogue };
+    const caller: Caller | undefined = row && {
+      app,
+      publicCatalogue: row.publicCatalogue,
+      isSuspended: row.isSuspended,
+    };
     // A row that was read before an invalidation may be the one that was changed.
     if (before === invalidations) store(shopId, token, caller);
     return { caller };
@@ -164,8 +170,8 @@ interface AppRow {
 }
 
 function selectCaller(db: Database, shopId: string, tokenHash: Buffer) {
-  return db.one<{ publicCatalogue: boolean; app: AppRow | null }>(sql`
-    select shop.public_catalogue as "publicCatalogue", case when app.app_id is not null then json_build_object(
+  return db.one<{ publicCatalogue: boolean; isSuspended: boolean; app: AppRow | null }>(sql`
+    select shop.public_catalogue as "publicCatalogue", shop.suspended_at is not null as "isSuspended", case when app.app_id is not null then json_build_object(
       'appId', app.app_id, 'name', app.name, 'scopes', token.scopes, 'expiresAt', token.expires_at,
       'networks', token.networks) end as app
     from shop

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { CallingApp } from './callers.ts';
+import { CART_TOKEN_HEADER } from './cart-token.ts';
 import { HttpError } from './errors.ts';
 
 /**
@@ -31,6 +32,10 @@ export interface InternalRequest {
   /** Sent as it is, with its own type: a form with a file. */
   upload?: { content: Readable; type: string; length?: string | undefined };
   idempotencyKey?: string | undefined;
+  /** Of the cart that the call is about. */
+  cartToken?: string | undefined;
+  /** Gets the headers of the answer: the token of a new cart is in one of them. */
+  onHeaders?: (headers: Readonly<Record<string, unknown>>) => void;
 }
 
 /** The operations are below `/rs` and `/manage`; the paths here leave out `/shops/ID`: `/rs/orders`, `/manage/returns`. */
@@ -47,7 +52,15 @@ export function createInternalCall(app: FastifyInstance): InternalCall {
     caller: InternalCaller,
     method: Method,
     path: string,
-    { query = {}, body, upload, idempotencyKey, host }: InternalRequest & { host: string } = {
+    {
+      query = {},
+      body,
+      upload,
+      idempotencyKey,
+      cartToken,
+      onHeaders,
+      host,
+    }: InternalRequest & { host: string } = {
       host: 'localhost',
     },
   ) => {
@@ -58,25 +71,28 @@ export function createInternalCall(app: FastifyInstance): InternalCall {
         [value ?? []].flat().map((one): [string, string] => [name, String(one)]),
       ),
     ).toString();
-    // Awaited inside of `run`, because a service that is started sends the request only when somebody waits for it.
-    const response = await internalCaller.run(caller, async () => {
-      const answer = await app.inject({
-        method,
-        url: `/${root}/shops/${caller.shopId}${below}${search === '' ? '' : `?${search}`}`,
-        headers: {
-          host,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(upload && { 'content-type': upload.type }),
-          ...(upload?.length !== undefined && { 'content-length': upload.length }),
-          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-        },
-        ...(body !== undefined && { payload: JSON.stringify(body) }),
-        ...(upload && { payload: upload.content }),
-      });
-      return answer;
-    });
+    // Awaited inside: the request begins when it is awaited, and then the caller must be known.
+    const response = await internalCaller.run(
+      caller,
+      async () =>
+        await app.inject({
+          method,
+          url: `/${root}/shops/${caller.shopId}${below}${search === '' ? '' : `?${search}`}`,
+          headers: {
+            host,
+            ...(body !== undefined && { 'content-type': 'application/json' }),
+            ...(upload && { 'content-type': upload.type }),
+            ...(upload?.length !== undefined && { 'content-length': upload.length }),
+            ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+            ...(cartToken !== undefined && { [CART_TOKEN_HEADER]: cartToken }),
+          },
+          ...(body !== undefined && { payload: JSON.stringify(body) }),
+          ...(upload && { payload: upload.content }),
+        }),
+    );
     const { statusCode } = response;
     if (statusCode >= 400) throw new HttpError(statusCode, refusalText(response.body));
+    onHeaders?.(response.headers);
     const isJson = String(response.headers['content-type']).startsWith('application/json');
     return (isJson && response.body !== '' ? JSON.parse(response.body) : response.body) as Answer;
   };

@@ -30,6 +30,7 @@ export const HISTORY_KINDS = [
   'withdrawn',
   'document finalised',
   'patched',
+  'email sent',
   'email not sent',
   'erased',
 ] as const;

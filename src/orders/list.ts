@@ -1,6 +1,13 @@
 import type { Queries } from '../db/database.ts';
 import { sql, type Sql } from '../db/sql.ts';
-import { orderColumns, orderColumnsWith, type ListedOrder, type OrderRow } from './queries.ts';
+import {
+  managedColumns,
+  orderColumns,
+  orderColumnsWith,
+  type ListedOrder,
+  type ManagedOrder,
+  type OrderRow,
+} from './queries.ts';
 import type { Window } from './window.ts';
 
 /**
@@ -10,8 +17,8 @@ import type { Window } from './window.ts';
  */
 
 export interface OrderFilter extends Window {
-  /** Of the bits of `states`, those in `asked` are as in `set`. */
-  states: { asked: number; set: number };
+  /** Of the bits of `states`, those in `asked` are as in `set`, and of those in `missing`, if any, one is not set. */
+  states: { asked: number; set: number; missing?: number };
   currency: string | null;
   customerId: string | null;
   productId: string | null;
@@ -39,7 +46,15 @@ export function findWholeOrders(db: Queries, shopId: string, filter: OrderFilter
   return findPage<OrderRow>(db, { shopId, filter, sort, columns: orderColumns });
 }
 
-const columnsWithoutLines = orderColumnsWith(
+export type ListedManagedOrder = Omit<ManagedOrder, 'content'> & ListedOrder;
+
+/** With what the back office sees. */
+export function findManagedOrders(db: Queries, shopId: string, filter: OrderFilter, sort: OrderSort) {
+  const columns = sql`${columnsWithoutLines}, ${managedColumns}`;
+  return findPage<ListedManagedOrder>(db, { shopId, filter, sort, columns });
+}
+
+export const columnsWithoutLines = orderColumnsWith(
   sql`customer_order.content - '{lines,coupon,offers,taxes}'::text[] as content`,
 );
 
@@ -157,7 +172,7 @@ function pageOfCustomer(request: PageRequest, customerId: string): Sql {
 function pageOfProduct(request: PageRequest, productId: string): Sql {
   const { shopId, filter, sort } = request;
   const { states, currency, updatedFrom } = filter;
-  if (states.asked !== 0 || updatedFrom !== null || sort.by !== 'created') {
+  if (states.asked !== 0 || states.missing || updatedFrom !== null || sort.by !== 'created') {
     return pageOfSet(
       request,
       sql`
@@ -259,15 +274,21 @@ function pageOfMany(request: PageRequest, results: number): Sql {
  * texts and not one for each combination; what is not asked for is then a condition that always holds.
  */
 function isNarrowed({ states, currency, createdAfter, createdBefore }: OrderFilter): boolean {
-  return states.asked !== 0 || currency !== null || createdAfter !== null || createdBefore !== null;
+  const isAnyState = states.asked === 0 && !states.missing;
+  return !isAnyState || currency !== null || createdAfter !== null || createdBefore !== null;
 }
 
 /** A condition on orders: states, currency and window are as asked for. */
 function matches(filter: OrderFilter): Sql {
   if (!isNarrowed(filter)) return sql`true`;
-  const { states, currency } = filter;
-  return sql`states & ${states.asked} = ${states.set} and (${currency}::text is null or currency = ${currency})
+  const { currency } = filter;
+  return sql`${hasStates(filter)} and (${currency}::text is null or currency = ${currency})
     and ${inWindow(filter)}`;
+}
+
+/** A condition on orders and on the sums of days: the states are as asked for. */
+export function hasStates({ states: { asked, set, missing = 0 } }: Pick<OrderFilter, 'states'>): Sql {
+  return sql`states & ${asked} = ${set} and (${missing} = 0 or states & ${missing} <> ${missing})`;
 }
 
 /** A condition on orders: they were created within the window. An open end is infinity, so no parameter is null. */
@@ -296,9 +317,9 @@ const hasProduct = (shopId: string, productId: string) => sql`
 function daysThatMatch(shopId: string, filter: OrderFilter): Sql {
   const ofShop = sql`shop_id = ${shopId} and orders > 0`;
   if (!isNarrowed(filter)) return ofShop;
-  const { states, currency } = filter;
+  const { currency } = filter;
   const { firstDay, lastDay } = daysOfWindow(filter);
-  return sql`${ofShop} and day between ${firstDay} and ${lastDay} and states & ${states.asked} = ${states.set}
+  return sql`${ofShop} and day between ${firstDay} and ${lastDay} and ${hasStates(filter)}
     and (${currency}::text is null or currency = ${currency})`;
 }
 

@@ -213,7 +213,7 @@ export async function moveStock(
     const names = new Set(numbers.map(({ productNumber }) => productNumber));
     throw conflict(`There is not enough in stock of ${[...names].join(', ')}`);
   }
-  for (const stock of changed) recordStockEvents(tx, shopId, stock, stock.before, stock.after);
+  for (const stock of changed) recordStockEvents(tx, settings, stock, stock.before, stock.after);
   const backIds = changed.flatMap(({ productId, before, after }) =>
     isBackInStock(before, after) ? [productId] : [],
   );
@@ -253,7 +253,10 @@ export function quantitiesOf(parts: readonly { lines: readonly PartLine[] }[]): 
 }
 
 /** What was not sent yet. */
-export function restOf({ lines }: Pick<Content, 'lines'>, shipments: Dealings['shipments']): PartLine[] {
+export function restOf(
+  { lines }: Pick<Content, 'lines'>,
+  shipments: readonly Pick<Dealings['shipments'][number], 'lines'>[],
+): PartLine[] {
   const shipped = quantitiesOf(shipments);
   return lines.flatMap(({ lineItemId, quantity }) => {
     const rest = millionths(quantity) - (shipped.get(lineItemId) ?? 0);

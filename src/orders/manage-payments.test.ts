@@ -39,7 +39,7 @@ describe('payments and refunds', () => {
     });
     const email = { shopId: shop.shopId, to: 'ada.lindqvist@mail.example', locale: 'en_GB' };
     const facts = { orderId: order.id, orderNumber: order.body.orderNumber };
-    expect((await queuedEmails(service)).at(-1)).toEqual({
+    expect((await queuedEmails(service, shop.shopId)).at(-1)).toEqual({
       ...email,
       template: 'paymentReceived',
       facts: { ...facts, amount: '€30.00', outstanding: '€9.90' },
@@ -54,7 +54,7 @@ describe('payments and refunds', () => {
       paidOn: lastMoment(),
     });
     expect(all.management.outstandingAmount).toEqual(price(0));
-    expect((await queuedEmails(service)).at(-1)).toEqual({
+    expect((await queuedEmails(service, shop.shopId)).at(-1)).toEqual({
       ...email,
       template: 'paymentReceived',
       facts: { ...facts, amount: '€9.90', outstanding: null },
@@ -75,7 +75,7 @@ describe('payments and refunds', () => {
   test('of twenty refunds at once as many succeed as there is money for', async () => {
     const { shop, order } = await givenOrder();
     await well(order, 'POST', '/payments', { amount: 39.9 });
-    const mails = (await queuedEmails(service)).length;
+    const mails = (await queuedEmails(service, shop.shopId)).length;
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => on(order, 'POST', '/refunds', { amount: 3.5 })),
     );
@@ -89,7 +89,7 @@ describe('payments and refunds', () => {
       409,
       'No more than 1.4 EUR can be refunded',
     ]);
-    const sent = (await queuedEmails(service)).slice(mails);
+    const sent = (await queuedEmails(service, shop.shopId)).slice(mails);
     expect(sent).toHaveLength(11);
     expect(sent[0]).toEqual({
       shopId: shop.shopId,

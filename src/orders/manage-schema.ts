@@ -186,6 +186,16 @@ export const Cancellation = Type.Object(
   { title: 'order cancellation (request)' },
 );
 
+export const EmailAgain = Type.Object(
+  {
+    documentId: Given({
+      ...Id,
+      description: 'The document that is sent; absent: the confirmation of the order.',
+    }),
+  },
+  { title: 'order email (create request)' },
+);
+
 export const MoneyRequest = Type.Object(
   { amount: amount('How much.', 46.33), reference, note },
   { title: 'order payment (create request)' },

@@ -40,7 +40,7 @@ describe('shipments and returns', () => {
         trackingCode: '0034',
       },
     ]);
-    expect((await queuedEmails(service)).at(-1)).toEqual({
+    expect((await queuedEmails(service, shop.shopId)).at(-1)).toEqual({
       shopId: shop.shopId,
       to: 'ada.lindqvist@mail.example',
       locale: 'en_GB',
@@ -72,7 +72,7 @@ describe('shipments and returns', () => {
       ],
       carrier: null,
     });
-    expect((await queuedEmails(service)).at(-1)!.facts).toMatchObject({ isRest: true });
+    expect((await queuedEmails(service, shop.shopId)).at(-1)!.facts).toMatchObject({ isRest: true });
     expect(await refused(order, 'POST', '/shipments', {})).toEqual([409, 'There is nothing left to be sent']);
   });
 
@@ -119,7 +119,7 @@ describe('shipments and returns', () => {
     expect(back.management.refundedAmount).toEqual(price(10));
     expect(await stockOf(shop, tea)).toBe(9);
     const about = { orderId: order.id, orderNumber: order.body.orderNumber };
-    expect((await queuedEmails(service)).slice(-2)).toEqual(
+    expect((await queuedEmails(service, shop.shopId)).slice(-2)).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ template: 'refund', facts: { ...about, amount: '€10.00' } }),
         expect.objectContaining({ template: 'returned', facts: { ...about, goods: ['1\u00a0× TEA'] } }),

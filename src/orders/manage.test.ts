@@ -180,7 +180,9 @@ describe('cancelling', () => {
       },
     });
     // Why is between the shop and itself.
-    const emails = (await queuedEmails(service)).filter(({ facts }) => facts['orderId'] === order.id);
+    const emails = (await queuedEmails(service, shop.shopId)).filter(
+      ({ facts }) => facts['orderId'] === order.id,
+    );
     expect(emails.find(({ template }) => template === 'cancelled')).toEqual({
       shopId: shop.shopId,
       to: 'ada.lindqvist@mail.example',

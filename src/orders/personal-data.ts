@@ -265,8 +265,10 @@ async function recordErasures(
 ): Promise<void> {
   await tx.run(sql`
     insert into order_event (shop_id, order_id, event_id, at, app_id, kind, details)
-    select ${shopId}, order_id, event_id, ${tx.now}::timestamptz, ${appId}::uuid, 'erased', '{}'
-    from unnest(${orderIds}::uuid[], ${orderIds.map(() => newId(tx.now))}::uuid[]) as erased (order_id, event_id)`);
+    select shop.shop_id, order_id, event_id, ${tx.now}::timestamptz, ${appId}::uuid, 'erased', '{}'
+    from shop
+    cross join unnest(${orderIds}::uuid[], ${orderIds.map(() => newId(tx.now))}::uuid[]) as erased (order_id, event_id)
+    where shop.shop_id = ${shopId}`);
 }
 
 async function countDocumentsOf(db: Queries, shopId: string, { customerId }: Person): Promise<number> {

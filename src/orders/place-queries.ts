@@ -219,6 +219,24 @@ export async function countRedemptions(tx: Transaction, shopId: string, campaign
     where shop_id = ${shopId} and campaign_id = any (${campaignIds}::uuid[])`);
 }
 
+/** The same for their day. */
+export async function countRedemptionsOfDay(
+  tx: Transaction,
+  shopId: string,
+  campaignIds: readonly string[],
+  at: Date,
+) {
+  if (campaignIds.length === 0) return;
+  await tx.run(sql`
+    insert into coupon_day (shop_id, campaign_id, day, orders)
+    select campaign.shop_id, campaign.campaign_id, ${at.toISOString().slice(0, 10)}::date,
+      cardinality(array_positions(${campaignIds}::uuid[], campaign.campaign_id))
+    from coupon_campaign campaign
+    where campaign.shop_id = ${shopId} and campaign.campaign_id = any (${campaignIds}::uuid[])
+    order by campaign.campaign_id
+    on conflict (shop_id, campaign_id, day) do update set orders = coupon_day.orders + excluded.orders`);
+}
+
 export interface NewCustomer {
   customerId: string;
   emailKey: string;

@@ -4,12 +4,13 @@ import { recordEntries } from '../http/audit-entry.ts';
 import { insertEventsAt, timeAfter } from '../platform/events/log.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
 import { addPlacedOrders, insertOrderLines } from './day-sums.ts';
-import { queueLowStock } from './low-stock-email.ts';
+import { queueLowStock } from '../catalogue/products/low-stock-email.ts';
 import type { NewOrder, OrderRequest, Placing, PlacingOptions } from './new-order.ts';
 import { decideOrders, type PlacingState } from './place-decision.ts';
 import { placedEvents } from './placed-events.ts';
 import {
   countRedemptions,
+  countRedemptionsOfDay,
   deleteCarts,
   findBuyers,
   findTakenNumbers,
@@ -184,6 +185,7 @@ async function save(
     insertCustomers(tx, shopId, [...customers.values()]),
     redeemCoupons(tx, shopId, codeKeys),
     countRedemptions(tx, shopId, campaignIds),
+    countRedemptionsOfDay(tx, shopId, campaignIds, createdAt),
     setCounters(tx, shopId, {
       order: counters.order + orders.length,
       customer: [...customers.values()].at(-1)?.number ?? counters.customer,

@@ -58,7 +58,8 @@ export const orderColumnsWith = (content: Sql) => sql`
 
 export const orderColumns = orderColumnsWith(sql`customer_order.content`);
 
-const managedColumns = sql`
+/** What only the back office sees. */
+export const managedColumns = sql`
   upper(customer_order.app_id::text) as "appId", upper(editing_app_id::text) as "editingAppId",
   editing_since as "editingSince", cancelled_at as "cancelledAt", paid_amount as "paidAmount",
   refunded_amount as "refundedAmount", erased_at as "erasedAt"`;

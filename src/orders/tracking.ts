@@ -18,3 +18,8 @@ export function trackingUrl(
   const pattern = known.find(([key]) => key.toLowerCase() === name)?.[1];
   return pattern?.replaceAll('{code}', () => encodeURIComponent(trackingCode.replaceAll(/\s/g, '')));
 }
+
+/** The carriers whose tracking pages are known, those of the shop first. */
+export function carrierNames({ carriers }: Pick<Settings, 'carriers'>): string[] {
+  return [...new Set([...Object.keys(carriers), ...Object.keys(BUILT_IN)])];
+}

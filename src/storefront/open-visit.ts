@@ -52,8 +52,10 @@ export async function openVisit(
   delete request.visit;
   if (!SHOP_ID.test(shopId) || request.url.includes('%00')) throw notFound();
   // Without a share of the connections: a shop that somebody has made up must not count as one that is busy.
-  const settings = (mayBeStale && cachedSettings(deps.db, shopId)) || (await findSettings(deps.db, shopId));
-  if (!settings) throw notFound();
+  const found = (mayBeStale && cachedSettings(deps.db, shopId)) || (await findSettings(deps.db, shopId));
+  if (!found) throw notFound();
+  // A suspended shop looks like one that is not open to the public.
+  const settings = found.isSuspended ? { ...found, publicCatalogue: false } : found;
   const db = deps.db.ofShop(shopId);
   const addresses = visitAddresses(request, settings, deps);
   const cookieNamed = (name: 'visit' | 'account') =>

@@ -78,7 +78,7 @@ test('an order that nobody pays gives its goods and its coupon back, once', asyn
     details: { reason: 'Not paid in time', givenBack: [{ quantity: '4' }] },
   });
   const facts = { orderId: order.id, orderNumber: order.body.orderNumber, cause: 'unpaid', paid: null };
-  expect((await queuedEmails(service)).at(-1)).toMatchObject({ template: 'cancelled', facts });
+  expect((await queuedEmails(service, shop.shopId)).at(-1)).toMatchObject({ template: 'cancelled', facts });
   expect(await changesNothing(service, () => releaseAfter(30))).toBe(0);
   expect(await miscounts()).toEqual([]);
 });

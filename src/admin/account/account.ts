@@ -77,7 +77,8 @@ export function account(pages: Pages): void {
 
 async function accountPage(visit: Visit<'signed in'>): Promise<AdminPage> {
   const words = visit.words.account;
-  const [sessions, passkeyPart, totpPart] = await Promise.all([
+  const [user, sessions, passkeyPart, totpPart] = await Promise.all([
+    findUser(visit.db, visit.user.userId),
     findSessions(visit.db, visit.user.userId),
     passkeyCard(visit),
     totpCard(visit),
@@ -92,7 +93,7 @@ async function accountPage(visit: Visit<'signed in'>): Promise<AdminPage> {
         <form method="post" action="/admin/account/language" class="line-form">
           ${choiceField({
             name: 'language',
-            label: words.language,
+            label: words.adminLanguage,
             value: visit.user.language,
             empty: words.languageOfBrowser,
             choices: LANGUAGES.map((value) => ({ value, text: LANGUAGE_NAMES[value] })),
@@ -100,11 +101,14 @@ async function accountPage(visit: Visit<'signed in'>): Promise<AdminPage> {
           <button>${visit.words.form.save}</button>
         </form>
       </section>
-      <section class="card">
-        <h2>${words.password}</h2>
-        <p class="quiet">${words.passwordHint}</p>
-        <p><a class="button" href="/admin/account/password">${words.changePassword}</a></p>
-      </section>
+      ${
+        user?.passwordHash != null &&
+        html`<section class="card">
+          <h2>${words.password}</h2>
+          <p class="quiet">${words.passwordHint}</p>
+          <p><a class="button" href="/admin/account/password">${words.changePassword}</a></p>
+        </section>`
+      }
       ${totpPart} ${passkeyPart} ${sessionCard(visit, sessions)}
     </div>`,
   };

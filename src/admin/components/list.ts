@@ -22,6 +22,14 @@ export type Filter =
   | { kind: 'choice'; name: string; label: string; choices: readonly Choice[] }
   | { kind: 'date'; name: string; label: string };
 
+/** Parts of a list that are always offered, in place of "all": a parameter of the address, and its values. */
+export interface Tabs {
+  name: string;
+  /** The first one is shown when the address names none. */
+  tabs: readonly { value: string; text: string; count?: number | undefined }[];
+  current: string;
+}
+
 export interface BulkAction {
   /** The form with the field `id` of every chosen row is sent here. */
   action: string;
@@ -49,6 +57,7 @@ export interface List<Row> {
   caption: string;
   columns: readonly Column<Row>[];
   filters: readonly Filter[];
+  tabs?: Tabs;
   rows: readonly Row[];
   /** How many rows there are on all pages together. */
   results: number;
@@ -93,7 +102,7 @@ export async function listView<Row>(
   const query = currentQuery(request, list, state);
   const columns = shownColumns(request, list.columns);
   const isFiltered = list.filters.some(({ name }) => state.filter(name) !== '');
-  return html`${viewTabs(visit, list, views, request.search)} ${filterForm(visit, list, state, query)}
+  return html`${viewTabs(visit, list, views, request.search, query)} ${filterForm(visit, list, state, query)}
     <div id="list" class="list">
       ${
         list.rows.length === 0
@@ -105,8 +114,9 @@ export async function listView<Row>(
 
 type Query = Record<string, string | undefined>;
 
-function currentQuery<Row>(request: PageRequest, { filters }: List<Row>, { sort }: ListState): Query {
-  const filtered = filters.map(({ name }): [string, string | undefined] => [name, request.query(name)]);
+function currentQuery<Row>(request: PageRequest, { filters, tabs }: List<Row>, { sort }: ListState): Query {
+  const names = [...filters.map(({ name }) => name), ...(tabs ? [tabs.name] : [])];
+  const filtered = names.map((name): [string, string | undefined] => [name, request.query(name)]);
   return { ...Object.fromEntries(filtered), sort, columns: request.query('columns') };
 }
 
@@ -118,19 +128,33 @@ function shownColumns<Row>(request: PageRequest, columns: readonly Column<Row>[]
 
 function viewTabs<Row>(
   visit: ShopVisit,
-  { path }: List<Row>,
+  { path, tabs }: List<Row>,
   views: readonly SavedView[],
   search: string,
+  query: Query,
 ): Markup {
   const words = visit.words.list;
   const href = (query: string) => to(visit, path) + (query === '' ? '' : `?${query}`);
-  const isSaved = search === '' || views.some(({ query }) => query === search);
+  const isTab = tabs !== undefined && (search === '' || search === `${tabs.name}=${tabs.current}`);
+  const isView = views.some((view) => view.query === search);
+  const isSaved = search === '' || isTab || isView;
   return html`<nav class="views" aria-label="${words.views}">
-    <a href="${href('')}" ${search === '' && html`aria-current="page"`}>${words.all}</a>
+    ${
+      tabs
+        ? tabs.tabs.map(
+            ({ value, text, count }, index) =>
+              html`<a
+                href="${to(visit, path, { ...query, [tabs.name]: index === 0 ? undefined : value })}"
+                ${value === tabs.current && !isView && html`aria-current="page"`}
+                >${text}${count !== undefined && html` <span class="count">${count.toLocaleString(visit.language)}</span>`}</a
+              >`,
+          )
+        : html`<a href="${href('')}" ${search === '' && html`aria-current="page"`}>${words.all}</a>`
+    }
     ${views.map(
-      ({ viewId, name, query }) =>
+      ({ viewId, name, query: saved }) =>
         html`<span class="view"
-          ><a href="${href(query)}" ${query === search && html`aria-current="page"`}>${name}</a>
+          ><a href="${href(saved)}" ${saved === search && html`aria-current="page"`}>${name}</a>
           <form method="post" action="${to(visit, `/views/${viewId}/delete`)}">
             <button class="link" aria-label="${words.deleteView({ name })}">×</button>
           </form></span
@@ -155,7 +179,8 @@ function viewTabs<Row>(
 /** Filters take effect while one types; without scripts, with the button. */
 function filterForm<Row>(visit: ShopVisit, list: List<Row>, state: ListState, query: Query): Markup {
   const words = visit.words.list;
-  const hidden = { sort: query['sort'], columns: query['columns'] };
+  const tab = list.tabs && { [list.tabs.name]: query[list.tabs.name] };
+  const hidden = { sort: query['sort'], columns: query['columns'], ...tab };
   return html`<form
     class="filters"
     method="get"
@@ -196,8 +221,10 @@ function filterField(filter: Filter, value: string, any: string): Markup {
       </select>`;
   }
   if (filter.kind === 'date') {
-    return html`<label for="${id}">${filter.label}</label>
-      <input type="date" id="${id}" name="${filter.name}" value="${value}" />`;
+    return html`<span class="date"
+      ><label for="${id}">${filter.label}</label>
+      <input type="date" id="${id}" name="${filter.name}" value="${value}"
+    /></span>`;
   }
   return html`<label for="${id}" class="hidden">${filter.label}</label>
     <input

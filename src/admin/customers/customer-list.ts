@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
-import { recordEntry } from '../../http/audit-entry.ts';
 import { html } from '../../http/html.ts';
 import { moneyText } from '../../http/price-text.ts';
-import { isId, newId } from '../../kernel/ids.ts';
+import { isId } from '../../kernel/ids.ts';
 import { toDecimal } from '../../kernel/money.ts';
 import { dayText } from '../components/format.ts';
 import { listState, listView, type Column, type ListState } from '../components/list.ts';
 import type { ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { nameOf } from './names.ts';
 import {
@@ -59,20 +59,9 @@ export function customerList(pages: ShopPages): void {
   });
 
   pages.file('/customers/export.csv', 'customers_read', async (visit, request) => {
-    const { db, shopId, user, words } = visit;
+    const { db, words } = visit;
     const filter = filterOf(listState(request, []));
-    await db.transaction((tx) =>
-      recordEntry(tx, {
-        shopId,
-        entryId: newId(tx.now),
-        at: tx.now,
-        appId: user.userId,
-        appName: user.email,
-        method: 'GET',
-        route: '/admin/shops/:shopId/customers/export.csv',
-        object: {},
-      }),
-    );
+    await db.transaction((tx) => recordAction(tx, visit, '/customers/export.csv', {}, 'GET'));
     return {
       type: 'text/csv; charset=utf-8',
       fileName: `${words.customers.fileName}.csv`,

@@ -26,8 +26,11 @@ export const CATEGORIES_SCRIPT = served(asset('admin-categories', 'js'));
 /** Shows and hides passwords. */
 export const PASSWORD_SCRIPT = served(asset('admin-password', 'js'));
 
-/** Previews and rows of the settings. */
+/** Forms of settings: lists of entries, colours and previews. */
 export const SETTINGS_SCRIPT = served(asset('admin-settings', 'js'));
+
+/** The button of pages that are made to be printed. */
+export const PRINT_SCRIPT = served(asset('admin-print', 'js'));
 
 /** Replaces parts of a page without a reload, where attributes say so. */
 export const HTMX = served(toAsset('htmx', 'js', readFileSync(resolve('htmx.org/dist/htmx.min.js'))));
@@ -37,6 +40,9 @@ export const UPLOT = served(toAsset('uplot', 'js', readFileSync(resolve('uplot/d
 export const UPLOT_STYLESHEET = served(
   toAsset('uplot', 'css', readFileSync(resolve('uplot/dist/uPlot.min.css'))),
 );
+
+/** Pictures by drag and drop, and the grid of variations. */
+export const PRODUCTS_SCRIPT = served(asset('admin-products', 'js'));
 
 /**
  * Scripts and styles are files of this service and nothing else, so that no text which somebody wrote can become one;

@@ -60,6 +60,7 @@ function shopName({ settings, locale, shopId }: ShopVisit): string {
 function brandHeader({ user, words }: Visit<'anybody'> | ShopVisit): Markup {
   return html`<header class="top">
     <a class="brand" href="/admin">Kontor</a>
+    ${user?.isHost && html`<a href="/admin/host">${words.host.title}</a>`}
     ${user && html`<a href="/admin/account">${USER_ICON} ${words.layout.account}</a>`}
   </header>`;
 }
@@ -95,6 +96,7 @@ function header(visit: ShopVisit, current: MenuEntry | undefined): Markup {
         <div class="popover">
           <p class="quiet">${visit.user.email}</p>
           <a href="/admin">${words.shops}</a>
+          ${visit.user.isHost && html`<a href="/admin/host">${visit.words.host.title}</a>`}
           <a href="/admin/account">${words.account}</a>
           <form method="post" action="/admin/sign-out"><button class="link">${words.signOut}</button></form>
         </div>

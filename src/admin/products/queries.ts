@@ -3,6 +3,7 @@ import { sql, type Sql } from '../../db/sql.ts';
 import type { Localised } from '../../http/locale.ts';
 import { ORDERS, WHOLE_SHOP } from '../../catalogue/products/listing-page.ts';
 import type { Prices } from '../../catalogue/products/facts.ts';
+import type { ImageSizes } from '../../platform/media/images.ts';
 import { inScope, matchesTerms, type SearchTerms } from '../../catalogue/search/conditions.ts';
 import { numberTerm, type Term } from '../../catalogue/search/query.ts';
 
@@ -219,4 +220,77 @@ export function findOwnPrices(db: Queries, shopId: string, productIds: readonly 
     where shop_id = ${shopId} and prices is not null
       and (product_id = any (${productIds}::uuid[]) or master_id = any (${productIds}::uuid[]))
     order by coalesce(master_id, product_id), kind, product_id limit ${limit}`);
+}
+
+export interface Picture {
+  name: string;
+  imageKey: string;
+  sizes: ImageSizes;
+}
+
+/** In the order of the slideshow. A product has a few; the limit is for those that come from elsewhere. */
+export function findPictures(db: Queries, shopId: string, productId: string) {
+  return db.many<Picture>(sql`
+    select name, upper(image_key::text) as "imageKey", sizes from product_image
+    where shop_id = ${shopId} and product_id = ${productId} order by position, name limit 200`);
+}
+
+/** The main category first. */
+export async function findCategoryIds(db: Queries, shopId: string, productId: string): Promise<string[]> {
+  const rows = await db.many<{ categoryId: string }>(sql`
+    select upper(category_id::text) as "categoryId" from product_category
+    where shop_id = ${shopId} and product_id = ${productId} order by position, category_id`);
+  return rows.map(({ categoryId }) => categoryId);
+}
+
+export interface GridRow {
+  productId: string;
+  selection: Readonly<Record<string, string>>;
+  productNumber: string;
+  prices: Prices | null;
+  stock: number | null;
+  minStock: number | null;
+  ean: string | null;
+  visible: boolean;
+}
+
+/** Variations on one page. A product with more of them is changed by import. */
+export const MOST_GRID_ROWS = 500;
+
+export function findGridRows(db: Queries, shopId: string, masterId: string) {
+  return db.many<GridRow>(sql`
+    select upper(product_id::text) as "productId", selection, product_number as "productNumber", prices,
+      stock::float8 as stock, min_stock::float8 as "minStock", facts ->> 'ean' as ean, visible
+    from product where shop_id = ${shopId} and master_id = ${masterId}
+    order by product_id limit ${MOST_GRID_ROWS}`);
+}
+
+/** By the number, or by the code that is printed on it. Several products may have the same code. */
+export async function findByCode(db: Queries, shopId: string, code: string): Promise<string[]> {
+  const rows = await db.many<{ productId: string }>(sql`
+    select upper(product_id::text) as "productId" from product
+      where shop_id = ${shopId} and product_number = ${code}
+    union
+    (select upper(product_id::text) from product
+      where shop_id = ${shopId} and facts ? 'ean' and facts ->> 'ean' = ${code} order by product_id limit 10)
+    union
+    (select upper(product_id::text) from product
+      where shop_id = ${shopId} and facts ? 'upc' and facts ->> 'upc' = ${code} order by product_id limit 10)
+    order by 1`);
+  return rows.map(({ productId }) => productId);
+}
+
+/** Every price that was asked in a currency, the newest first. */
+export function findPriceHistory(db: Queries, shopId: string, productId: string, currency: string) {
+  return db.many<{ validFrom: Date; price: number | null }>(sql`
+    select valid_from as "validFrom", price from price_history
+    where shop_id = ${shopId} and product_id = ${productId} and currency = ${currency}
+    order by valid_from desc limit 200`);
+}
+
+export async function findCrossSellingIds(db: Queries, shopId: string, productId: string): Promise<string[]> {
+  const rows = await db.many<{ targetId: string }>(sql`
+    select upper(target_id::text) as "targetId" from cross_selling
+    where shop_id = ${shopId} and product_id = ${productId} order by position, target_id`);
+  return rows.map(({ targetId }) => targetId);
 }

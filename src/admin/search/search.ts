@@ -3,6 +3,7 @@ import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { MENU } from '../layout/menu.ts';
 import type { ShopPages } from '../pages.ts';
+import { settingsPlaces } from '../settings/overview.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { findCustomersByText, findOrdersByNumber, findProductsByNumber } from './queries.ts';
 
@@ -92,9 +93,12 @@ async function findCustomers(visit: ShopVisit, text: string): Promise<Hit[]> {
 /** Pages of the admin whose name contains the text. */
 function findPlaces(visit: ShopVisit, text: string): Hit[] {
   const wanted = text.toLocaleLowerCase(visit.language);
-  return MENU.filter(({ permission }) => permission === 'member' || visit.may(permission))
-    .map(({ name, path }) => ({ href: to(visit, path), text: visit.words.layout.menuEntries[name] }))
-    .filter(({ text: name }) => name.toLocaleLowerCase(visit.language).includes(wanted));
+  const entries: Hit[] = MENU.filter(
+    ({ permission }) => permission === 'member' || visit.may(permission),
+  ).map(({ name, path }) => ({ href: to(visit, path), text: visit.words.layout.menuEntries[name] }));
+  return [...entries, ...settingsPlaces(visit)].filter(({ text: name, note }) =>
+    `${name} ${note ?? ''}`.toLocaleLowerCase(visit.language).includes(wanted),
+  );
 }
 
 function foundView(visit: ShopVisit, groups: readonly HitGroup[], text: string): Markup {

@@ -41,9 +41,20 @@ function mayOpen({ may }: ShopVisit, page: PageName): boolean {
 }
 
 function pageCard(visit: ShopVisit, page: PageName): Markup {
-  const words = visit.words.settings;
-  const about: Readonly<Record<string, string>> = words.about;
-  return html`<a class="card" href="${to(visit, page === 'users' ? '/users' : `/settings/${page}`)}"
-    ><strong>${words.pages[page]}</strong> <span class="quiet">${about[page]}</span></a
-  >`;
+  const { href, text, note } = placeOf(visit, page);
+  return html`<a class="card" href="${href}"><strong>${text}</strong> <span class="quiet">${note}</span></a>`;
+}
+
+function placeOf(visit: ShopVisit, page: PageName) {
+  const { pages, about } = visit.words.settings;
+  const path = page === 'users' ? '/users' : `/settings/${page}`;
+  return { href: to(visit, path), text: pages[page], note: about[page] };
+}
+
+/** The pages of settings, for the search. */
+export function settingsPlaces(visit: ShopVisit) {
+  if (!visit.may('settings_read')) return [];
+  return GROUPS.flatMap(({ pages }) => pages)
+    .filter((page) => mayOpen(visit, page))
+    .map((page) => placeOf(visit, page));
 }

@@ -1,10 +1,9 @@
-import { recordEntry } from '../../http/audit-entry.ts';
-import { newId } from '../../kernel/ids.ts';
 import type { Transaction } from '../../db/database.ts';
 import type { AppliedSettings, SettingsFile } from '../../shops/settings/file.ts';
 import { changeSettings, findVersions } from '../../shops/settings/history.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import type { Notice } from '../page.ts';
+import { recordAction } from '../record-action.ts';
 import { to, type ShopVisit } from '../visit.ts';
 
 /** Applies a file, or sections of one, as `kontor shop apply` does. Throws a SettingsProblem when it is refused. */
@@ -44,19 +43,9 @@ class TakenBack extends Error {
 }
 
 async function apply(tx: Transaction, visit: ShopVisit, file: SettingsFile, format: SettingsFormat) {
-  const { shopId, user } = visit;
-  const applied = await changeSettings(tx, shopId, file, format, user.email);
+  const applied = await changeSettings(tx, visit.shopId, file, format, visit.user.email);
   if (applied.changes.length > 0) {
-    await recordEntry(tx, {
-      shopId,
-      entryId: newId(tx.now),
-      at: tx.now,
-      appId: user.userId,
-      appName: user.email,
-      method: 'POST',
-      route: '/admin/shops/:shopId/settings',
-      object: { sections: [...applied.sections].join() },
-    });
+    await recordAction(tx, visit, '/settings', { sections: [...applied.sections].join() });
   }
   return applied;
 }

@@ -27,6 +27,8 @@ export interface SectionPage {
   fields?: (visit: ShopVisit, form: ShownForm) => Markup;
   /** What stands beside the form, such as a preview. */
   beside?: (visit: ShopVisit, request: PageRequest, form: ShownForm) => Promise<Markup>;
+  /** What stands beside the form is as wide as the form. */
+  isEven?: boolean;
   /** Removes what belongs to another choice: the form has the fields of all of them. */
   adjust?: (file: SettingsFile) => SettingsFile;
 }
@@ -110,7 +112,7 @@ async function formPage(
     menu: 'settings',
     trail: settingsTrail(visit),
     scripts: [SETTINGS_SCRIPT],
-    main: beside ? html`<div class="sides">${fields}${beside}</div>` : fields,
+    main: beside ? html`<div class="sides ${page.isEven ? 'even' : ''}">${fields}${beside}</div>` : fields,
     ...(refused && { status: refused.status }),
   };
 }

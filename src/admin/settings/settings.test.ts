@@ -228,6 +228,12 @@ describe('the history', () => {
   });
 });
 
+test('the search finds pages of settings by what is on them', async () => {
+  expect((await merchant.get('/search?q=bank+account')).text).toContain('/settings/invoices"');
+  const orders = await givenMerchant(service, 'orders');
+  expect((await orders.get('/search?q=bank+account')).text).not.toContain('/settings/invoices"');
+});
+
 test('whoever may only read sees the forms without being able to save', async () => {
   const reader = await givenMerchant(service, 'accountant');
   const { text, status } = await reader.get('/settings/shipping');

@@ -6,9 +6,15 @@ import type { ShopPages } from '../pages.ts';
 import { catalogue } from './catalogue.ts';
 import { settingsFile } from './file.ts';
 import { history } from './history.ts';
+import { payments } from './payments.ts';
+import { data } from './data.ts';
+import { domains } from './domains.ts';
 import { overview } from './overview.ts';
 import { sectionPage } from './section-page.ts';
 import { shipping } from './shipping.ts';
+import { legalTexts } from './legal.ts';
+import { emails } from './emails.ts';
+import { theme } from './theme.ts';
 import { taxes } from './taxes.ts';
 
 /** What the modules above have registered: sections of the settings file, kinds of email, payment providers. */
@@ -19,7 +25,10 @@ export interface SettingsDeps {
   media: MediaStorage;
 }
 
-export function settings(pages: ShopPages, { settingsFormat: format }: SettingsDeps): void {
+export function settings(
+  pages: ShopPages,
+  { settingsFormat: format, emailKinds, providers }: SettingsDeps,
+): void {
   overview(pages);
   sectionPage(pages, format, {
     name: 'shop',
@@ -47,6 +56,12 @@ export function settings(pages: ShopPages, { settingsFormat: format }: SettingsD
   sectionPage(pages, format, { name: 'customers', sections: ['customerGroups', 'newsletters'] });
   sectionPage(pages, format, { name: 'home', sections: ['home'] });
   sectionPage(pages, format, { name: 'privacy', sections: ['appScripts'] });
+  payments(pages, format, providers);
+  domains(pages, format);
+  theme(pages, format);
+  emails(pages, format, emailKinds);
+  legalTexts(pages);
   settingsFile(pages, format);
   history(pages, format);
+  data(pages);
 }

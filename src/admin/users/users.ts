@@ -165,40 +165,45 @@ async function usersPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage> {
     menu: 'settings',
     trail: [{ href: to(visit, '/settings'), text: visit.words.layout.menuEntries.settings }],
     main: html`<div class="sides">
-      <div class="stack">
         <section class="card">
           <h2>${words.people}</h2>
           <ul class="things">
-            ${members.map((member) => memberLine(visit, member))}
+            ${members.map((member) => memberLine(visit, member, members))}
           </ul>
         </section>
-        <section class="card">
-          <h2>${words.whatRolesMay}</h2>
-          <dl class="pairs">
-            ${ROLES.map(
-              (role) =>
-                html`<dt>${roles[role]}</dt>
-                  <dd>${words.roleTexts[role]}</dd>`,
-            )}
-          </dl>
-        </section>
+        <form method="post" class="card">
+          <h2>${words.invite}</h2>
+          ${problemOf(draft)}
+          ${textField({ name: 'email', label: visit.words.signIn.email, type: 'email', autocomplete: 'off', maxLength: 254, isRequired: true, draft })}
+          ${choiceField({ name: 'role', label: words.role, value: 'manager', choices, draft })}
+          <p class="quiet">${words.inviteHint}</p>
+          <button class="main">${words.sendInvitation}</button>
+        </form>
       </div>
-      <form method="post" class="card">
-        <h2>${words.invite}</h2>
-        ${problemOf(draft)}
-        ${textField({ name: 'email', label: visit.words.signIn.email, type: 'email', autocomplete: 'off', maxLength: 254, isRequired: true, draft })}
-        ${choiceField({ name: 'role', label: words.role, value: 'manager', choices, draft })}
-        <p class="quiet">${words.inviteHint}</p>
-        <button class="main">${words.sendInvitation}</button>
-      </form>
-    </div>`,
+      <section class="card">
+        <h2>${words.whatRolesMay}</h2>
+        <dl class="pairs">
+          ${ROLES.map(
+            (role) =>
+              html`<dt>${roles[role]}</dt>
+                <dd>${words.roleTexts[role]}</dd>`,
+          )}
+        </dl>
+      </section>`,
   };
 }
 
-function memberLine(visit: ShopVisit, { userId, email, role, signedInAt }: Member): Markup {
+function memberLine(
+  visit: ShopVisit,
+  { userId, email, role, signedInAt }: Member,
+  members: readonly Member[],
+): Markup {
+  const isLastOwner =
+    role === 'owner' &&
+    !members.some((other) => other.userId !== userId && other.role === 'owner' && other.signedInAt);
   const { users: words, roles } = visit.words;
   const action = (name: string) => to(visit, `/users/${userId}/${name}`);
-  return html`<li class="member">
+  return html`<li>
     <div>
       <strong>${email}</strong>
       ${userId === visit.user.userId && html`<span class="chip">${words.you}</span>`}
@@ -212,17 +217,23 @@ function memberLine(visit: ShopVisit, { userId, email, role, signedInAt }: Membe
     </div>
     <div class="actions">
       ${signedInAt === null && buttonForm({ action: action('invite'), text: words.inviteAgain })}
-      <form method="post" action="${action('role')}" class="line-form">
-        <label class="hidden" for="role-${userId}">${words.roleOf({ email })}</label>
-        <select id="role-${userId}" name="role">
-          ${ROLES.map(
-            (value) =>
-              html`<option value="${value}" ${value === role && html`selected`}>${roles[value]}</option>`,
-          )}
-        </select>
-        <button>${words.changeRole}</button>
-      </form>
-      ${buttonForm({ action: action('remove'), text: words.remove, kind: 'danger', confirm: words.removeQuestion({ email }) })}
+      ${
+        isLastOwner
+          ? html`<span class="chip">${roles.owner}</span>`
+          : html`<form method="post" action="${action('role')}" class="line-form">
+                <label class="hidden" for="role-${userId}">${words.roleOf({ email })}</label>
+                <select id="role-${userId}" name="role">
+                  ${ROLES.map(
+                    (value) =>
+                      html`<option value="${value}" ${value === role && html`selected`}>
+                        ${roles[value]}
+                      </option>`,
+                  )}
+                </select>
+                <button>${words.changeRole}</button>
+              </form>
+              ${buttonForm({ action: action('remove'), text: words.remove, kind: 'danger', confirm: words.removeQuestion({ email }) })}`
+      }
     </div>
   </li>`;
 }

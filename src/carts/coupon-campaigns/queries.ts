@@ -18,6 +18,12 @@ export function findCampaigns(db: Queries, shopId: string) {
   return db.many<Campaign>(sql`select ${columns} from coupon_campaign where shop_id = ${shopId}`);
 }
 
+/** Until the transaction ends nobody changes it, and nobody places an order with one of its codes. */
+export function lockCampaign(tx: Transaction, shopId: string, campaignId: string) {
+  return tx.one<Campaign>(sql`
+    select ${columns} from coupon_campaign where shop_id = ${shopId} and campaign_id = ${campaignId} for update`);
+}
+
 /** Until the transaction ends nobody adds a code to any of them. */
 export function lockCampaigns(tx: Transaction, shopId: string) {
   return tx.many<Campaign>(sql`
@@ -91,6 +97,25 @@ export function insertCoupon(tx: Transaction, shopId: string, coupon: Omit<Coupo
     from coupon_campaign where shop_id = ${shopId} and campaign_id = ${coupon.campaignId}
     on conflict (shop_id, code_key) do update set code_key = excluded.code_key
     returning upper(campaign_id::text) as "campaignId"`);
+}
+
+/** Adds those that the shop does not have yet, and returns them. */
+export async function insertCoupons(
+  tx: Transaction,
+  shopId: string,
+  campaignId: string,
+  codes: readonly { codeKey: string; code: string }[],
+): Promise<string[]> {
+  const rows = await tx.many<{ code: string }>(sql`
+    insert into coupon (shop_id, code_key, code, campaign_id, created_at)
+    select campaign.shop_id, given.code_key, given.code, campaign.campaign_id, ${tx.now}::timestamptz
+    from coupon_campaign campaign
+    cross join unnest(${codes.map(({ codeKey }) => codeKey)}::text[], ${codes.map(({ code }) => code)}::text[])
+      as given (code_key, code)
+    where campaign.shop_id = ${shopId} and campaign.campaign_id = ${campaignId}
+    on conflict (shop_id, code_key) do nothing
+    returning code`);
+  return rows.map(({ code }) => code);
 }
 
 /** New ones are made, those of the same key become so; what was used of them stays, and when they were recalled. */

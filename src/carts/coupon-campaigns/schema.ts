@@ -100,3 +100,40 @@ export const CouponForm = Type.Object(
   },
   { title: 'campaign coupon form' },
 );
+
+const { identifier: _identifier, ...changeable } = NewCouponCampaign.properties;
+
+/** All of a campaign but its identifier, by which files and apps know it. */
+export const CouponCampaignChange = Type.Object(changeable, { title: 'couponCampaign (change request)' });
+
+/** More would take longer than a request may. */
+const MOST_CODES = 10_000;
+
+export const CodesRequest = Type.Object(
+  {
+    count: Type.Integer({
+      minimum: 1,
+      maximum: MOST_CODES,
+      description: 'How many codes to make.',
+      examples: [100],
+    }),
+    prefix: Given(
+      Type.String({
+        maxLength: 20,
+        pattern: '^[A-Za-z0-9-]*$',
+        description: 'What all of them begin with; absent: nothing.',
+        examples: ['SUMMER-'],
+      }),
+    ),
+  },
+  { title: 'couponCodes (request)' },
+);
+
+export const MadeCodes = Type.Object(
+  {
+    codes: Type.Array(Type.String({ description: 'A code.', examples: ['SUMMER-7KQ2XWMP'] }), {
+      description: 'The codes that were made.',
+    }),
+  },
+  { title: 'couponCodes' },
+);

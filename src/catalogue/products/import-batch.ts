@@ -320,7 +320,7 @@ async function save(tx: Transaction, settings: Settings, plan: BatchPlan): Promi
     ...changedMasters,
   ]);
   for (const { before, after } of changed) {
-    recordStockEvents(tx, shopId, after, before!.stock, after.stock);
+    recordStockEvents(tx, settings, after, before!.stock, after.stock);
   }
 }
 

@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { recordEvents, stampAtCommit, timeOfCommit, type NewEvent } from '../../platform/events/log.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
 import type { ProductFacts } from './facts.ts';
+import { queueLowStockAtCommit } from './low-stock-email.ts';
 import { moveVersions, type StoredProduct } from './queries.ts';
 
 /** What others learn of a change of products: the events, and the times that lists of changed products go by. */
@@ -119,14 +121,21 @@ export function stockEvents(
   ];
 }
 
+const reportedIn = new WeakSet<Transaction>();
+
+/** Records the events of a stock that the merchant changes, and lets the email of the hour tell of a low one. */
 export function recordStockEvents(
   tx: Transaction,
-  shopId: string,
+  { shopId, lowStockLevel }: Pick<Settings, 'shopId' | 'lowStockLevel'>,
   { productId, minStock }: Pick<StoredProduct, 'productId' | 'minStock'>,
   before: number | null,
   after: number | null,
 ): void {
-  const events = stockEvents(before, after, minStock);
+  const events = stockEvents(before, after, minStock ?? lowStockLevel);
+  if (events.some(({ type }) => type === 'STOCK_LOW') && !reportedIn.has(tx)) {
+    reportedIn.add(tx);
+    stampAtCommit(tx, shopId, (count) => queueLowStockAtCommit(tx, shopId, count));
+  }
   recordEvents(
     tx,
     shopId,

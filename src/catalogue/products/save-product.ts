@@ -1,5 +1,6 @@
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
 import { queueAvailabilityNotifications } from './availability-notifications.ts';
 import { refreshListing } from './listing.ts';
 import { recordPrices } from './price-history.ts';
@@ -32,7 +33,9 @@ export async function saveProduct(
   const saved = { ...after, facts: pricesBeforeReduction ? { ...facts, pricesBeforeReduction } : facts };
   await updateProduct(tx, shopId, saved);
   recordChangedProducts(tx, shopId, [{ productId: after.productId, changed }]);
-  recordStockEvents(tx, shopId, after, before.stock, after.stock);
+  if (before.stock !== after.stock) {
+    recordStockEvents(tx, await shopSettings(tx, shopId), after, before.stock, after.stock);
+  }
   if (changedParts(changed).attributes) await refreshLists(tx, shopId, before, after);
   if (isBackInStock(before.stock, after.stock))
     await queueAvailabilityNotifications(tx, shopId, [after.productId]);

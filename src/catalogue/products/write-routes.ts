@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox';
-import type { Transaction } from '../../db/database.ts';
-import { conflict, invalid, notFound } from '../../http/errors.ts';
+import { invalid, notFound } from '../../http/errors.ts';
 import { JsonPatch } from '../../http/json-patch.ts';
 import { writingCurrency, writingLocale } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
@@ -9,9 +8,9 @@ import { newId } from '../../kernel/ids.ts';
 import { recordEvents } from '../../platform/events/log.ts';
 import { addMedia, bytesOf } from '../../platform/media/quota.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
-import { takeNumber } from '../../shops/shop/queries.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { factsOf } from './facts.ts';
+import { insertNumbered, numberTaken } from './insert-numbered.ts';
 import { refreshListing, removeFromListing } from './listing.ts';
 import { PATHS, patchedProduct } from './patch.ts';
 import { recordPrices } from './price-history.ts';
@@ -19,14 +18,12 @@ import { recordCreatedProducts } from './product-events.ts';
 import {
   deleteProduct,
   findImages,
-  findProducts,
-  insertProduct,
   lockProduct,
   lockVariations,
   moveVersions,
   type StoredProduct,
 } from './queries.ts';
-import { renderProduct, type RenderOptions } from './render.ts';
+import { renderStored } from './render-stored.ts';
 import {
   amountOf,
   Decimal,
@@ -46,7 +43,6 @@ import { renderOptions } from './render-options.ts';
 import { hasImage, saveProduct } from './save-product.ts';
 
 const shared = { tag: 'products', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
-const numberTaken = () => conflict('This productNumber is taken');
 const EXAMPLE_ID = '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E';
 
 const NewProduct = Type.Object(
@@ -180,17 +176,6 @@ export function productWrites(api: Operations, media: MediaStorage): void {
   );
 }
 
-/** What a transaction has just written. */
-async function renderStored(
-  tx: Transaction,
-  settings: Settings,
-  productId: string,
-  options: RenderOptions,
-): Promise<Product> {
-  const [row] = await findProducts(tx, settings.shopId, [productId]);
-  return renderProduct(row!, settings, options, tx.now).product;
-}
-
 type Writing = { settings: Settings; locale: string; currency: string };
 
 /** Nulls and empty texts mean "not given". */
@@ -238,16 +223,4 @@ function newProduct(
     mainImage: null,
     facts,
   };
-}
-
-/** With its own number, or the next one that no merchant has given by hand. */
-async function insertNumbered(tx: Transaction, shopId: string, product: StoredProduct): Promise<void> {
-  if (product.productNumber !== '') {
-    if (!(await insertProduct(tx, shopId, product))) throw numberTaken();
-    return;
-  }
-  for (;;) {
-    const productNumber = String(await takeNumber(tx, shopId, 'product'));
-    if (await insertProduct(tx, shopId, { ...product, productNumber })) return;
-  }
 }

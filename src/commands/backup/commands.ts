@@ -2,7 +2,7 @@ import { findShop } from '../../shops/shop/queries.ts';
 import { installationKey, keyFromFile } from '../../shops/apps/sealing.ts';
 import { CommandProblem, print, withDatabase, withShop, type Command } from '../command.ts';
 import { duration, startProgress, type Progress } from '../progress.ts';
-import { checkBackup, type Manifest } from './manifest.ts';
+import { checkBackup, type Manifest } from '../../platform/backup/manifest.ts';
 
 export const backupCommands: Command[] = [
   {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Transaction } from '../../db/database.ts';
 import { readMigrations, type Migration } from '../../db/migrate.ts';
 import { catalogueSql, sql } from '../../db/sql.ts';
-import { findShopTables, quoted } from './tables.ts';
+import { findShopTables, quoted } from '../../platform/backup/tables.ts';
 
 /**
  * Rows of an older schema are brought up to date by the migrations themselves, as in an installation that is updated: a

@@ -20,8 +20,8 @@ import { installationKey, keyFromFile } from '../../shops/apps/sealing.ts';
 import { applySettings } from '../../shops/settings/file.ts';
 import { deleteShop } from '../../shops/shop/queries.ts';
 import { backupShop } from './backup.ts';
-import { encodeChunks, readChunks } from './file.ts';
-import { checkBackup } from './manifest.ts';
+import { encodeChunks, readChunks } from '../../platform/backup/file.ts';
+import { checkBackup } from '../../platform/backup/manifest.ts';
 import { restoreShop } from './restore.ts';
 
 let service: Service;

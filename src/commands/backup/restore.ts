@@ -11,11 +11,11 @@ import type { MediaStorage } from '../../platform/media/storage.ts';
 import { resealAccounts } from '../../orders/payments/accounts.ts';
 import { resealSecrets, resealWebhookSecrets, type SealingKeys } from '../../shops/apps/apps.ts';
 import { CommandProblem, recordCommand } from '../command.ts';
-import { setTextFormats } from './backup.ts';
-import { readChunks } from './file.ts';
-import type { CheckedBackup, Manifest } from './manifest.ts';
+import { setTextFormats } from '../../platform/backup/content.ts';
+import { readChunks } from '../../platform/backup/file.ts';
+import type { CheckedBackup, Manifest } from '../../platform/backup/manifest.ts';
 import { openOlderSchema } from './older-schema.ts';
-import { findShopTables, quoted, type Column, type ShopTable } from './tables.ts';
+import { findShopTables, quoted, type Column, type ShopTable } from '../../platform/backup/tables.ts';
 
 export interface RestoreOptions {
   /** The id of the restored shop; absent: the one it had. */

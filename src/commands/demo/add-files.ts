@@ -20,13 +20,7 @@ export async function addDemoFiles(db: Database, config: Config, shopId: string)
     await updateProducts(tx, shopId, products, files);
     await insertImages(tx, shopId, files);
     await updateCategories(tx, shopId, files);
-    await tx.run(sql`
-      update shop set settings_version = settings_version + 1,
-        settings = settings || jsonb_build_object('logoUrl', coalesce(settings ->> 'logoUrl', ${files.logo}::text))
-          || case when settings ? 'home' then jsonb_build_object('home', (settings -> 'home')
-            || jsonb_build_object('picture', coalesce(settings -> 'home' ->> 'picture', ${files.hero}::text)))
-            else '{}' end
-      where shop_id = ${shopId}`);
+    await updateSettings(tx, shopId, files);
   });
 }
 
@@ -38,6 +32,21 @@ export async function completeDemoShop(db: Database, config: Config): Promise<vo
       and exists (select from product where shop_id = 'DemoShop' and product_number = 'AP-110')
       and not exists (select from product_image where shop_id = 'DemoShop')`);
   if (incomplete) await addDemoFiles(db, config, 'DemoShop');
+}
+
+/** Citus refuses functions that build JSON in a `case` or `coalesce` of an update, so what is there is read first. */
+async function updateSettings(tx: Transaction, shopId: string, { logo, hero }: DemoFiles): Promise<void> {
+  const shop = await tx.one<{ logoUrl: string | null; home: { picture?: string | null } | null }>(sql`
+    select settings ->> 'logoUrl' as "logoUrl", settings -> 'home' as home from shop
+    where shop_id = ${shopId} for no key update`);
+  const { logoUrl, home } = shop!;
+  const added = {
+    logoUrl: logoUrl ?? logo,
+    ...(home && { home: { ...home, picture: home.picture ?? hero } }),
+  };
+  await tx.run(sql`
+    update shop set settings_version = settings_version + 1, settings = settings || ${added}::jsonb
+    where shop_id = ${shopId}`);
 }
 
 /** Leaves the times of the last change alone, because the merchant has changed nothing. */

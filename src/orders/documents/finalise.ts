@@ -104,7 +104,8 @@ export async function finaliseDocument(
   return document;
 }
 
-function emailsOf({
+/** To whoever pays; none when the address was erased. */
+export function emailsOf({
   orderId,
   documentId,
   kind,

@@ -18,21 +18,53 @@ import { documentTitle } from './title.ts';
 export async function pdfOf(document: DocumentFacts): Promise<Buffer> {
   // It takes the processor for some time; what waits goes first.
   await breathe();
-  const { kind, number, createdAt, documentId, terms } = document;
+  const sheet = await sheetFor(document);
+  const page = await written(sheet, document);
+  if (document.terms.electronic) attach(sheet, document);
+  return sheet.finished((one, all) => foot(page, one, all));
+}
+
+/** Copies of several documents in one file, to be printed: each begins on a new page and counts its own pages. */
+export async function printOf(documents: readonly [DocumentFacts, ...DocumentFacts[]]): Promise<Buffer> {
+  const sheet = await sheetFor(documents[0]);
+  const parts: { page: Page; before: number; pages: number }[] = [];
+  const countPages = () => sheet.doc.bufferedPageRange().count;
+  for (const [index, document] of documents.entries()) {
+    await breathe();
+    const before = index === 0 ? 0 : countPages();
+    if (index > 0) sheet.doc.addPage();
+    const page = await written(sheet, document);
+    parts.push({ page, before, pages: countPages() - before });
+  }
+  return sheet.finished((one) => {
+    const { page, before, pages } = parts.findLast((part) => part.before < one)!;
+    foot(page, one - before, pages);
+  });
+}
+
+function sheetFor({ kind, number, createdAt, documentId, terms }: DocumentFacts): Promise<Sheet> {
+  return newSheet({
+    title: documentTitle(kind, number, terms.locale),
+    createdAt,
+    id: documentId,
+    language: messages(terms.locale).documents.language,
+  });
+}
+
+/** Writes all but the foot, from the top of the current page. */
+async function written(sheet: Sheet, document: DocumentFacts): Promise<Page> {
+  const { kind, number, terms } = document;
   const words = messages(terms.locale).documents;
-  const title = documentTitle(kind, number, terms.locale);
-  const sheet = await newSheet({ title, createdAt, id: documentId, language: words.language });
   const page: Page = { ...sheet, ...formats(document), document, words, y: PAPER.top };
   letterHead(page);
   dataBlock(page);
-  await heading(page, title);
+  await heading(page, documentTitle(kind, number, terms.locale));
   await table(page);
   sums(page);
   await page.pause();
   await closing(page);
   await page.pause();
-  if (terms.electronic) attach(sheet, document);
-  return sheet.finished((one, all) => foot(page, one, all));
+  return page;
 }
 
 interface Page extends Sheet, Formats {

@@ -47,6 +47,14 @@ export function findDocument(db: Queries, shopId: string, documentId: string) {
     select ${columns}, pdf from order_document where shop_id = ${shopId} and document_id = ${documentId}`);
 }
 
+/** The invoices of these orders, in the order of their numbers. */
+export function findInvoices(db: Queries, shopId: string, orderIds: readonly string[], limit: number) {
+  return db.many<DocumentRow>(sql`
+    select ${columns} from order_document
+    where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[]) and kind = 'Invoice'
+    order by number limit ${limit}`);
+}
+
 /** What an order's documents hold, oldest first. Its row is locked, so nothing comes in between. */
 export function findFinalised(tx: Transaction, shopId: string, orderId: string) {
   return tx.many<DocumentRow>(sql`

@@ -135,6 +135,32 @@ export async function unsubscribe(tx: Transaction, shopId: string, email: string
     where shop_id = ${shopId} and email = lower(${email}) and subscribed`);
 }
 
+/** Unsubscribes these addresses from one newsletter, and says how many had it. */
+export function unsubscribeFrom(
+  tx: Transaction,
+  shopId: string,
+  campaignId: string,
+  emails: readonly string[],
+) {
+  return tx.run(sql`
+    update newsletter_subscriber set subscribed = false
+    where shop_id = ${shopId} and campaign_id = ${campaignId} and email = any (${emails}::text[]) and subscribed`);
+}
+
+/** Those of these addresses that have confirmed a newsletter of the shop and get it still. */
+export async function findConsenting(
+  db: Queries,
+  shopId: string,
+  campaignIds: readonly string[],
+  emails: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db.many<{ email: string }>(sql`
+    select distinct email from newsletter_subscriber
+    where shop_id = ${shopId} and campaign_id = any (${campaignIds}::uuid[]) and email = any (${emails}::text[])
+      and subscribed`);
+  return new Set(rows.map(({ email }) => email));
+}
+
 /** The campaigns whose newsletter this address gets. */
 export async function findSubscribedIds(db: Queries, shopId: string, email: string): Promise<Set<string>> {
   const rows = await db.many<{ campaignId: string }>(sql`

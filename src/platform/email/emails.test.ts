@@ -392,7 +392,7 @@ describe('with SMTP_URL', () => {
     });
     expect(JSON.stringify(log)).not.toContain('ada@');
 
-    await service.db.run(sql`update job set run_at = run_at - interval '1 minute'`);
+    await service.db.run(sql`update job set run_at = created_at`);
     await waitFor(isIdle);
     expect(smtp.taken).toHaveLength(1);
     expect(headersOf(smtp.taken[0]!.text)['Message-ID']).toBe(`<${job!.id}@shop.example>`);
@@ -427,7 +427,7 @@ describe('with SMTP_URL', () => {
     for (const worker of workers.splice(0)) await worker.stop();
 
     start({ SMTP_URL: `smtp://kontor:s3cret@${smtp.host}/?requireTLS=false` });
-    await service.db.run(sql`update job set run_at = run_at - interval '1 minute'`);
+    await service.db.run(sql`update job set run_at = created_at`);
     await waitFor(isIdle);
     expect(smtp.credentials).toEqual(['\0kontor\0s3cret']);
     expect(smtp.taken).toHaveLength(1);

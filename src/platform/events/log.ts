@@ -20,7 +20,7 @@ export const NEW_EVENTS = 'events';
 interface Pending {
   shopId: string;
   events: NewEvent[];
-  stamps: (() => Promise<unknown>)[];
+  stamps: ((events: number) => Promise<unknown>)[];
   /** The counter is locked, and has the time of this transaction. */
   hasTime: boolean;
 }
@@ -52,9 +52,14 @@ export function recordEvents(tx: Transaction, shopId: string, events: readonly N
 
 /**
  * Registers a statement that writes the time of the commit into what has changed, with `timeOfCommit`. Lists that are
- * filtered by such a time never show a later change while an earlier one is still to come.
+ * filtered by such a time never show a later change while an earlier one is still to come. It learns how many events the
+ * transaction records.
  */
-export function stampAtCommit(tx: Transaction, shopId: string, statement: () => Promise<unknown>): void {
+export function stampAtCommit(
+  tx: Transaction,
+  shopId: string,
+  statement: (events: number) => Promise<unknown>,
+): void {
   pending(tx, shopId).stamps.push(statement);
 }
 
@@ -92,7 +97,7 @@ async function write(tx: Transaction, { shopId, events, stamps, hasTime }: Pendi
   await Promise.all([
     isNeeded && advance(tx, shopId, { count: events.length, hasTime }),
     events.length > 0 && insertEvents(tx, shopId, events),
-    ...stamps.map((stamp) => stamp()),
+    ...stamps.map((stamp) => stamp(events.length)),
   ]);
 }
 

@@ -68,6 +68,40 @@ export function recordFailure(
     where shop_id = ${shopId} and job_id = ${id} and attempts = ${attempts}`);
 }
 
+export interface FailedJob extends JobKey {
+  queue: string;
+  /** The kind of email, and its recipient. */
+  template: string | null;
+  to: string | null;
+  attempts: number;
+  failedAt: Date;
+  error: string | null;
+}
+
+/** Of all shops, the last ones first. */
+export function findFailedJobs(db: Queries, limit: number) {
+  return db.many<FailedJob>(sql`
+    select shop_id as "shopId", upper(job_id::text) as id, queue, content ->> 'template' as template,
+      content ->> 'to' as "to", attempts, failed_at as "failedAt", error
+    from job where failed_at is not null order by failed_at desc limit ${limit}`);
+}
+
+/** How many jobs wait at this moment, up to `limit`, and since when the first of them is due. */
+export async function findWaitingJobs(db: Queries, queue: string, limit: number) {
+  const row = await db.one<{ count: number; since: Date | null }>(sql`
+    select count(*) as count, min(run_at) as since from (
+      select run_at from job where queue = ${queue} and run_at <= ${db.now} limit ${limit}) as waiting`);
+  return row!;
+}
+
+/** Lets a failed job be tried again from the beginning; false: it is not there any more, or has not failed. */
+export async function retryJob(db: Queries, { shopId, id }: JobKey): Promise<boolean> {
+  const retried = await db.run(sql`
+    update job set run_at = ${db.now}, taken_at = null, failed_at = null, attempts = 0
+    where shop_id = ${shopId} and job_id = ${id} and failed_at is not null`);
+  return retried > 0;
+}
+
 /** A failed job can be inspected for two weeks. */
 export const failedJobCleanup: CleanupStep = {
   name: 'failed jobs',

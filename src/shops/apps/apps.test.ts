@@ -370,7 +370,7 @@ describe('installing', () => {
     expect(signature).toBe(installSignature(callback.clientSecret, code!, `${apiUrl}/token`));
     expect(others).toEqual({
       lang: 'de',
-      return_url: 'https://shop.example/#Alpha',
+      return_url: `https://shop.example/admin/shops/Alpha/apps/${callback.clientId}`,
       api_url: apiUrl,
       access_token_url: `${apiUrl}/token`,
     });
@@ -379,7 +379,7 @@ describe('installing', () => {
 
   test('parameters come in the order and encoding of the contract', async () => {
     expect(await agree(app)).toMatch(
-      /^https:\/\/app\.example\/install\?code=\w{32}&signature=[\w%]+%3D&return_url=https%3A%2F%2Fshop\.example%2F%23Alpha&api_url=https%3A%2F%2Fshop\.example%2Frs%2Fshops%2FAlpha&access_token_url=https%3A%2F%2Fshop\.example%2Frs%2Fshops%2FAlpha%2Ftoken$/,
+      /^https:\/\/app\.example\/install\?code=\w{32}&signature=[\w%]+%3D&return_url=https%3A%2F%2Fshop\.example%2Fadmin%2Fshops%2FAlpha%2Fapps%2F[\dA-F-]{36}&api_url=https%3A%2F%2Fshop\.example%2Frs%2Fshops%2FAlpha&access_token_url=https%3A%2F%2Fshop\.example%2Frs%2Fshops%2FAlpha%2Ftoken$/,
     );
   });
 

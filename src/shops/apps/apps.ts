@@ -26,7 +26,7 @@ import {
 } from './queries.ts';
 import { seal, unseal, unsealIfPossible } from './sealing.ts';
 
-/** What the command line does with apps and tokens. */
+/** What the command line and the admin do with apps and tokens. */
 
 /** It can't be done; the message is one line for the operator. */
 export class AppProblem extends Error {
@@ -204,7 +204,10 @@ export async function authorise(
   const address = new URL(app.callbackUrl);
   address.searchParams.set('code', code);
   address.searchParams.set('signature', installSignature(clientSecret, code, accessTokenUrl));
-  address.searchParams.set('return_url', `${new URL(apiUrl).origin}/#${shopId}`);
+  address.searchParams.set(
+    'return_url',
+    `${new URL(apiUrl).origin}/admin/shops/${shopId}/apps/${app.appId.toUpperCase()}`,
+  );
   address.searchParams.set('api_url', apiUrl);
   address.searchParams.set('access_token_url', accessTokenUrl);
   return address.href;

@@ -6,11 +6,14 @@ import { oneLine } from '../../platform/email/letter.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import type { EmailShop } from '../../platform/email/worker.ts';
 import { installationKey } from '../apps/sealing.ts';
-import { findSettings } from '../settings/settings.ts';
+import { findSettings, type MailTexts } from '../settings/settings.ts';
 import { emailDesign, loadLogo, type Logo } from './design.ts';
 import { renderEmail } from './render.ts';
 
-/** Loads the shops that send emails; `origin` is the scheme and host of the links in them. */
+/**
+ * Loads the shops that send emails; `origin` is the scheme and host of the links in them. `tried` are words that nobody has
+ * saved yet, for a preview.
+ */
 export function createEmailShopLoader({
   db,
   config,
@@ -22,16 +25,17 @@ export function createEmailShopLoader({
   origin: string;
   /** A page that is looked at in a browser has no attachments. */
   logo?: 'attached' | 'in the page';
-}): (shopId: string) => Promise<EmailShop | undefined> {
+}): (shopId: string, tried?: MailTexts) => Promise<EmailShop | undefined> {
   const host = new URL(origin).hostname;
   const storage = openMediaStorage(config);
   const cid = `logo@${host}`;
   const logoSource = ({ png }: Logo) =>
     logoPlace === 'attached' ? `cid:${cid}` : `data:image/png;base64,${png.toString('base64')}`;
   let key: Buffer | undefined;
-  return async (shopId) => {
-    const settings = await findSettings(db, shopId);
-    if (!settings) return undefined;
+  return async (shopId, tried) => {
+    const stored = await findSettings(db, shopId);
+    if (!stored) return undefined;
+    const settings = tried ? { ...stored, mailTexts: tried } : stored;
     const signingKey = (key ??= await installationKey(config));
     const logo = await loadLogo(db, storage, settings);
     const design = emailDesign(settings, logo && { ...logo, src: logoSource(logo) });

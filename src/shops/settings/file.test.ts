@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { givenShop, givenToken } from '../../../test/builders.ts';
 import { generatedSettings } from '../../../test/generated-settings.ts';
 import { startService, type Service } from '../../../test/service.ts';
+import { givenPlainProduct } from '../../../test/upload.ts';
 import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 import { sixDigits } from '../../kernel/colour.ts';
@@ -640,17 +641,13 @@ describe('apply', () => {
 
   it('refuses to take away what is in use', async () => {
     await apply({ taxClasses: [standard, { key: 'reduced', name: 'reduced', rates: { DE: 7 } }] });
-    await service.db.pool.query(`
-      create table thing (
-        shop_id text, tax_class_id uuid,
-        constraint thing_tax_class foreign key (shop_id, tax_class_id) references tax_class (shop_id, tax_class_id)
-      )`);
+    const { taxClassId } = (await stored()).taxClasses.find(({ key }) => key === 'reduced')!;
+    const productId = await givenPlainProduct(service, shopId);
     await service.db.run(sql`
-      insert into thing select shop_id, tax_class_id from tax_class where shop_id = ${shopId} and key = 'reduced'`);
+      update product set tax_class_id = ${taxClassId} where shop_id = ${shopId} and product_id = ${productId}`);
     expect(await refusal({ taxClasses: [{ ...standard, rates: { DE: 16 } }] })).toEqual([
-      "taxClasses: reduced can't be taken away, because it is in use (thing_tax_class); name it in the file, or change first what uses it",
+      "taxClasses: reduced can't be taken away, because it is in use (product_tax_class); name it in the file, or change first what uses it",
     ]);
-    await service.db.pool.query('drop table thing');
   });
 
   it('recognises groups of customers by their name, in any order', async () => {

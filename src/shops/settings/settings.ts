@@ -17,6 +17,8 @@ export interface Settings extends StoredSettings {
   /** Moves with every change. */
   version: number;
   productTypes: ProductType[];
+  /** Whoever runs the installation has closed the shop. */
+  isSuspended: boolean;
 }
 
 export type Theme = Settings['theme'];
@@ -108,6 +110,7 @@ const OUTSIDE_OF_DOCUMENT: ReadonlySet<string> = new Set([
   'newsletterCampaigns',
   'customerGroups',
   'productTypes',
+  'isSuspended',
 ] satisfies (keyof Settings)[]);
 
 /** What the column `shop.settings` holds of the settings. */
@@ -121,6 +124,7 @@ export async function selectSettings(db: Queries, shopId: string): Promise<Setti
     select shop_id as "shopId", settings_version as version, default_locale as "defaultLocale", locales,
       default_currency as "defaultCurrency", currencies, exchange_rates as "exchangeRates",
       public_catalogue as "publicCatalogue", settings as document,
+      suspended_at is not null as "isSuspended",
       (
         select coalesce(json_agg(json_build_object(
           'taxClassId', upper(tax_class_id::text), 'key', key, 'name', name, 'isDefault', is_default,

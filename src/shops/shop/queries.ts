@@ -36,6 +36,13 @@ export function moveSettingsVersion(tx: Transaction, shopId: string) {
   return tx.run(sql`update shop set settings_version = settings_version + 1 where shop_id = ${shopId}`);
 }
 
+/** Closes a shop to everybody but the admin, or opens it again with null. Its settings stay as they are. */
+export function updateSuspension(tx: Transaction, shopId: string, suspendedAt: Date | null) {
+  return tx.run(sql`
+    update shop set suspended_at = ${suspendedAt}, settings_version = settings_version + 1
+    where shop_id = ${shopId}`);
+}
+
 /** Deletes everything that is the shop's; false when there is no such shop. */
 export async function deleteShop(tx: Transaction, shopId: string): Promise<boolean> {
   // A shop with hundreds of thousands of products takes its time.

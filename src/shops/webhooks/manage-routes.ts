@@ -1,23 +1,16 @@
 import { Type } from 'typebox';
-import { conflict, gone, HttpError, invalid, notFound } from '../../http/errors.ts';
+import { conflict, HttpError, notFound } from '../../http/errors.ts';
 import type { Operations } from '../../http/operation.ts';
 import { toMilliseconds } from '../../http/dates.ts';
 import { Id } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
-import { readEvents } from '../../platform/events/queries.ts';
 import { findAppById } from '../apps/queries.ts';
 import { seal } from '../apps/sealing.ts';
+import { redeliverOne, replayFrom } from './actions.ts';
 import { createWebhook } from './create.ts';
 import { openSecrets } from './deliver.ts';
-import { messageIdOf, positionOfDelivery } from './delivery-id.ts';
-import {
-  findDeliveries,
-  findWebhook,
-  lockWebhook,
-  moveWebhookBack,
-  redeliver,
-  updateSecret,
-} from './queries.ts';
+import { messageIdOf } from './delivery-id.ts';
+import { findDeliveries, findWebhook, lockWebhook, updateSecret } from './queries.ts';
 import { callbackBody } from './render.ts';
 import { constraints, params, type WebhookDeps } from './routes.ts';
 import {
@@ -35,7 +28,6 @@ import {
 } from './schema.ts';
 import { createSender } from './sending.ts';
 import { newWebhookSecret, signatureHeaders } from './signature.ts';
-import { WEBHOOKS_CHANGED } from './worker.ts';
 
 const shared = { under: 'manage', tag: 'webhooks', labels: [], access: 'any token' } as const;
 
@@ -160,13 +152,8 @@ export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDep
     },
     async ({ tx, shopId, params: { webhookId, deliveryId }, caller }) => {
       const webhook = await lockWebhook(tx, shopId, caller.app!.appId, webhookId);
-      const position = positionOfDelivery(shopId, webhookId, deliveryId);
-      if (!webhook || position === undefined) throw notFound();
-      if (!webhook.active) throw conflict('The webhook is not active');
-      const row = await redeliver(tx, shopId, webhookId, position);
-      if (!row) throw notFound();
-      tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
-      return toDelivery(shopId, webhookId, row);
+      if (!webhook) throw notFound();
+      return toDelivery(shopId, webhookId, await redeliverOne(tx, shopId, webhook, deliveryId));
     },
   );
 
@@ -198,13 +185,7 @@ export function managedWebhooks(api: Operations, { policy, loadKey }: WebhookDep
     async ({ tx, shopId, params: { webhookId }, body: { from }, caller, link }) => {
       const webhook = await lockWebhook(tx, shopId, caller.app!.appId, webhookId);
       if (!webhook) throw notFound();
-      const { oldest, last } = await readEvents(tx, shopId, { after: from - 1, types: [], limit: 1 });
-      if (from > last) throw invalid('OUT_OF_RANGE', 'from');
-      if (from < oldest) {
-        throw gone(`The event at ${from} is gone, the oldest position is ${oldest}`);
-      }
-      await moveWebhookBack(tx, shopId, webhookId, from - 1);
-      tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
+      await replayFrom(tx, shopId, webhook, from);
       return toWebhook(webhook, link);
     },
   );

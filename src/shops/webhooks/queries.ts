@@ -51,6 +51,13 @@ export function lockWebhook(tx: Transaction, shopId: string, appId: string, webh
     where shop_id = ${shopId} and webhook_id = ${webhookId} and app_id = ${appId} for no key update`);
 }
 
+/** Of any app. One whose app was uninstalled is not shown to anybody. */
+export function findWebhookOfShop(db: Queries, shopId: string, webhookId: string) {
+  return db.one<WebhookRow>(sql`
+    select ${columns} from webhook
+    where shop_id = ${shopId} and webhook_id = ${webhookId} and app_id is not null`);
+}
+
 /** How many webhooks the shop has. Others who want to know wait until the transaction ends. */
 export async function lockWebhookCount(tx: Transaction, shopId: string): Promise<number> {
   await tx.run(sql`select shop_id from shop where shop_id = ${shopId} for no key update`);
@@ -208,6 +215,12 @@ export async function detachWebhooks(tx: Transaction, shopId: string, appId: str
     update webhook set uninstalled_app_id = app_id, app_id = null, client_secret_sealed = ${app?.secretSealed ?? null},
       updated_at = ${tx.now}
     where shop_id = ${shopId} and app_id = ${appId} and event_type = 'APP_UNINSTALL' and active`);
+}
+
+/** The webhooks of the app do not pause any more after a failure. */
+export function endPause(tx: Transaction, shopId: string, appId: string) {
+  return tx.run(sql`
+    update app set deliveries_paused_until = null where shop_id = ${shopId} and app_id = ${appId}`);
 }
 
 export interface SealedSecrets {

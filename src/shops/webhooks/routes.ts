@@ -1,18 +1,11 @@
 import { Type } from 'typebox';
-import { conflict, notFound, unauthorised } from '../../http/errors.ts';
+import { notFound, unauthorised } from '../../http/errors.ts';
 import type { Operations } from '../../http/operation.ts';
 import { Id } from '../../http/schemas.ts';
 import { EVENT_TYPES_TEXT } from '../../platform/events/types.ts';
+import { setActive } from './actions.ts';
 import { createWebhook } from './create.ts';
-import {
-  countWebhooks,
-  deleteWebhook,
-  findWebhook,
-  findWebhooks,
-  lockWebhook,
-  retryDeliveries,
-  updateActive,
-} from './queries.ts';
+import { countWebhooks, deleteWebhook, findWebhook, findWebhooks, lockWebhook } from './queries.ts';
 import type { ReceiverPolicy } from './receiver-address.ts';
 import {
   ActiveForm,
@@ -23,7 +16,6 @@ import {
   Webhook,
   WebhookList,
 } from './schema.ts';
-import { WEBHOOKS_CHANGED } from './worker.ts';
 
 const LARGEST_PAGE = 100;
 const shared = { tag: 'webhooks', labels: [], access: 'any token' } as const;
@@ -141,12 +133,7 @@ export function webhooks(api: Operations, { policy, loadKey }: WebhookDeps): voi
       const active = String(body.active) === 'true';
       const webhook = await lockWebhook(tx, shopId, caller.app!.appId, webhookId);
       if (!webhook) throw notFound();
-      if (active && !webhook.secretSealed) {
-        throw conflict('Its secret was left out when the shop was restored, make a new one first');
-      }
-      if (active && !webhook.active) await retryDeliveries(tx, shopId, webhookId);
-      tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
-      return toWebhook((await updateActive(tx, shopId, webhookId, active))!, link);
+      return toWebhook(await setActive(tx, shopId, webhook, active), link);
     },
   );
 

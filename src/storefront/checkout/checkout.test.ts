@@ -134,7 +134,10 @@ describe('the whole purchase', () => {
     const again = await visitor.get('/confirmation');
     expect([again.status, eventsOf(again.text)]).toEqual([200, []]);
     expect(visitor.session()).toEqual({ consent: 'all', order: expect.any(String) });
-    expect((await queuedEmails(service)).at(-1)).toMatchObject({ locale: 'en_GB', template: 'order' });
+    expect((await queuedEmails(service, shop.shopId)).at(-1)).toMatchObject({
+      locale: 'en_GB',
+      template: 'order',
+    });
   });
 
   test('in German, for another address, and the order and its mail speak German', async () => {
@@ -169,7 +172,7 @@ describe('the whole purchase', () => {
     expect(mainOf(done)).toContain('Sie erhalten eine Rechnung.');
     // Nobody allowed it.
     expect(done.text).not.toContain('page.events');
-    expect((await queuedEmails(service)).at(-1)).toMatchObject({
+    expect((await queuedEmails(service, shop.shopId)).at(-1)).toMatchObject({
       to: 'ada.lindqvist@mail.example',
       locale: 'de_DE',
       template: 'order',

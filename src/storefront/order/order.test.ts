@@ -221,7 +221,7 @@ describe('a customer asks for a return', () => {
       'Update order failed:\n\tvalidation error OUT_OF_RANGE on field refund',
     ]);
     await well(order, 'PUT', at, { state: 'approved', note: 'Please use the old box.' });
-    expect((await queuedEmails(service)).at(-1)).toMatchObject({
+    expect((await queuedEmails(service, shop.shopId)).at(-1)).toMatchObject({
       to: 'ada.lindqvist@mail.example',
       template: 'returnApproved',
       facts: { orderId: order.id, goods: ['1\u00a0× TEA'], note: 'Please use the old box.' },
@@ -286,7 +286,7 @@ describe('a customer asks for a return', () => {
     });
     const { body } = await service.call('GET', `/manage/shops/${shop.shopId}/returns`, { token: shop.token });
     await well(order, 'PUT', `/returns/${body.items[0].returnId}`, { state: 'rejected', note: 'Opened.' });
-    expect((await queuedEmails(service)).at(-1)).toMatchObject({ template: 'returnRejected' });
+    expect((await queuedEmails(service, shop.shopId)).at(-1)).toMatchObject({ template: 'returnRejected' });
     expect(await page()).toContain('Return declined Opened.');
     expect(await page()).toContain('Return items');
   });

@@ -1,28 +1,28 @@
-import { nameOf } from '../catalogue/products/render.ts';
-import { findProducts } from '../catalogue/products/queries.ts';
-import type { Queries, Transaction } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
-import { languageTag } from '../http/locale.ts';
-import { secretHash } from '../kernel/ids.ts';
-import type { Messages } from '../kernel/messages.ts';
+import { nameOf } from './render.ts';
+import { findProducts } from './queries.ts';
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { languageTag } from '../../http/locale.ts';
+import { secretHash } from '../../kernel/ids.ts';
+import type { Messages } from '../../kernel/messages.ts';
 import {
   SHOP_PLACEHOLDERS,
   type EmailKind,
   type EmailRequest,
   type EmailWords,
-} from '../platform/email/kind.ts';
-import { EMAIL_QUEUE, type QueuedEmail } from '../platform/email/queue.ts';
-import { queueJobOnce } from '../platform/jobs/queue.ts';
-import { shopSettings } from '../shops/settings/settings.ts';
+} from '../../platform/email/kind.ts';
+import { EMAIL_QUEUE, type QueuedEmail } from '../../platform/email/queue.ts';
+import { queueJobOnce } from '../../platform/jobs/queue.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
 
-/** Products whose stock fell to its level because they were sold. */
+/** Products whose stock fell to its level. */
 export interface LowStock {
   products: { text: string; stock: string }[];
   /** How many there are beside those. */
   more: number;
 }
 
-/** The hour whose sales the email is about, and the position in the event log behind which that hour begins. */
+/** The hour that the email is about, and the position in the event log behind which that hour begins. */
 interface Hour {
   from: string;
   to: string;
@@ -38,7 +38,7 @@ const MOST_READ = 1_000;
 export const lowStockEmail: EmailKind<LowStock, EmailWords & Messages['email']['lowStock']> = {
   name: 'lowStock',
   occasion:
-    'To the shop, at most once an hour, when products were sold down to their minStocklevel or lowStockLevel.',
+    'To the shop, at most once an hour, when the stock of products has fallen to their minStocklevel or lowStockLevel.',
   example: { en_GB: { subject: 'Time to reorder at {shopName}' } },
   isLimited: false,
   sample: {
@@ -80,6 +80,13 @@ export async function queueLowStock(
   const id = secretHash(`low stock of ${shopId} since ${facts.from}`).toString('hex').slice(0, 32);
   const runAt = new Date(end.getTime() + SLACK);
   await queueJobOnce(tx, shopId, EMAIL_QUEUE, { id, content }, runAt);
+}
+
+/** Does the same with the commit of a transaction that records this many events, whose position nobody knows before. */
+export async function queueLowStockAtCommit(tx: Transaction, shopId: string, events: number): Promise<void> {
+  const row = await tx.one<{ value: number; at: number }>(sql`
+    select value, at from counter where shop_id = ${shopId} and name = 'event'`);
+  await queueLowStock(tx, shopId, { at: new Date(row!.at), after: row!.value - events });
 }
 
 /** undefined: all of the products have been restocked, or are gone. */

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
+import { startReceiver } from '../../../test/receiver.ts';
+import type { Service } from '../../../test/service.ts';
+import { sql } from '../../db/sql.ts';
+import { installSignature } from '../../shops/apps/apps.ts';
+
+let service: Service;
+let merchant: Merchant;
+beforeAll(async () => {
+  service = await startDemo();
+  await givenOtherShop(service);
+  merchant = await givenMerchant(service);
+});
+afterAll(() => service.close());
+
+const audit = async () =>
+  (await service.call('GET', '/manage/shops/DemoShop/audit', { token: 'demo-all' })).body.items;
+
+/** The value of the first input with this label. */
+const secretIn = (text: string, label: string) =>
+  new RegExp(`id="secret-${label}"[^>]*value="([^"]*)"`).exec(text)?.[1];
+
+const appIdOf = async (name: string) =>
+  (await service.db.one<{ id: string }>(
+    sql`select upper(app_id::text) as id from app where shop_id = 'DemoShop' and name = ${name}`,
+  ))!.id;
+
+test('a private app gets a token with what was chosen, which is shown once', async () => {
+  const before = await fingerprint(service);
+  const nothing = await merchant.post('/apps/new', { name: 'Till' });
+  expect([nothing.status, nothing.text.includes('Choose at least one thing')]).toEqual([400, true]);
+  expect(nothing.text).toContain('value="Till"');
+  const wrong = await merchant.post('/apps/new', { name: 'Till', scope: 'orders_read', networks: 'home' });
+  expect([wrong.status, wrong.text.includes('A network is written like')]).toEqual([400, true]);
+  expect(await fingerprint(service)).toEqual(before);
+
+  const made = await merchant.post('/apps/new', {
+    name: 'Till',
+    scope: ['orders_read', 'orders_write', 'everything'],
+    expires: '2099-12-31',
+    networks: '127.0.0.0/8 ::1/128',
+  });
+  expect([made.status, made.headers['cache-control']]).toEqual([200, 'no-store']);
+  const token = secretIn(made.text, 'Token')!;
+  expect((await service.call('GET', '/DemoShop/orders', { token })).status).toBe(200);
+  expect((await service.call('GET', '/DemoShop/customers', { token })).status).toBe(403);
+  expect((await audit())[0]).toMatchObject({
+    app: { name: merchant.email },
+    route: '/admin/shops/:shopId/apps/tokens',
+    object: { app: 'Till' },
+  });
+
+  const page = await merchant.get(`/apps/${await appIdOf('Till')}`);
+  expect(page.text).toContain('Change orders: pay, ship, refund, cancel');
+  expect(page.text).toContain('Ends 31 Dec 2099.');
+  expect(page.text).toContain('Only from 127.0.0.0/8, ::1/128.');
+  expect(page.text).not.toContain(token);
+});
+
+test('a token is revoked', async () => {
+  const made = await merchant.post('/apps/new', { name: 'Short', scope: 'products_read' });
+  const token = secretIn(made.text, 'Token')!;
+  const appId = await appIdOf('Short');
+  const [, tokenId] = /tokens\/([0-9a-f]{64})\/revoke/.exec((await merchant.get(`/apps/${appId}`)).text)!;
+  expect((await merchant.post(`/apps/${appId}/tokens/${tokenId}/revoke`)).status).toBe(303);
+  expect((await service.call('GET', '/DemoShop/products', { token })).status).toBe(401);
+  expect((await merchant.post(`/apps/${appId}/tokens/${tokenId}/revoke`)).status).toBe(404);
+});
+
+/** Registers an app, and returns its id and secret. */
+async function givenApp(name: string) {
+  const made = await merchant.post('/apps/register', {
+    name,
+    callbackUrl: 'https://app.example/install?from=kontor',
+    scope: ['products_read', 'orders_write'],
+  });
+  return {
+    clientId: secretIn(made.text, 'Client ID')!,
+    clientSecret: secretIn(made.text, 'Client secret')!,
+  };
+}
+
+test('an app is installed by consent: the page says what it may do, and the code becomes a token', async () => {
+  const { clientId, clientSecret } = await givenApp('Stock sync');
+  const page = await merchant.get(`/apps/${clientId}/install`);
+  expect(page.text).toContain('Install Stock sync?');
+  expect(page.text).toContain('See products, categories and stock');
+  expect(page.text).toContain('Change orders: pay, ship, refund, cancel');
+  expect(page.text).not.toContain('See customers');
+
+  const declined = await merchant.post(`/apps/${clientId}/install`, { answer: 'decline' });
+  expect([declined.status, declined.location]).toEqual([303, `/admin/shops/DemoShop/apps/${clientId}`]);
+  expect(
+    await service.db.many(sql`select from authorisation_code where app_id = ${clientId}::uuid`),
+  ).toHaveLength(0);
+
+  const agreed = await merchant.post(`/apps/${clientId}/install`, { answer: 'agree' });
+  expect(agreed.status).toBe(200);
+  const address = new URL(String(agreed.headers['refresh']).replace('0; url=', ''));
+  expect([address.origin, address.searchParams.get('from')]).toEqual(['https://app.example', 'kontor']);
+  const { code, signature, return_url, api_url, access_token_url } = Object.fromEntries(address.searchParams);
+  expect([return_url, api_url]).toEqual([
+    `http://localhost:8080/admin/shops/DemoShop/apps/${clientId}`,
+    'http://localhost:8080/rs/shops/DemoShop',
+  ]);
+  expect(signature).toBe(installSignature(clientSecret, code!, access_token_url!));
+  const { body } = await service.call('POST', '/DemoShop/token', {
+    body: new URLSearchParams({ code: code!, client_id: clientId, client_secret: clientSecret }).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  expect((await service.call('GET', '/DemoShop/products', { token: body.access_token })).status).toBe(200);
+  expect((await merchant.get('/apps')).text).toMatch(/Stock sync[\s\S]{0,300}Installed/);
+
+  const gone = await merchant.post(`/apps/${clientId}/uninstall`);
+  expect(gone.location).toBe('/admin/shops/DemoShop/apps');
+  expect((await merchant.get(`/apps/${clientId}`)).status).toBe(404);
+});
+
+test('nobody consents for an app of another shop, or without the permission', async () => {
+  const { clientId } = await givenApp('Elsewhere');
+  const neighbour = await givenMerchant(service, 'owner', 'OtherShop');
+  const accountant = await givenMerchant(service, 'accountant');
+  const before = await fingerprint(service);
+  expect((await neighbour.post(`/apps/${clientId}/install`, { answer: 'agree' })).status).toBe(404);
+  expect((await accountant.post(`/apps/${clientId}/install`, { answer: 'agree' })).status).toBe(403);
+  const { text } = await accountant.get(`/apps/${clientId}`);
+  expect(text).not.toContain('Uninstall');
+  expect(await fingerprint(service)).toEqual(before);
+});
+
+test('a webhook that failed is sent again, replayed, switched off and deleted', async () => {
+  const receiver = await startReceiver();
+  try {
+    receiver.answer = (_call, response) => response.writeHead(500).end('out of paper');
+    const made = await service.call('POST', '/DemoShop/webhooks', {
+      token: 'demo-all',
+      body: { callbackUrl: receiver.url, eventType: 'CUSTOMER_CREATE' },
+    });
+    const { webhookId } = made.body;
+    await service.call('POST', '/DemoShop/customers', { token: 'demo-all', body: { billingAddress: {} } });
+    // As if the worker had called: what it does is tested with the webhooks.
+    await service.db.run(sql`
+      insert into webhook_delivery (shop_id, webhook_id, position, status, attempts, created_at, tried_at, status_code,
+        error, answer)
+      select shop_id, ${webhookId}::uuid, position, 'failed', 3, at, at, 500, 'The receiver answered 500', 'out of paper'
+      from event where shop_id = 'DemoShop' and type = 'CUSTOMER_CREATE' order by position desc limit 1`);
+    const path = `/apps/webhooks/${webhookId}`;
+    const page = await merchant.get(path);
+    expect(page.text).toContain('The receiver answered 500');
+    expect(page.text).toContain('out of paper');
+    const [, deliveryId] = /name="deliveryId" value="([^"]+)"/.exec(page.text)!;
+    const delivery = async () =>
+      (await service.db.one<{ status: string; attempts: number }>(
+        sql`select status, attempts from webhook_delivery where webhook_id = ${webhookId}::uuid`,
+      ))!;
+    expect((await merchant.post(`${path}/redeliver`, { deliveryId: webhookId })).status).toBe(404);
+    expect(await delivery()).toEqual({ status: 'failed', attempts: 3 });
+    expect((await merchant.post(`${path}/redeliver`, { deliveryId: deliveryId! })).status).toBe(303);
+    expect(await delivery()).toEqual({ status: 'waiting', attempts: 0 });
+
+    const [, from] = /name="from" value="(\d+)"/.exec(page.text)!;
+    expect((await merchant.post(`${path}/replay`, { from: from! })).status).toBe(303);
+    const position = await service.db.one<{ position: number }>(
+      sql`select position from webhook where webhook_id = ${webhookId}::uuid`,
+    );
+    expect(position!.position).toBe(Number(from) - 1);
+    expect((await merchant.post(`${path}/replay`, { from: '99999999' })).status).toBe(400);
+
+    await merchant.post(`${path}/active`, { active: 'no' });
+    expect((await merchant.get(path)).text).toContain('It was switched off');
+    const all = await merchant.get('/apps/webhooks');
+    expect(all.text).toContain(receiver.url);
+    expect((await merchant.post(`${path}/delete`)).location).toBe('/admin/shops/DemoShop/apps/webhooks');
+    expect((await merchant.get(path)).status).toBe(404);
+  } finally {
+    await receiver.close();
+  }
+});
+
+test('the merchant decides which scripts are necessary, and removes one', async () => {
+  const { body } = await service.call('POST', '/DemoShop/script-tags', {
+    token: 'demo-all',
+    body: { scriptUrl: 'https://widgets.example/consent.js', necessary: true },
+  });
+  const { text } = await merchant.get('/apps/scripts');
+  const version = /name="version" value="([^"]+)"/.exec(text)![1]!;
+  const saved = await merchant.post('/apps/scripts', {
+    version,
+    load: 'yes',
+    necessary: ['https://widgets.example/consent.js', 'https://cdn.example/chat.js'],
+  });
+  expect(saved.status).toBe(303);
+  const settings = async () =>
+    (await service.db.one<{ scripts: unknown }>(
+      sql`select settings -> 'appScripts' as scripts from shop where shop_id = 'DemoShop'`,
+    ))!.scripts;
+  // The other app does not call its script necessary, so it can't be.
+  expect(await settings()).toEqual({ load: true, necessary: ['https://widgets.example/consent.js'] });
+  expect((await merchant.post('/apps/scripts', { version })).status).toBe(409);
+  expect(await settings()).toEqual({ load: true, necessary: ['https://widgets.example/consent.js'] });
+  expect((await merchant.post(`/apps/scripts/${body.scriptTagId}/remove`)).status).toBe(303);
+  expect((await merchant.get('/apps/scripts')).text).not.toContain('widgets.example/consent.js');
+});
+
+test('the audit log is filtered by who, how and when, and leads to what it was about', async () => {
+  const { body } = await service.call('POST', '/DemoShop/customers', {
+    token: 'demo-all',
+    body: { billingAddress: {} },
+  });
+  const appId = await appIdOf('all-access');
+  const mine = await merchant.get(`/apps/audit?who=${appId}&method=POST`);
+  expect(mine.text).toContain(`/admin/shops/DemoShop/customers/${body.customerId}`);
+  expect(mine.text).not.toContain(`data-title="Who">${merchant.email}`);
+  expect((await merchant.get(`/apps/audit?who=${appId}&method=DELETE`)).text).toContain('Nothing matches');
+  expect((await merchant.get('/apps/audit?to=2020-01-01')).text).toContain('Nothing matches');
+  expect((await merchant.get('/apps/audit?from=nonsense&who=1')).status).toBe(200);
+});

@@ -1,0 +1,269 @@
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { SCOPES } from '../../http/scopes.ts';
+import { deleteApp } from '../../shops/apps/apps.ts';
+import { deleteToken } from '../../shops/apps/queries.ts';
+import { findEntries } from '../../shops/audit-log/queries.ts';
+import { buttonForm } from '../components/form.ts';
+import { chip, dayText, plainDay } from '../components/format.ts';
+import { Redirect } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { auditLog, entryTable } from './audit.ts';
+import { installing } from './install.ts';
+import { newApps } from './new-app.ts';
+import { appsStep, appTabs, scopeLists } from './parts.ts';
+import {
+  findListedApps,
+  findListedWebhooks,
+  findTokensOf,
+  type AppToken,
+  type ListedApp,
+} from './queries.ts';
+import { requireApp } from './require-app.ts';
+import { scripts } from './scripts.ts';
+import { webhooks, webhookTable } from './webhooks.ts';
+
+const SHOWN_ENTRIES = 5;
+
+export function apps(pages: ShopPages): void {
+  newApps(pages);
+  installing(pages);
+  webhooks(pages);
+  scripts(pages);
+  auditLog(pages);
+
+  pages.get('/apps', 'apps_read', async (visit) => {
+    const words = visit.words.apps;
+    const rows = await findListedApps(visit.db, visit.shopId);
+    return {
+      title: visit.words.layout.menuEntries.apps,
+      menu: 'apps',
+      actions: visit.may('apps_write')
+        ? html`<a class="button" href="${to(visit, '/apps/register')}">${words.register}</a>
+            <a class="button main" href="${to(visit, '/apps/new')}">${words.newPrivate}</a>`
+        : undefined,
+      main: html`${appTabs(visit, 'installed')}
+      ${rows.length === 0 ? html`<p class="list empty">${words.empty}</p>` : appTable(visit, rows)}`,
+    };
+  });
+
+  pages.get('/apps/:appId', 'apps_read', async (visit, request) => {
+    const { db, shopId } = visit;
+    const words = visit.words.apps;
+    const app = await requireApp(visit, request);
+    const [tokens, hooks, entries] = await Promise.all([
+      findTokensOf(db, shopId, app.appId),
+      findListedWebhooks(db, shopId, app.appId),
+      findEntries(
+        db,
+        shopId,
+        { after: null, before: null, appId: app.appId, method: null },
+        SHOWN_ENTRIES,
+        0,
+      ),
+    ]);
+    const path = `/apps/${app.appId}`;
+    return {
+      title: app.name,
+      menu: 'apps',
+      trail: [appsStep(visit)],
+      actions: visit.may('apps_write') ? appActions(visit, app) : undefined,
+      main: html`<div class="sides">
+        <div class="stack">
+          ${figures(visit, app)}
+          <section class="card">
+            <h2>${words.whatItDid}</h2>
+            ${
+              entries.length === 0
+                ? html`<p class="quiet">${words.didNothing}</p>`
+                : html`${entryTable(visit, entries)}
+                    <a href="${to(visit, '/apps/audit', { who: app.appId })}">${words.allEntries}</a>`
+            }
+          </section>
+          ${
+            hooks.length > 0 &&
+            html`<section class="card">
+              <h2>${words.webhooks}</h2>
+              ${webhookTable(visit, hooks)}
+            </section>`
+          }
+        </div>
+        <div class="stack">
+          <section class="card">
+            <h2>${words.whatItMay}</h2>
+            ${scopeLists(visit, app.scopes)}
+          </section>
+          <section class="card">
+            <h2>${words.tokens}</h2>
+            ${tokens.length === 0 ? html`<p class="quiet">${words.noTokens}</p>` : tokenList(visit, path, tokens)}
+            <p class="hint">${words.tokensHint}</p>
+            ${
+              app.callbackUrl === null &&
+              visit.may('apps_write') &&
+              html`<a class="button" href="${to(visit, `${path}/tokens`)}">${words.newToken}</a>`
+            }
+          </section>
+          ${
+            app.callbackUrl !== null &&
+            html`<section class="card">
+              <h2>${words.installLink}</h2>
+              <input
+                readonly
+                class="code"
+                aria-label="${words.installLink}"
+                value="${visit.origin}${to(visit, `${path}/install`)}"
+              />
+              <p class="hint">${words.installLinkHint}</p>
+            </section>`
+          }
+        </div>
+      </div>`,
+    };
+  });
+
+  pages.post(
+    '/apps/:appId/uninstall',
+    'apps_write',
+    async (visit, form) => {
+      const app = await requireApp(visit, form);
+      await visit.db.transaction(async (tx) => {
+        await deleteApp(tx, visit.shopId, app.appId);
+        await recordAction(tx, visit, '/apps/:appId/uninstall', { appId: app.appId });
+      });
+      return new Redirect(to(visit, '/apps'), visit.words.apps.uninstalled({ name: app.name }));
+    },
+    { asksAgain: true },
+  );
+
+  pages.post('/apps/:appId/tokens/:tokenId/revoke', 'apps_write', async (visit, form) => {
+    const app = await requireApp(visit, form);
+    const tokens = await findTokensOf(visit.db, visit.shopId, app.appId);
+    const token = tokens.find(({ tokenId }) => tokenId === form.params['tokenId']);
+    if (!token) throw notFound();
+    await visit.db.transaction(async (tx) => {
+      await deleteToken(tx, visit.shopId, Buffer.from(token.tokenId, 'hex'));
+      await recordAction(tx, visit, '/apps/:appId/tokens/:tokenId/revoke', { appId: app.appId });
+    });
+    return new Redirect(to(visit, `/apps/${app.appId}`), visit.words.apps.revoked);
+  });
+}
+
+function appTable(visit: ShopVisit, rows: readonly ListedApp[]): Markup {
+  const words = visit.words.apps;
+  return html`<div class="list">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${words.name}</th>
+          <th scope="col">${words.kind}</th>
+          <th scope="col">${words.may}</th>
+          <th scope="col">${words.lastUse}</th>
+          <th scope="col">${words.webhooks}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (app) =>
+            html`<tr>
+              <td data-title="${words.name}">
+                <a href="${to(visit, `/apps/${app.appId}`)}">${app.name}</a>
+              </td>
+              <td data-title="${words.kind}">${kindChip(visit, app)}</td>
+              <td data-title="${words.may}">
+                ${
+                  app.scopes.length === SCOPES.length
+                    ? words.mayEverything
+                    : words.mayCount({ count: app.scopes.length })
+                }
+              </td>
+              <td data-title="${words.lastUse}">
+                ${
+                  app.lastUsedAt
+                    ? dayText(app.lastUsedAt, visit.language)
+                    : html`<span class="quiet">${words.never}</span>`
+                }
+              </td>
+              <td data-title="${words.webhooks}">
+                <span
+                  >${app.webhooks}
+                  ${app.failingWebhooks > 0 && chip(visit.words.webhooks.failing, 'bad')}</span
+                >
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function kindChip({ words }: ShopVisit, { callbackUrl, tokens }: ListedApp): Markup {
+  if (callbackUrl === null) return chip(words.apps.private);
+  return tokens > 0 ? chip(words.apps.installed, 'good') : chip(words.apps.notInstalled, 'warning');
+}
+
+function appActions(visit: ShopVisit, { appId, name, callbackUrl, tokens }: ListedApp): Markup {
+  const words = visit.words.apps;
+  return html`${
+    callbackUrl !== null &&
+    html`<a class="${tokens > 0 ? 'button' : 'button main'}" href="${to(visit, `/apps/${appId}/install`)}"
+      >${tokens > 0 ? words.installAgain : words.install}</a
+    >`
+  }
+  ${buttonForm({
+    action: to(visit, `/apps/${appId}/uninstall`),
+    text: words.uninstall,
+    kind: 'danger',
+    confirm: words.uninstallSure({ name }),
+  })}`;
+}
+
+function figures(visit: ShopVisit, app: ListedApp): Markup {
+  const words = visit.words.apps;
+  return html`<dl class="card figures">
+    <div>
+      <dt>${words.kind}</dt>
+      <dd>${kindChip(visit, app)}</dd>
+    </div>
+    <div>
+      <dt>${words.lastUse}</dt>
+      <dd>${app.lastUsedAt ? dayText(app.lastUsedAt, visit.language) : words.never}</dd>
+    </div>
+    <div>
+      <dt>${words.since}</dt>
+      <dd>${dayText(app.createdAt, visit.language)}</dd>
+    </div>
+  </dl>`;
+}
+
+function tokenList(visit: ShopVisit, path: string, tokens: readonly AppToken[]): Markup {
+  const words = visit.words.apps;
+  const day = (moment: Date) => plainDay(moment, visit.language);
+  return html`<ul class="tokens">
+    ${tokens.map(
+      ({ tokenId, createdAt, lastUsedAt, expiresAt, networks }) =>
+        html`<li>
+          <div>
+            <code>${tokenId.slice(0, 12)}</code>
+            ${expiresAt && expiresAt <= visit.db.now && chip(words.ended, 'bad')}
+            <p class="hint">
+              ${words.made({ day: day(createdAt) })},
+              ${lastUsedAt ? words.used({ day: day(lastUsedAt) }) : words.unused}.
+              ${expiresAt && `${words.ends({ day: day(expiresAt) })}.`}
+              ${networks && `${words.from({ networks: networks.join(', ') })}.`}
+            </p>
+          </div>
+          ${
+            visit.may('apps_write') &&
+            buttonForm({
+              action: to(visit, `${path}/tokens/${tokenId}/revoke`),
+              text: words.revoke,
+              kind: 'link',
+              confirm: words.revokeSure,
+            })
+          }
+        </li>`,
+    )}
+  </ul>`;
+}

@@ -1,0 +1,73 @@
+import { html } from '../../http/html.ts';
+import { shopUrl } from '../../http/links.ts';
+import { textIn } from '../../http/locale.ts';
+import { notFound } from '../../http/errors.ts';
+import { authorise } from '../../shops/apps/apps.ts';
+import { problemOf } from '../components/form.ts';
+import { Redirect } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
+import { to } from '../visit.ts';
+import { requireApp } from './require-app.ts';
+import { appsStep, onForm, scopeLists } from './parts.ts';
+
+/**
+ * The consent of the install flow: the merchant sees what the app may do, and agrees or declines. Then the browser takes
+ * a code to the app, which exchanges it for a token and sends the merchant back to the page of the app.
+ */
+export function installing(pages: ShopPages): void {
+  pages.form(
+    '/apps/:appId/install',
+    { read: 'apps_write', write: 'apps_write' },
+    {
+      show: async (visit, request, draft) => {
+        const { settings, locale, shopId } = visit;
+        const words = visit.words.apps;
+        const app = await requireApp(visit, request);
+        if (app.callbackUrl === null) throw notFound();
+        const shop = textIn(settings.name, locale, settings.defaultLocale) ?? shopId;
+        return {
+          title: words.consentTitle({ name: app.name }),
+          menu: 'apps',
+          trail: [appsStep(visit), { href: to(visit, `/apps/${app.appId}`), text: app.name }],
+          main: html`<form method="post" class="card prose consent">
+            ${problemOf(draft)}
+            <p>${words.consentText({ name: app.name, shop })}</p>
+            ${scopeLists(visit, app.asks)}
+            <p>${words.consentNext({ host: new URL(app.callbackUrl).host })}</p>
+            ${app.tokens > 0 && html`<p>${words.consentAgain}</p>`}
+            <div class="actions">
+              <button class="main" name="answer" value="agree">${words.agree}</button>
+              <button name="answer" value="decline">${words.decline}</button>
+            </div>
+          </form>`,
+        };
+      },
+      save: async (visit, form) => {
+        const { db, shopId, key, origin } = visit;
+        const words = visit.words.apps;
+        const { appId, name } = await requireApp(visit, form);
+        if (form.field('answer') !== 'agree') {
+          return new Redirect(to(visit, `/apps/${appId}`), words.declined({ name }));
+        }
+        const address = await onForm(() =>
+          db.transaction(async (tx) => {
+            const made = await authorise(tx, key, shopId, appId, shopUrl(origin, shopId));
+            await recordAction(tx, visit, '/apps/:appId/install', { appId });
+            return made;
+          }),
+        );
+        return {
+          title: words.leaving({ name }),
+          menu: 'apps',
+          next: address,
+          main: html`<section class="card prose">
+            <p>${words.leavingHint}</p>
+            <a class="button main" href="${address}">${words.continueTo({ name })}</a>
+          </section>`,
+        };
+      },
+    },
+    { asksAgain: true },
+  );
+}

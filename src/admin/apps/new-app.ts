@@ -1,0 +1,178 @@
+import { badRequest } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { createApp, createToken } from '../../shops/apps/apps.ts';
+import { longTextField, problemOf, textField } from '../components/form.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { requireApp } from './require-app.ts';
+import { appsStep, grantableScopes, onForm, scopeFields } from './parts.ts';
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+
+const permissions = { read: 'apps_write', write: 'apps_write' } as const;
+
+/** Apps and tokens that a merchant makes. Their secrets are on the page that answers the form, and nowhere else. */
+export function newApps(pages: ShopPages): void {
+  pages.form(
+    '/apps/new',
+    permissions,
+    {
+      show: async (visit, _request, draft) => ({
+        title: visit.words.apps.newPrivate,
+        menu: 'apps',
+        trail: [appsStep(visit)],
+        main: html`<form method="post" class="card prose">
+          ${problemOf(draft)}
+          <p>${visit.words.apps.privateHint}</p>
+          ${nameField(visit, draft)} ${scopeFields(visit, draft)} ${limitFields(visit, draft)}
+          <button class="main">${visit.words.apps.createPrivate}</button>
+        </form>`,
+      }),
+      save: (visit, form) => tokenPage(visit, form, form.field('name')),
+    },
+    { asksAgain: true },
+  );
+
+  pages.form(
+    '/apps/:appId/tokens',
+    permissions,
+    {
+      show: async (visit, request, draft) => {
+        const app = await requireApp(visit, request);
+        return {
+          title: visit.words.apps.newToken,
+          menu: 'apps',
+          trail: [appsStep(visit), { href: to(visit, `/apps/${app.appId}`), text: app.name }],
+          main: html`<form method="post" class="card prose">
+            ${problemOf(draft)} ${scopeFields(visit, draft)} ${limitFields(visit, draft)}
+            <button class="main">${visit.words.apps.newToken}</button>
+          </form>`,
+        };
+      },
+      save: async (visit, form) => tokenPage(visit, form, (await requireApp(visit, form)).name),
+    },
+    { asksAgain: true },
+  );
+
+  pages.form(
+    '/apps/register',
+    permissions,
+    {
+      show: async (visit, _request, draft) => {
+        const words = visit.words.apps;
+        return {
+          title: words.register,
+          menu: 'apps',
+          trail: [appsStep(visit)],
+          main: html`<form method="post" class="card prose">
+            ${problemOf(draft)}
+            <p>${words.registerHint}</p>
+            ${nameField(visit, draft)}
+            ${textField({
+              name: 'callbackUrl',
+              type: 'url',
+              label: words.callback,
+              hint: words.callbackHint,
+              maxLength: 2000,
+              isRequired: true,
+              draft,
+            })}
+            ${scopeFields(visit, draft)}
+            <button class="main">${words.register}</button>
+          </form>`,
+        };
+      },
+      save: async (visit, form) => {
+        const { db, shopId, key } = visit;
+        const words = visit.words.apps;
+        const made = await onForm(() =>
+          db.transaction(async (tx) => {
+            const app = await createApp(tx, key, shopId, {
+              name: form.field('name'),
+              callbackUrl: form.field('callbackUrl'),
+              scopes: chosenScopes(visit, form),
+            });
+            await recordAction(tx, visit, '/apps/register', { appId: app.clientId });
+            return app;
+          }),
+        );
+        return secretPage(visit, form.field('name'), `/apps/${made.clientId}`, [
+          [words.clientId, made.clientId],
+          [words.clientSecret, made.clientSecret],
+        ]);
+      },
+    },
+    { asksAgain: true },
+  );
+}
+
+function nameField(visit: ShopVisit, draft: Draft | undefined): Markup {
+  return textField({ name: 'name', label: visit.words.apps.name, maxLength: 100, isRequired: true, draft });
+}
+
+function limitFields(visit: ShopVisit, draft: Draft | undefined): Markup {
+  const words = visit.words.apps;
+  return html`<div class="row">
+    ${textField({ name: 'expires', type: 'date', label: words.expires, hint: words.expiresHint, draft })}
+    ${longTextField({ name: 'networks', label: words.networks, hint: words.networksHint, rows: 2, draft })}
+  </div>`;
+}
+
+function chosenScopes(visit: ShopVisit, form: FormRequest) {
+  const chosen = form.fieldList('scope');
+  const scopes = grantableScopes(visit).filter((scope) => chosen.includes(scope));
+  if (scopes.length === 0) throw badRequest(visit.words.apps.chooseScopes);
+  return scopes;
+}
+
+async function tokenPage(visit: ShopVisit, form: FormRequest, name: string): Promise<AdminPage> {
+  const { db, shopId } = visit;
+  const words = visit.words.apps;
+  const scopes = chosenScopes(visit, form);
+  const networks = form.field('networks').split(/\s+/).filter(Boolean);
+  const expires = form.field('expires');
+  if (expires !== '' && !(DATE.test(expires) && Number.isFinite(Date.parse(expires)))) {
+    throw badRequest(words.wrongDate);
+  }
+  const token = await onForm(() =>
+    db.transaction(async (tx) => {
+      const made = await createToken(tx, shopId, {
+        app: name,
+        scopes,
+        expiresAt: expires === '' ? null : new Date(`${expires}T23:59:59Z`),
+        networks: networks.length === 0 ? null : networks,
+      });
+      await recordAction(tx, visit, '/apps/tokens', { app: name });
+      return made;
+    }),
+  );
+  return secretPage(visit, name, '/apps', [[words.token, token]]);
+}
+
+/** What is shown this once. */
+function secretPage(
+  visit: ShopVisit,
+  name: string,
+  path: string,
+  secrets: readonly (readonly [label: string, secret: string])[],
+): AdminPage {
+  const words = visit.words.apps;
+  return {
+    title: `${name}: ${words.secretTitle}`,
+    menu: 'apps',
+    trail: [appsStep(visit)],
+    main: html`<section class="card prose">
+      <p>${words.secretOnce}</p>
+      ${secrets.map(
+        ([label, secret]) =>
+          html`<div class="field">
+            <label for="secret-${label}">${label}</label>
+            <input id="secret-${label}" class="code" readonly value="${secret}" />
+          </div>`,
+      )}
+      <a class="button main" href="${to(visit, path)}">${words.toApp}</a>
+    </section>`,
+  };
+}

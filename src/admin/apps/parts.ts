@@ -1,0 +1,77 @@
+import { html, type Markup } from '../../http/html.ts';
+import { SCOPES, type Scope } from '../../http/scopes.ts';
+import { AppProblem } from '../../shops/apps/apps.ts';
+import { badRequest } from '../../http/errors.ts';
+import { tickField } from '../components/form.ts';
+import type { Draft } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+
+const TABS = [
+  { name: 'installed', path: '/apps' },
+  { name: 'webhooks', path: '/apps/webhooks' },
+  { name: 'scripts', path: '/apps/scripts' },
+  { name: 'audit', path: '/apps/audit' },
+] as const;
+
+export type Tab = (typeof TABS)[number]['name'];
+
+export function appTabs(visit: ShopVisit, current: Tab): Markup {
+  const words = visit.words.apps.tabs;
+  return html`<nav class="tabs" aria-label="${words.label}">
+    ${TABS.map(
+      ({ name, path }) =>
+        html`<a href="${to(visit, path)}" ${name === current && html`aria-current="page"`}
+          >${words[name]}</a
+        >`,
+    )}
+  </nav>`;
+}
+
+export const appsStep = (visit: ShopVisit) => ({
+  href: to(visit, '/apps'),
+  text: visit.words.layout.menuEntries.apps,
+});
+
+const isWrite = (scope: Scope) => scope.endsWith('_write');
+
+/** What an app may do, in plain words: first what it changes, because that matters most. */
+export function scopeLists({ words }: ShopVisit, scopes: readonly Scope[]): Markup {
+  const { writes, reads, scopes: texts } = words.apps;
+  const group = (title: string, chosen: Scope[]) =>
+    chosen.length > 0 &&
+    html`<div>
+      <h3>${title}</h3>
+      <ul class="rights">
+        ${chosen.map((scope) => html`<li>${texts[scope]}</li>`)}
+      </ul>
+    </div>`;
+  const known = SCOPES.filter((scope) => scopes.includes(scope));
+  return html`${group(writes, known.filter(isWrite))}
+  ${group(
+    reads,
+    known.filter((scope) => !isWrite(scope)),
+  )}`;
+}
+
+/** Nobody gives an app more than they may do themselves. */
+export const grantableScopes = (visit: ShopVisit) => SCOPES.filter((scope) => visit.may(scope));
+
+export function scopeFields(visit: ShopVisit, draft: Draft | undefined): Markup {
+  const { scopesLegend, scopes } = visit.words.apps;
+  return html`<fieldset class="scopes">
+    <legend>${scopesLegend}</legend>
+    ${grantableScopes(visit).map((scope) =>
+      tickField({ name: 'scope', sends: scope, label: scopes[scope], draft }),
+    )}
+  </fieldset>`;
+}
+
+/** A problem that the command line would print in one line is shown on the form. */
+export async function onForm<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof AppProblem) throw badRequest(error.message);
+    throw error;
+  }
+}

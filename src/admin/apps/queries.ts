@@ -1,0 +1,143 @@
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import type { Scope } from '../../http/scopes.ts';
+import type { EventType } from '../../platform/events/types.ts';
+
+export interface ListedApp {
+  appId: string;
+  name: string;
+  /** null: a private app. */
+  callbackUrl: string | null;
+  /** Of its tokens; those it asks for while it has none. */
+  scopes: Scope[];
+  /** What it gets with the next installation. */
+  asks: Scope[];
+  createdAt: Date;
+  tokens: number;
+  lastUsedAt: Date | null;
+  webhooks: number;
+  /** Of its webhooks, how many are off or have something that was not delivered. */
+  failingWebhooks: number;
+}
+
+const MOST_APPS = 500;
+
+const appColumns = (shopId: string) => sql`
+  upper(app.app_id::text) as "appId", app.name, app.callback_url as "callbackUrl", app.created_at as "createdAt",
+  app.scopes as asks, coalesce((
+    select array_agg(distinct scope) from token cross join lateral unnest(token.scopes) scope
+    where token.shop_id = ${shopId} and token.app_id = app.app_id), app.scopes) as scopes,
+  (select count(*) from token where token.shop_id = ${shopId} and token.app_id = app.app_id) as tokens,
+  (select max(last_used_at) from token where token.shop_id = ${shopId} and token.app_id = app.app_id)
+    as "lastUsedAt",
+  (select count(*) from webhook where webhook.shop_id = ${shopId} and webhook.app_id = app.app_id) as webhooks,
+  (
+    select count(*) from webhook
+    where webhook.shop_id = ${shopId} and webhook.app_id = app.app_id and (not active or exists (
+      select from webhook_delivery
+      where webhook_delivery.shop_id = ${shopId} and webhook_delivery.webhook_id = webhook.webhook_id
+        and status <> 'delivered'))
+  ) as "failingWebhooks"`;
+
+export function findListedApps(db: Queries, shopId: string) {
+  return db.many<ListedApp>(sql`
+    select ${appColumns(shopId)} from app where app.shop_id = ${shopId} order by app.name limit ${MOST_APPS}`);
+}
+
+export function findListedApp(db: Queries, shopId: string, appId: string) {
+  return db.one<ListedApp>(sql`
+    select ${appColumns(shopId)} from app where app.shop_id = ${shopId} and app.app_id = ${appId}`);
+}
+
+export interface AppToken {
+  /** The hash in hexadecimal digits. */
+  tokenId: string;
+  scopes: Scope[];
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  expiresAt: Date | null;
+  networks: string[] | null;
+}
+
+const MOST_TOKENS = 100;
+
+export function findTokensOf(db: Queries, shopId: string, appId: string) {
+  return db.many<AppToken>(sql`
+    select encode(token_hash, 'hex') as "tokenId", scopes, created_at as "createdAt", last_used_at as "lastUsedAt",
+      expires_at as "expiresAt", networks
+    from token where shop_id = ${shopId} and app_id = ${appId}
+    order by created_at desc, token_hash limit ${MOST_TOKENS}`);
+}
+
+export interface ListedWebhook {
+  webhookId: string;
+  appId: string;
+  appName: string;
+  eventType: EventType;
+  callbackUrl: string;
+  active: boolean;
+  /** Deliveries that wait or have failed. */
+  open: number;
+  lastStatus: 'delivered' | 'waiting' | 'failed' | null;
+  lastTriedAt: Date | null;
+}
+
+const MOST_WEBHOOKS = 200;
+const MOST_OPEN = 1000;
+
+/** Those of one app, or of all apps: '' . */
+export function findListedWebhooks(db: Queries, shopId: string, appId: string) {
+  const ofApp = appId === '' ? sql`webhook.app_id is not null` : sql`webhook.app_id = ${appId}::uuid`;
+  return db.many<ListedWebhook>(sql`
+    select upper(webhook.webhook_id::text) as "webhookId", upper(webhook.app_id::text) as "appId",
+      app.name as "appName", event_type as "eventType", webhook.callback_url as "callbackUrl", active, (
+        select count(*) from (
+          select from webhook_delivery
+          where webhook_delivery.shop_id = ${shopId} and webhook_delivery.webhook_id = webhook.webhook_id
+            and status <> 'delivered' limit ${MOST_OPEN}) undelivered
+      ) as open, last.status as "lastStatus", last.tried_at as "lastTriedAt"
+    from webhook
+    join app on app.shop_id = ${shopId} and app.app_id = webhook.app_id
+    left join lateral (
+      select status, tried_at from webhook_delivery
+      where webhook_delivery.shop_id = ${shopId} and webhook_delivery.webhook_id = webhook.webhook_id
+      order by position desc limit 1) last on true
+    where webhook.shop_id = ${shopId} and ${ofApp}
+    order by app.name, webhook.created_at, webhook.webhook_id limit ${MOST_WEBHOOKS}`);
+}
+
+export interface ListedScript {
+  scriptTagId: string;
+  scriptUrl: string;
+  necessary: boolean;
+  createdAt: Date;
+  appId: string;
+  appName: string;
+}
+
+const MOST_SCRIPTS = 500;
+
+export function findListedScripts(db: Queries, shopId: string) {
+  return db.many<ListedScript>(sql`
+    select upper(script_tag_id::text) as "scriptTagId", script_url as "scriptUrl", necessary,
+      script_tag.created_at as "createdAt", upper(app.app_id::text) as "appId", app.name as "appName"
+    from script_tag join app on app.shop_id = ${shopId} and app.app_id = script_tag.app_id
+    where script_tag.shop_id = ${shopId}
+    order by script_tag.created_at, script_tag_id limit ${MOST_SCRIPTS}`);
+}
+
+export interface Person {
+  userId: string;
+  email: string;
+}
+
+const MOST_PEOPLE = 200;
+
+/** Who works in the shop. Two statements, because on a cluster users and shops are on different nodes. */
+export async function findPeople(db: Queries, shopId: string): Promise<Person[]> {
+  const members = await db.many<{ userId: string }>(sql`
+    select user_id as "userId" from shop_user where shop_id = ${shopId} limit ${MOST_PEOPLE}`);
+  return db.many<Person>(sql`
+    select upper(user_id::text) as "userId", email from admin_user
+    where user_id = any (${members.map(({ userId }) => userId)}::uuid[]) order by email`);
+}

@@ -1,0 +1,146 @@
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { deleteScriptTag, lockScriptTag } from '../../shops/script-tags/queries.ts';
+import { applySettings } from '../../shops/settings/file.ts';
+import { moveSettingsVersion } from '../../shops/shop/queries.ts';
+import { problemOf, tickField } from '../components/form.ts';
+import { chip, dayText } from '../components/format.ts';
+import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
+import { Redirect } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { appTabs } from './parts.ts';
+import { findListedScripts, type ListedScript } from './queries.ts';
+
+/** The scripts that apps bring into the shop, and what the merchant says to them. */
+export function scripts(pages: ShopPages): void {
+  pages.form(
+    '/apps/scripts',
+    { read: 'apps_read', write: 'apps_write' },
+    {
+      show: async (visit, _request, draft) => {
+        const { settings } = visit;
+        const words = visit.words.scripts;
+        const mayWrite = visit.may('apps_write');
+        const rows = await findListedScripts(visit.db, visit.shopId);
+        return {
+          title: visit.words.layout.menuEntries.apps,
+          menu: 'apps',
+          main: html`${appTabs(visit, 'scripts')}
+            <p class="intro">${words.intro}</p>
+            <form method="post" id="scripts" class="card">
+              ${problemOf(draft)} ${versionField(settings.appScripts)}
+              ${tickField({
+                name: 'load',
+                label: words.load,
+                hint: words.loadHint,
+                value: settings.appScripts.load,
+                isDisabled: !mayWrite,
+                draft,
+              })}
+              ${mayWrite && html`<button class="main">${visit.words.form.save}</button>`}
+            </form>
+            ${
+              rows.length === 0
+                ? html`<p class="list empty">${words.empty}</p>`
+                : html`<ul class="stack">
+                    ${rows.map((row) => scriptCard(visit, row, draft))}
+                  </ul>`
+            }`,
+        };
+      },
+      save: async (visit, form) => {
+        const { db, shopId, settings, words } = visit;
+        requireUnchanged(form, settings.appScripts, words);
+        const rows = await findListedScripts(db, shopId);
+        const known = new Set(rows.filter(({ necessary }) => necessary).map(({ scriptUrl }) => scriptUrl));
+        const appScripts = {
+          load: form.field('load') === 'yes',
+          necessary: form.fieldList('necessary').filter((url) => known.has(url)),
+        };
+        await db.transaction(async (tx) => {
+          await applySettings(tx, shopId, { appScripts });
+          await recordAction(tx, visit, '/apps/scripts');
+        });
+        const before = settings.appScripts;
+        return new Redirect(to(visit, '/apps/scripts'), {
+          text: words.form.saved,
+          ...(before.necessary.length < 2 && {
+            undo: {
+              action: to(visit, '/apps/scripts'),
+              fields: {
+                version: versionOf(appScripts),
+                ...(before.load && { load: 'yes' }),
+                ...(before.necessary[0] !== undefined && { necessary: before.necessary[0] }),
+              },
+            },
+          }),
+        });
+      },
+    },
+  );
+
+  pages.post('/apps/scripts/:scriptTagId/remove', 'apps_write', async (visit, form) => {
+    const { db, shopId } = visit;
+    const scriptTagId = form.params['scriptTagId']!;
+    if (!isId(scriptTagId)) throw notFound();
+    await db.transaction(async (tx) => {
+      if (!(await lockScriptTag(tx, shopId, scriptTagId))) throw notFound();
+      // Every page of the storefront loads it.
+      await moveSettingsVersion(tx, shopId);
+      await deleteScriptTag(tx, shopId, scriptTagId);
+      await recordAction(tx, visit, '/apps/scripts/:scriptTagId/remove', { scriptTagId });
+    });
+    return new Redirect(to(visit, '/apps/scripts'), visit.words.scripts.removed);
+  });
+}
+
+/** Its box belongs to the form above, although the button beside it is a form of its own. */
+function scriptCard(visit: ShopVisit, row: ListedScript, draft: Draft | undefined): Markup {
+  const words = visit.words.scripts;
+  const mayWrite = visit.may('apps_write');
+  const isAgreed = draft
+    ? draft.fieldList('necessary').includes(row.scriptUrl)
+    : visit.settings.appScripts.necessary.includes(row.scriptUrl);
+  return html`<li class="card">
+    <div class="script">
+      <div>
+        <code class="address">${row.scriptUrl}</code>
+        <p class="hint">
+          <a href="${to(visit, `/apps/${row.appId}`)}">${row.appName}</a>,
+          ${dayText(row.createdAt, visit.language)}
+        </p>
+      </div>
+      ${
+        mayWrite &&
+        html`<form
+          method="post"
+          action="${to(visit, `/apps/scripts/${row.scriptTagId}/remove`)}"
+          data-confirm="${words.removeSure}"
+        >
+          <button class="danger">${words.remove}</button>
+        </form>`
+      }
+    </div>
+    ${
+      row.necessary
+        ? html`<div class="field tick">
+            <label
+              ><input
+                type="checkbox"
+                form="scripts"
+                name="necessary"
+                value="${row.scriptUrl}"
+                ${isAgreed && html`checked`}
+                ${!mayWrite && html`disabled`}
+              />
+              ${words.necessaryAgree}</label
+            >
+            <p class="hint">${words.necessaryHint}</p>
+          </div>`
+        : html`<p>${chip(words.onlyWithConsent)}</p>`
+    }
+  </li>`;
+}

@@ -1,0 +1,19 @@
+import { to, type ShopVisit } from '../visit.ts';
+
+/** The pages of things by the names that their ids have in the audit log. The most special one comes first. */
+const PAGES: readonly (readonly [name: string, path: string])[] = [
+  ['orderId', '/orders/'],
+  ['productId', '/products/'],
+  ['categoryId', '/categories/'],
+  ['customerId', '/customers/'],
+  ['couponCampaignId', '/marketing/coupons/'],
+  ['campaignId', '/marketing/coupons/'],
+  ['webhookId', '/apps/webhooks/'],
+  ['appId', '/apps/'],
+];
+
+/** Where to look at what these ids name; undefined: it has no page. */
+export function thingPath(visit: ShopVisit, ids: Readonly<Record<string, string>>): string | undefined {
+  const page = PAGES.find(([name]) => Object.hasOwn(ids, name));
+  return page && to(visit, page[1] + encodeURIComponent(ids[page[0]]!));
+}

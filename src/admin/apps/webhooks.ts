@@ -1,0 +1,325 @@
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { EVENT_TYPES, type EventType } from '../../platform/events/types.ts';
+import { redeliverOne, replayFrom, setActive } from '../../shops/webhooks/actions.ts';
+import { deliveryIdOf } from '../../shops/webhooks/delivery-id.ts';
+import {
+  deleteWebhook,
+  endPause,
+  findDeliveries,
+  findWebhookOfShop,
+  lockWebhook,
+  type DeliveryRow,
+  type WebhookRow,
+} from '../../shops/webhooks/queries.ts';
+import type { Transaction } from '../../db/database.ts';
+import { buttonForm } from '../components/form.ts';
+import { chip, momentText, type ChipKind } from '../components/format.ts';
+import { Redirect } from '../page.ts';
+import type { FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { appsStep, appTabs } from './parts.ts';
+import { findListedWebhooks, type ListedWebhook } from './queries.ts';
+import { thingPath } from './thing-links.ts';
+
+const PER_PAGE = 30;
+const STATES = ['delivered', 'waiting', 'failed'] as const;
+const CHIPS: Readonly<Record<DeliveryRow['status'], ChipKind>> = {
+  delivered: 'good',
+  waiting: 'warning',
+  failed: 'bad',
+};
+
+export function webhooks(pages: ShopPages): void {
+  pages.get('/apps/webhooks', 'apps_read', async (visit) => {
+    const words = visit.words.webhooks;
+    const rows = await findListedWebhooks(visit.db, visit.shopId, '');
+    return {
+      title: visit.words.layout.menuEntries.apps,
+      menu: 'apps',
+      main: html`${appTabs(visit, 'webhooks')}
+        <p class="intro">${words.intro}</p>
+        ${rows.length === 0 ? html`<p class="list empty">${words.empty}</p>` : webhookTable(visit, rows, true)}`,
+    };
+  });
+
+  pages.get('/apps/webhooks/:webhookId', 'apps_read', async (visit, request) => {
+    const { db, shopId } = visit;
+    const words = visit.words.webhooks;
+    const webhook = await requireWebhook(visit, request);
+    const status = STATES.find((state) => state === request.query('status')) ?? 'any';
+    const before = Number(request.query('before') ?? Number.MAX_SAFE_INTEGER);
+    const rows = await findDeliveries(db, shopId, webhook.webhookId, {
+      before: Number.isSafeInteger(before) && before > 0 ? before : Number.MAX_SAFE_INTEGER,
+      status,
+      limit: PER_PAGE,
+    });
+    const path = `/apps/webhooks/${webhook.webhookId}`;
+    return {
+      title: webhook.eventType,
+      menu: 'apps',
+      trail: [appsStep(visit), { href: to(visit, '/apps/webhooks'), text: visit.words.apps.tabs.webhooks }],
+      actions: visit.may('apps_write') ? webhookActions(visit, webhook, path) : undefined,
+      main: html`<section class="card">
+          <dl class="pairs">
+            <dt>${words.state}</dt>
+            <dd>
+              ${webhook.active ? chip(words.on, 'good') : html`${chip(words.off, 'bad')} ${words.offHint}`}
+            </dd>
+            <dt>${words.address}</dt>
+            <dd><code>${webhook.callbackUrl}</code></dd>
+          </dl>
+        </section>
+        <h2 class="above-list">${words.deliveries}</h2>
+        <nav class="tabs" aria-label="${words.deliveries}">
+          ${(['any', ...STATES] as const).map(
+            (state) =>
+              html`<a
+                href="${to(visit, path, { status: state === 'any' ? undefined : state })}"
+                ${state === status && html`aria-current="page"`}
+                >${state === 'any' ? words.all : words.states[state]}</a
+              >`,
+          )}
+        </nav>
+        <div class="list">
+          ${
+            rows.length === 0
+              ? html`<p class="empty">${words.noDeliveries}</p>`
+              : deliveryTable(visit, webhook, path, rows)
+          }
+          ${
+            rows.length === PER_PAGE &&
+            html`<nav class="pages" aria-label="${visit.words.list.pages}">
+              <a href="${to(visit, path, { status: status === 'any' ? undefined : status })}"
+                >${words.newest}</a
+              >
+              <a
+                class="button"
+                href="${to(visit, path, {
+                  status: status === 'any' ? undefined : status,
+                  before: String(rows.at(-1)!.position),
+                })}"
+                >${words.older}</a
+              >
+            </nav>`
+          }
+        </div>`,
+    };
+  });
+
+  /** Registers a button of a webhook. */
+  const action = (
+    name: string,
+    said: (visit: ShopVisit, form: FormRequest) => string,
+    run: (tx: Transaction, visit: ShopVisit, webhook: WebhookRow, form: FormRequest) => Promise<unknown>,
+    target = (visit: ShopVisit, { webhookId }: WebhookRow) => to(visit, `/apps/webhooks/${webhookId}`),
+  ) =>
+    pages.post(`/apps/webhooks/:webhookId/${name}`, 'apps_write', async (visit, form) => {
+      const { webhookId, appId } = await requireWebhook(visit, form);
+      const webhook = await visit.db.transaction(async (tx) => {
+        const locked = await lockWebhook(tx, visit.shopId, appId!, webhookId);
+        if (!locked) throw notFound();
+        await run(tx, visit, locked, form);
+        await recordAction(tx, visit, `/apps/webhooks/:webhookId/${name}`, { webhookId });
+        return locked;
+      });
+      return new Redirect(target(visit, webhook), said(visit, form));
+    });
+
+  action(
+    'redeliver',
+    ({ words }) => words.webhooks.redelivered,
+    async (tx, { shopId }, webhook, form) => {
+      await redeliverOne(tx, shopId, webhook, form.field('deliveryId'));
+      // Whoever presses the button has mended the receiver and wants to see it.
+      await endPause(tx, shopId, webhook.appId!);
+    },
+  );
+  action(
+    'replay',
+    ({ words }) => words.webhooks.replayed,
+    async (tx, { shopId }, webhook, form) => {
+      const from = Number(form.field('from'));
+      if (!Number.isSafeInteger(from) || from < 1) throw notFound();
+      await replayFrom(tx, shopId, webhook, from);
+      await endPause(tx, shopId, webhook.appId!);
+    },
+  );
+  action(
+    'active',
+    ({ words }, form) => (form.field('active') === 'yes' ? words.webhooks.isOn : words.webhooks.isOff),
+    async (tx, { shopId }, webhook, form) => {
+      await setActive(tx, shopId, webhook, form.field('active') === 'yes');
+      await endPause(tx, shopId, webhook.appId!);
+    },
+  );
+  action(
+    'delete',
+    ({ words }) => words.webhooks.deleted,
+    (tx, { shopId }, { webhookId }) => deleteWebhook(tx, shopId, webhookId),
+    (visit) => to(visit, '/apps/webhooks'),
+  );
+}
+
+async function requireWebhook({ db, shopId }: ShopVisit, { params }: PageRequest): Promise<WebhookRow> {
+  const webhookId = params['webhookId']!;
+  const webhook = isId(webhookId) ? await findWebhookOfShop(db, shopId, webhookId) : undefined;
+  if (!webhook) throw notFound();
+  return webhook;
+}
+
+export function webhookTable(visit: ShopVisit, rows: readonly ListedWebhook[], withApp = false): Markup {
+  const words = visit.words.webhooks;
+  return html`<div class="${withApp ? 'list' : 'list plain'}">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${words.event}</th>
+          ${withApp && html`<th scope="col">${words.app}</th>`}
+          <th scope="col">${words.address}</th>
+          <th scope="col">${words.state}</th>
+          <th scope="col">${words.lastDelivery}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr>
+              <td data-title="${words.event}">
+                <a href="${to(visit, `/apps/webhooks/${row.webhookId}`)}">${row.eventType}</a>
+              </td>
+              ${
+                withApp &&
+                html`<td data-title="${words.app}">
+                  <a href="${to(visit, `/apps/${row.appId}`)}">${row.appName}</a>
+                </td>`
+              }
+              <td data-title="${words.address}"><span class="address">${row.callbackUrl}</span></td>
+              <td data-title="${words.state}">${stateChip(visit, row)}</td>
+              <td data-title="${words.lastDelivery}">
+                ${
+                  row.lastTriedAt
+                    ? momentText(row.lastTriedAt, visit.language)
+                    : html`<span class="quiet">${words.none}</span>`
+                }
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function stateChip({ words }: ShopVisit, { active, open }: ListedWebhook): Markup {
+  if (!active) return chip(words.webhooks.off, 'bad');
+  return open > 0 ? chip(words.webhooks.open({ count: open }), 'warning') : chip(words.webhooks.on, 'good');
+}
+
+function webhookActions(visit: ShopVisit, { active }: WebhookRow, path: string): Markup {
+  const words = visit.words.webhooks;
+  return html`${buttonForm({
+    action: to(visit, `${path}/active`),
+    text: active ? words.turnOff : words.turnOn,
+    fields: { active: active ? 'no' : 'yes' },
+    ...(!active && { kind: 'main' as const }),
+  })}
+  ${buttonForm({
+    action: to(visit, `${path}/delete`),
+    text: words.delete,
+    kind: 'danger',
+    confirm: words.deleteSure,
+  })}`;
+}
+
+function deliveryTable(
+  visit: ShopVisit,
+  webhook: WebhookRow,
+  path: string,
+  rows: readonly DeliveryRow[],
+): Markup {
+  const words = visit.words.webhooks;
+  const mayResend = visit.may('apps_write') && webhook.active;
+  return html`<table>
+    <thead>
+      <tr>
+        <th scope="col">${words.when}</th>
+        <th scope="col">${words.about}</th>
+        <th scope="col">${words.state}</th>
+        <th scope="col">${words.answer}</th>
+        ${mayResend && html`<th scope="col"></th>`}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map((row) => {
+        const href = resourcePath(visit, webhook.eventType, row.resourceId);
+        return html`<tr>
+          <td data-title="${words.when}">${momentText(row.createdAt, visit.language)}</td>
+          <td data-title="${words.about}">
+            ${href === undefined ? `#${row.position}` : html`<a href="${href}">#${row.position}</a>`}
+          </td>
+          <td data-title="${words.state}">
+            <div>
+              ${chip(words.states[row.status], CHIPS[row.status])}
+              <p class="hint">
+                ${words.attempts({ count: row.attempts })}${
+                  row.nextTryAt &&
+                  row.status === 'waiting' &&
+                  `, ${words.nextTry({ time: momentText(row.nextTryAt, visit.language) })}`
+                }
+              </p>
+            </div>
+          </td>
+          <td data-title="${words.answer}">${answerOf(visit, row)}</td>
+          ${
+            mayResend &&
+            html`<td>
+              <div class="actions">
+                ${buttonForm({
+                  action: to(visit, `${path}/redeliver`),
+                  text: words.redeliver,
+                  fields: { deliveryId: deliveryIdOf(visit.shopId, webhook.webhookId, row.position) },
+                })}
+                ${buttonForm({
+                  action: to(visit, `${path}/replay`),
+                  text: words.replay,
+                  fields: { from: String(row.position) },
+                  kind: 'link',
+                  confirm: words.replaySure,
+                })}
+              </div>
+            </td>`
+          }
+        </tr>`;
+      })}
+    </tbody>
+  </table>`;
+}
+
+function answerOf({ words }: ShopVisit, { statusCode, milliseconds, answer, error }: DeliveryRow): Markup {
+  return html`<div>
+    ${error ?? statusCode}
+    ${milliseconds !== null && html`<span class="quiet">${words.webhooks.milliseconds({ count: milliseconds })}</span>`}
+    ${
+      answer !== null &&
+      answer !== '' &&
+      html`<details>
+        <summary class="quiet">${words.webhooks.answer}</summary>
+        <pre class="code">${answer}</pre>
+      </details>`
+    }
+  </div>`;
+}
+
+function resourcePath(visit: ShopVisit, type: EventType, resourceId: string | null): string | undefined {
+  const { resource } = EVENT_TYPES[type];
+  if (resourceId === null) return undefined;
+  const name = {
+    order: 'orderId',
+    product: 'productId',
+    customer: 'customerId',
+    'coupon campaign': 'campaignId',
+  }[resource as string];
+  return name === undefined ? undefined : thingPath(visit, { [name]: resourceId });
+}

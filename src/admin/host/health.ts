@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { html, type Markup } from '../../http/html.ts';
+import { EMAIL_QUEUE } from '../../platform/email/queue.ts';
+import { findWaitingJobs } from '../../platform/jobs/queries.ts';
+import { openMediaStorage } from '../../platform/media/open-storage.ts';
+import { chip } from '../components/format.ts';
+import type { Pages } from '../pages.ts';
+import type { Visit } from '../visit.ts';
+import { MOST_COUNTED } from './jobs.ts';
+import { findDatabaseState } from './queries.ts';
+import { hostTabs, megabytes } from './tabs.ts';
+
+const { version: VERSION } = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+) as { version: string };
+
+/** An email that is due for longer than this waits for a worker that does not run. */
+const SLOW_QUEUE = 5 * 60_000;
+
+export function health(pages: Pages): void {
+  pages.get('/host/health', 'host', async (visit) => {
+    const words = visit.words.host;
+    const startedAt = performance.now();
+    const database = (await findDatabaseState(visit.db))!;
+    const milliseconds = Math.round(performance.now() - startedAt);
+    const [waiting, mediaProblem] = await Promise.all([
+      findWaitingJobs(visit.db, EMAIL_QUEUE, MOST_COUNTED),
+      openMediaStorage(visit.config).problem(),
+    ]);
+    const delay = waiting.since ? visit.db.now.getTime() - waiting.since.getTime() : 0;
+    return {
+      title: words.title,
+      main: html`${hostTabs(visit, 'health')}
+        <div class="stack">
+          <section class="card">
+            <h2>${words.tabs.health}</h2>
+            <dl class="pairs">
+              ${line(words.database, true, words.answersIn({ milliseconds }), visit)}
+              ${line(
+                words.queue,
+                delay < SLOW_QUEUE,
+                delay < SLOW_QUEUE
+                  ? words.waiting({ count: waiting.count })
+                  : words.queueWaits({ minutes: Math.round(delay / 60_000) }),
+                visit,
+              )}
+              ${line(words.mediaStore, mediaProblem === undefined, mediaProblem ?? words.works, visit)}
+            </dl>
+          </section>
+          <section class="card">
+            <h2>${words.versions}</h2>
+            <dl class="pairs">
+              <dt>Kontor</dt>
+              <dd>${VERSION}</dd>
+              <dt>${words.schema}</dt>
+              <dd>${database.schema.replace(/\.sql$/, '')}</dd>
+              <dt>PostgreSQL</dt>
+              <dd>${database.version} (${megabytes(visit, database.bytes)})</dd>
+              <dt>Node</dt>
+              <dd>${process.versions.node}</dd>
+            </dl>
+          </section>
+        </div>`,
+    };
+  });
+}
+
+function line(title: string, isGood: boolean, text: string, { words }: Visit<'host'>): Markup {
+  return html`<dt>${title}</dt>
+    <dd>${isGood ? chip(words.host.good, 'good') : chip(words.host.bad, 'bad')} ${text}</dd>`;
+}

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
+import { startService, type Service } from '../../../test/service.ts';
+import { sql } from '../../db/sql.ts';
+import { newId } from '../../kernel/ids.ts';
+
+let service: Service;
+let host: Merchant;
+beforeAll(async () => {
+  service = await startDemo();
+  await givenOtherShop(service);
+  host = await givenMerchant(service, 'manager');
+  await service.db.run(sql`update admin_user set is_host = true where email = ${host.email}`);
+});
+afterAll(() => service.close());
+
+const rowOf = (text: string, shopId: string) =>
+  text
+    .split('<tr')
+    .find((row) => row.includes(`/host/shops/${shopId}/`))!
+    .replaceAll(/<[^>]+>/g, ' ')
+    .replaceAll(/\s+/g, ' ');
+
+test('the shops are listed with their orders, and found by the beginning of their ids', async () => {
+  const { text } = await host.get('/admin/host');
+  const { orders } = (await service.db.one<{ orders: number }>(sql`
+    select count(*) as orders from customer_order where shop_id = 'DemoShop'`))!;
+  expect(rowOf(text, 'DemoShop')).toContain(`Harbour &amp; Hearth DemoShop None yet Open ${orders} `);
+  expect(rowOf(text, 'EmptyShop')).toMatch(/ Open 0 – 0 MB/);
+  const found = (await host.get('/admin/host?q=demo')).text;
+  expect([found.includes('/host/shops/DemoShop/'), found.includes('/host/shops/EmptyShop/')]).toEqual([
+    true,
+    false,
+  ]);
+  expect((await host.get('/admin/host?q=%25&page=-3')).text).toContain('Nothing matches these filters.');
+});
+
+const NEW = {
+  shopId: 'Tea_House-1',
+  name: 'Tea House',
+  email: 'shop@tea.example',
+  country: 'FR',
+  locale: 'fr_FR',
+  currency: 'EUR',
+};
+
+test('a shop is made, and belongs to whoever made it', async () => {
+  const made = await host.post('/admin/host/shops/new', NEW);
+  expect([made.status, made.location]).toEqual([303, '/admin/shops/Tea_House-1']);
+  expect((await host.get('/admin/shops/Tea_House-1/users')).status).toBe(200);
+  const row = await service.db.one(sql`
+    select default_locale as locale, default_currency as currency, settings -> 'name' as name,
+      settings ->> 'country' as country from shop where shop_id = 'Tea_House-1'`);
+  expect(row).toEqual({ locale: 'fr_FR', currency: 'EUR', name: { fr_FR: 'Tea House' }, country: 'FR' });
+  const page = await service.app.inject({ url: '/shop/Tea_House-1' });
+  expect(page.statusCode).toBe(200);
+});
+
+test.each([
+  [{ shopId: 'DemoShop' }, 409, 'There is a shop DemoShop already.'],
+  [{ shopId: 'no blanks' }, 400, 'The shop ID has 1 to 63'],
+  [{ name: '' }, 400, 'Please enter a name'],
+  [{ email: 'nobody' }, 400, 'Please enter an email address'],
+  [{ currency: 'XXX' }, 400, 'Please choose a country'],
+])('what is wrong with %j is said, and nothing is made', async (wrong, status, text) => {
+  const before = await fingerprint(service);
+  const refused = await host.post('/admin/host/shops/new', { ...NEW, shopId: 'Fresh', ...wrong });
+  expect([refused.status, refused.text.includes(text)]).toEqual([status, true]);
+  expect(refused.text).toContain('<option value="FR" selected>');
+  expect(await fingerprint(service)).toEqual(before);
+});
+
+test('a suspended shop is closed for shoppers and apps in every process, not for its admin, and opens again', async () => {
+  const beside = await startService({}, service);
+  const merchant = await givenMerchant(service, 'owner');
+  const before = await service.db.one(sql`select settings from shop where shop_id = 'DemoShop'`);
+  const done = await host.post('/admin/host/shops/DemoShop/suspend');
+  expect([done.status, done.location]).toEqual([303, '/admin/host']);
+  expect(rowOf((await host.get('/admin/host')).text, 'DemoShop')).toContain('Suspended');
+  for (const process of [service, beside]) {
+    const page = await process.app.inject({ url: '/shop/DemoShop' });
+    expect(page.body).toContain('This shop is not open to the public.');
+    for (const token of ['demo-all', undefined]) {
+      const answer = await process.call('GET', '/DemoShop/products', {
+        ...(token !== undefined && { token }),
+      });
+      expect([answer.status, answer.body.message]).toEqual([
+        403,
+        'This shop is suspended, Request: GET /rs/shops/DemoShop/products',
+      ]);
+    }
+    const cart = await process.call('POST', '/DemoShop/carts', { body: {} });
+    expect(cart.status).toBe(403);
+  }
+  expect((await merchant.get('/customers')).status).toBe(200);
+  const neighbour = await service.app.inject({ url: '/shop/OtherShop' });
+  expect(neighbour.body).not.toContain('not open to the public');
+
+  await host.post('/admin/host/shops/DemoShop/open');
+  expect((await service.app.inject({ url: '/shop/DemoShop' })).body).not.toContain('not open to the public');
+  expect(await service.db.one(sql`select settings from shop where shop_id = 'DemoShop'`)).toEqual(before);
+  const log = await service.db.many(sql`
+    select app_name as name, route from audit_entry where shop_id = 'DemoShop' order by entry_id`);
+  expect(log).toEqual([
+    { name: host.email, route: '/admin/host/shops/:shopId/suspend' },
+    { name: host.email, route: '/admin/host/shops/:shopId/open' },
+  ]);
+  expect((await host.post('/admin/host/shops/Nowhere/suspend')).status).toBe(404);
+  await beside.close();
+});
+
+test('failed emails are shown with their reason, and tried again', async () => {
+  const id = newId(service.db.now);
+  await service.db.run(sql`
+    insert into job (shop_id, job_id, queue, content, created_at, run_at, attempts, failed_at, error)
+    values ('DemoShop', ${id}, 'mail', ${{ template: 'order', to: 'ada@mail.example' }}, ${service.db.now}, null, 13,
+      ${service.db.now}, 'The server says <no>')`);
+  const { text } = await host.get('/admin/host/jobs');
+  expect(text).toContain('The server says &lt;no&gt;');
+  expect(text).toContain('after 13 attempts');
+  const path = `/admin/host/jobs/DemoShop/${id}/retry`;
+  expect((await host.post(path.replace('DemoShop', 'OtherShop'))).status).toBe(404);
+  expect((await host.post(path)).status).toBe(303);
+  const job = await service.db.one(sql`
+    select attempts, failed_at as "failedAt", run_at <= ${service.db.now} as "isDue" from job where job_id = ${id}`);
+  expect(job).toEqual({ attempts: 0, failedAt: null, isDue: true });
+  expect((await host.post(path)).status).toBe(404);
+  const page = await host.get('/admin/host/jobs');
+  expect(page.text).toContain('No email has failed in the last two weeks.');
+  expect(page.text).toMatch(/\d+ emails? (is|are) waiting to be sent\./);
+});
+
+test('the page about health names the versions', async () => {
+  const { text } = await host.get('/admin/host/health');
+  const plain = text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+  expect(plain).toMatch(/Database Good Answers in \d+ ms\./);
+  expect(plain).toContain('Image store Good Files can be stored.');
+  expect(plain).toMatch(/Schema 00\d\d_\w+ PostgreSQL \d+\.\d+/);
+  expect(plain).toContain(`Node ${process.versions.node}`);
+});
+
+test('the menu of somebody else does not name these pages', async () => {
+  const owner = await givenMerchant(service, 'owner', 'DemoShop', 'other@shop.example');
+  expect((await owner.get('/customers')).text).not.toContain('/admin/host');
+  expect((await host.get('/customers')).text).toContain('/admin/host');
+  expect((await owner.get('/admin/host')).status).toBe(404);
+});

@@ -1,0 +1,167 @@
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { buttonForm } from '../components/form.ts';
+import { chip, dayText } from '../components/format.ts';
+import { Redirect } from '../page.ts';
+import type { PageRequest, Pages } from '../pages.ts';
+import { updateSuspension } from '../../shops/shop/queries.ts';
+import { recordAction } from '../users/audit.ts';
+import type { Visit } from '../visit.ts';
+import { health } from './health.ts';
+import { jobs } from './jobs.ts';
+import { newShop } from './new-shop.ts';
+import { findHostedShops, type HostedShop } from './queries.ts';
+import { hostTabs, megabytes } from './tabs.ts';
+
+const PER_PAGE = 50;
+/** What nobody leafs to. */
+const LAST_PAGE = 2_000;
+
+/** For whoever runs the installation: its shops, its jobs, and whether it is well. */
+export function host(pages: Pages): void {
+  pages.get('/host', 'host', async (visit, request) => {
+    const words = visit.words.host;
+    return {
+      title: words.title,
+      actions: html`<a class="button main" href="/admin/host/shops/new">${words.newShop}</a>`,
+      main: html`${hostTabs(visit, 'shops')} ${await shopList(visit, request)}`,
+    };
+  });
+
+  suspension(pages, 'suspend', (now) => now);
+  suspension(pages, 'open', () => null);
+  newShop(pages);
+  jobs(pages);
+  health(pages);
+}
+
+function suspension(pages: Pages, action: 'suspend' | 'open', suspendedAt: (now: Date) => Date | null): void {
+  pages.post(
+    `/host/shops/:shopId/${action}`,
+    'host',
+    async (visit, form) => {
+      const shopId = form.params['shopId']!;
+      await visit.db.transaction(async (tx) => {
+        if ((await updateSuspension(tx, shopId, suspendedAt(tx.now))) === 0) throw notFound();
+        await recordAction(tx, shopId, visit.user, `/admin/host/shops/:shopId/${action}`);
+      });
+      const words = visit.words.host;
+      const opposite = action === 'suspend' ? 'open' : 'suspend';
+      return new Redirect('/admin/host', {
+        text: action === 'suspend' ? words.suspended({ shopId }) : words.opened({ shopId }),
+        undo: { action: `/admin/host/shops/${shopId}/${opposite}`, fields: {} },
+      });
+    },
+    { asksAgain: true },
+  );
+}
+
+async function shopList(visit: Visit<'host'>, request: PageRequest): Promise<Markup> {
+  const words = visit.words.host;
+  const beginning = request.query('q')?.slice(0, 63) ?? '';
+  const number = Number(request.query('page') ?? 1);
+  const page = Number.isInteger(number) && number > 0 ? Math.min(number, LAST_PAGE) : 1;
+  // One more than fits, to know whether there is a next page.
+  const found = await findHostedShops(visit.db, {
+    userId: visit.user.userId,
+    beginning,
+    limit: PER_PAGE + 1,
+    offset: (page - 1) * PER_PAGE,
+  });
+  const shops = found.slice(0, PER_PAGE);
+  const href = (to: number) =>
+    `/admin/host?${new URLSearchParams({ q: beginning, page: String(to) }).toString()}`;
+  return html`<form class="filters" method="get" action="/admin/host">
+      <label for="filter-q" class="hidden">${words.search}</label>
+      <input
+        type="search"
+        id="filter-q"
+        name="q"
+        value="${beginning}"
+        maxlength="63"
+        placeholder="${words.search}"
+      />
+      <button>${visit.words.list.filter}</button>
+    </form>
+    <div id="list" class="list">
+      ${
+        shops.length === 0
+          ? html`<div class="empty">${beginning === '' ? words.noShops : visit.words.list.nothingFound}</div>`
+          : shopTable(visit, shops)
+      }
+      ${
+        (page > 1 || found.length > PER_PAGE) &&
+        html`<nav class="pages" aria-label="${visit.words.list.pages}">
+          ${page > 1 && html`<a class="button" rel="prev" href="${href(page - 1)}">${visit.words.list.previous}</a>`}
+          ${found.length > PER_PAGE && html`<a class="button" rel="next" href="${href(page + 1)}">${visit.words.list.next}</a>`}
+        </nav>`
+      }
+    </div>`;
+}
+
+function shopTable(visit: Visit<'host'>, shops: readonly HostedShop[]): Markup {
+  const { host: words } = visit.words;
+  const quota = visit.config.MEDIA_QUOTA_MB;
+  return html`<table>
+    <caption class="hidden">
+      ${words.shops}
+    </caption>
+    <thead>
+      <tr>
+        ${[words.shop, words.domain, words.state].map((title) => html`<th scope="col">${title}</th>`)}
+        ${[words.orders, words.lastOrder, words.images].map(
+          (title) => html`<th scope="col" class="number">${title}</th>`,
+        )}
+        <th scope="col"><span class="hidden">${words.actions}</span></th>
+      </tr>
+    </thead>
+    <tbody>
+      ${shops.map(
+        ({ shopId, name, domain, isMember, suspendedAt, orders, lastOrderAt, mediaBytes }) =>
+          html`<tr>
+            <td data-title="${words.shop}">
+              <span
+                >${isMember ? html`<a href="/admin/shops/${shopId}">${name}</a>` : name}
+                ${name !== shopId && html`<span class="quiet">${shopId}</span>`}</span
+              >
+            </td>
+            <td data-title="${words.domain}">
+              ${
+                isMember
+                  ? html`<a href="/admin/shops/${shopId}/settings/domains">${domain ?? words.noDomain}</a>`
+                  : (domain ?? words.noDomain)
+              }
+            </td>
+            <td data-title="${words.state}">
+              ${suspendedAt ? chip(words.isSuspended, 'warning') : chip(words.isOpen, 'good')}
+            </td>
+            <td class="number" data-title="${words.orders}">${orders.toLocaleString(visit.language)}</td>
+            <td class="number" data-title="${words.lastOrder}">
+              ${lastOrderAt ? dayText(lastOrderAt, visit.language) : '–'}
+            </td>
+            <td class="number" data-title="${words.images}">
+              ${
+                quota === 0
+                  ? megabytes(visit, mediaBytes)
+                  : words.ofQuota({
+                      used: megabytes(visit, mediaBytes),
+                      quota: megabytes(visit, quota * 1e6),
+                    })
+              }
+            </td>
+            <td>
+              ${
+                suspendedAt
+                  ? buttonForm({ action: `/admin/host/shops/${shopId}/open`, text: words.open })
+                  : buttonForm({
+                      action: `/admin/host/shops/${shopId}/suspend`,
+                      text: words.suspend,
+                      confirm: words.suspendQuestion({ name }),
+                    })
+              }
+            </td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}

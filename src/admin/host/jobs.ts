@@ -1,0 +1,86 @@
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { EMAIL_QUEUE } from '../../platform/email/queue.ts';
+import { findFailedJobs, findWaitingJobs, retryJob, type FailedJob } from '../../platform/jobs/queries.ts';
+import { buttonForm } from '../components/form.ts';
+import { momentText } from '../components/format.ts';
+import { Redirect } from '../page.ts';
+import type { Pages } from '../pages.ts';
+import type { Visit } from '../visit.ts';
+import { hostTabs } from './tabs.ts';
+
+const MOST_SHOWN = 100;
+/** More are not counted. */
+export const MOST_COUNTED = 10_000;
+
+/** What is done after responses were sent: emails. */
+export function jobs(pages: Pages): void {
+  pages.get('/host/jobs', 'host', async (visit) => {
+    const words = visit.words.host;
+    const [waiting, failed] = await Promise.all([
+      findWaitingJobs(visit.db, EMAIL_QUEUE, MOST_COUNTED),
+      findFailedJobs(visit.db, MOST_SHOWN),
+    ]);
+    return {
+      title: words.title,
+      ...(failed.length > 0 && {
+        actions: buttonForm({ action: '/admin/host/jobs/retry', text: words.retryAll }),
+      }),
+      main: html`${hostTabs(visit, 'jobs')}
+        <p>${words.waiting({ count: waiting.count })}</p>
+        ${
+          failed.length === 0
+            ? html`<div class="list"><div class="empty">${words.noneFailed}</div></div>`
+            : html`<div class="list">${failedTable(visit, failed)}</div>`
+        }`,
+    };
+  });
+
+  pages.post('/host/jobs/retry', 'host', async (visit) => {
+    const failed = await findFailedJobs(visit.db, MOST_SHOWN);
+    let count = 0;
+    for (const job of failed) if (await retryJob(visit.db, job)) count++;
+    return new Redirect('/admin/host/jobs', visit.words.host.retried({ count }));
+  });
+
+  pages.post('/host/jobs/:shopId/:jobId/retry', 'host', async (visit, form) => {
+    const { shopId, jobId } = form.params;
+    const isRetried = isId(jobId!) && (await retryJob(visit.db, { shopId: shopId!, id: jobId! }));
+    if (!isRetried) throw notFound();
+    return new Redirect('/admin/host/jobs', visit.words.host.retried({ count: 1 }));
+  });
+}
+
+function failedTable(visit: Visit<'host'>, failed: readonly FailedJob[]): Markup {
+  const words = visit.words.host;
+  const titles = [words.failedEmail, words.shop, words.failedAt, words.reason];
+  return html`<table>
+    <caption class="hidden">
+      ${words.failedEmails}
+    </caption>
+    <thead>
+      <tr>
+        ${titles.map((title) => html`<th scope="col">${title}</th>`)}
+        <th scope="col"><span class="hidden">${words.actions}</span></th>
+      </tr>
+    </thead>
+    <tbody>
+      ${failed.map(
+        ({ shopId, id, template, to, failedAt, error, attempts }) =>
+          html`<tr>
+            <td data-title="${words.failedEmail}">
+              ${template ?? ''} <span class="quiet">${to ?? ''}</span>
+            </td>
+            <td data-title="${words.shop}">${shopId}</td>
+            <td data-title="${words.failedAt}">
+              ${momentText(failedAt, visit.language)}
+              <span class="quiet">${words.attempts({ count: attempts })}</span>
+            </td>
+            <td data-title="${words.reason}">${error}</td>
+            <td>${buttonForm({ action: `/admin/host/jobs/${shopId}/${id}/retry`, text: words.retry })}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}

@@ -1,0 +1,106 @@
+import { badRequest, conflict } from '../../http/errors.ts';
+import { violatedConstraint } from '../../db/failure.ts';
+import { html } from '../../http/html.ts';
+import { isEmailAddress } from '../../platform/email/address.ts';
+import { countryName } from '../../shops/countries/countries.ts';
+import { insertShop } from '../../shops/shop/insert-shop.ts';
+import { choiceField, problemOf, textField } from '../components/form.ts';
+import { Redirect } from '../page.ts';
+import type { Pages } from '../pages.ts';
+import { recordAction } from '../users/audit.ts';
+import { putRole } from '../users/queries.ts';
+
+/** What a shop can begin with; its settings can change all of it. */
+const COUNTRIES =
+  'AT BE BG CH CY CZ DE DK EE ES FI FR GB GR HR HU IE IT LI LT LU LV MT NL NO PL PT RO SE SI SK US'.split(
+    ' ',
+  );
+const CURRENCIES = ['EUR', 'GBP', 'USD', 'CHF', 'SEK', 'DKK', 'NOK', 'PLN', 'CZK', 'HUF', 'RON', 'BGN'];
+const LOCALES = [
+  'en_GB',
+  'en_US',
+  'de_DE',
+  'de_AT',
+  'de_CH',
+  'fr_FR',
+  'fr_BE',
+  'fr_CH',
+  'it_IT',
+  'es_ES',
+  'nl_NL',
+];
+
+const SHOP_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+
+/** A new shop, whose owner is whoever makes it; others are invited there. */
+export function newShop(pages: Pages): void {
+  pages.form('/host/shops/new', 'host', {
+    show: async (visit, _request, draft) => {
+      const words = visit.words.host;
+      const { language } = visit;
+      const names = (type: 'currency' | 'language') => new Intl.DisplayNames([language], { type });
+      const currencies = names('currency');
+      const languages = names('language');
+      return {
+        title: words.newShop,
+        trail: [{ href: '/admin/host', text: words.title }],
+        main: html`<form method="post" class="card narrow">
+          ${problemOf(draft)}
+          ${textField({ name: 'name', label: words.name, maxLength: 100, isRequired: true, draft })}
+          ${textField({ name: 'shopId', label: words.shopId, hint: words.shopIdHint, maxLength: 63, isRequired: true, draft })}
+          ${textField({ name: 'email', label: words.email, hint: words.emailHint, type: 'email', value: visit.user.email, maxLength: 254, isRequired: true, draft })}
+          ${choiceField({
+            name: 'country',
+            label: words.country,
+            value: 'DE',
+            choices: COUNTRIES.map((value) => ({ value, text: countryName(value, language) })).toSorted(
+              (one, other) => one.text.localeCompare(other.text, language),
+            ),
+            draft,
+          })}
+          ${choiceField({
+            name: 'locale',
+            label: words.shopLanguage,
+            value: 'de_DE',
+            choices: LOCALES.map((value) => ({
+              value,
+              text: languages.of(value.replace('_', '-')) ?? value,
+            })),
+            draft,
+          })}
+          ${choiceField({
+            name: 'currency',
+            label: words.currency,
+            value: 'EUR',
+            choices: CURRENCIES.map((value) => ({ value, text: `${currencies.of(value)} (${value})` })),
+            draft,
+          })}
+          <button class="main">${words.create}</button>
+        </form>`,
+      };
+    },
+    save: async (visit, form) => {
+      const words = visit.words.host;
+      const field = (name: string) => form.field(name);
+      const [shopId, name, email] = [field('shopId'), field('name'), field('email')];
+      const [country, locale, currency] = [field('country'), field('locale'), field('currency')];
+      if (!SHOP_ID.test(shopId)) throw badRequest(words.wrongId);
+      if (name === '' || name.length > 100) throw badRequest(words.wrongName);
+      if (!isEmailAddress(email)) throw badRequest(visit.words.signIn.wrongEmail);
+      const isKnown =
+        COUNTRIES.includes(country) && LOCALES.includes(locale) && CURRENCIES.includes(currency);
+      if (!isKnown) throw badRequest(words.wrongChoice);
+      try {
+        await visit.db.transaction(async (tx) => {
+          await insertShop(tx, { shopId, name, email, country, locale, currency });
+          await putRole(tx, shopId, visit.user.userId, 'owner');
+          await recordAction(tx, shopId, visit.user, '/admin/host/shops/new');
+        });
+      } catch (error) {
+        if (violatedConstraint(error) === 'shop_pkey') throw conflict(words.taken({ shopId }));
+        throw error;
+      }
+      return new Redirect(`/admin/shops/${shopId}`, words.created({ name }));
+    },
+  });
+}

@@ -1,0 +1,57 @@
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { COUNTERS } from '../../shops/shop/queries.ts';
+
+export interface HostedShop {
+  shopId: string;
+  name: string;
+  /** The domain that its links lead to. */
+  domain: string | null;
+  createdAt: Date;
+  suspendedAt: Date | null;
+  orders: number;
+  lastOrderAt: Date | null;
+  /** Of its images. */
+  mediaBytes: number;
+  /** Whoever asks works in it. */
+  isMember: boolean;
+}
+
+/**
+ * The shops of the installation whose id begins so, with their sizes, over all nodes of a cluster. All sizes are read
+ * from counters, and the last order from an index.
+ */
+export function findHostedShops(
+  db: Queries,
+  { userId, beginning, limit, offset }: { userId: string; beginning: string; limit: number; offset: number },
+) {
+  return db.many<HostedShop>(sql`
+    select shop.shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop.shop_id) as name,
+      shop_domain.host as domain, shop.created_at as "createdAt", suspended_at as "suspendedAt",
+      coalesce(orders.value, ${COUNTERS.order}) - ${COUNTERS.order} as orders, coalesce(media.value, 0) as "mediaBytes",
+      shop_user.user_id is not null as "isMember", (
+        select customer_order.created_at from customer_order where customer_order.shop_id = shop.shop_id
+        order by customer_order.created_at desc limit 1
+      ) as "lastOrderAt"
+    from shop
+    left join shop_domain on shop_domain.shop_id = shop.shop_id and shop_domain.position = 0
+    left join shop_user on shop_user.shop_id = shop.shop_id and shop_user.user_id = ${userId}
+    left join counter orders on orders.shop_id = shop.shop_id and orders.name = 'order'
+    left join counter media on media.shop_id = shop.shop_id and media.name = 'mediaBytes'
+    where starts_with(lower(shop.shop_id), lower(${beginning}))
+    order by lower(shop.shop_id) limit ${limit} offset ${offset}`);
+}
+
+export interface DatabaseState {
+  /** `18.1` */
+  version: string;
+  /** The last migration. */
+  schema: string;
+  bytes: number;
+}
+
+export function findDatabaseState(db: Queries) {
+  return db.one<DatabaseState>(sql`
+    select current_setting('server_version') as version, (select max(name) from migration) as schema,
+      pg_database_size(current_database()) as bytes`);
+}

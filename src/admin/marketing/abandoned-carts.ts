@@ -1,0 +1,107 @@
+import { nameOf } from '../../catalogue/products/render.ts';
+import { findAbandonedCarts, type AbandonedCart } from '../../carts/queries.ts';
+import { remindOfCarts } from '../../carts/remind.ts';
+import type { CartRow } from '../../carts/cart.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { moneyText } from '../../http/price-text.ts';
+import { isId } from '../../kernel/ids.ts';
+import { contentOf } from '../../orders/pricing/content.ts';
+import { findConsenting } from '../../people/newsletters/queries.ts';
+import { chip, momentText, plainDay } from '../components/format.ts';
+import { listState, listView, type Column } from '../components/list.ts';
+import { Redirect } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { marketingTabs } from './tabs.ts';
+
+type Row = CartRow & AbandonedCart;
+
+const MOST_CHOSEN = 100;
+const SHOWN_PRODUCTS = 3;
+
+export function abandonedCarts(pages: ShopPages): void {
+  pages.get('/marketing/carts', 'carts_read', async (visit, request) => {
+    const { db, shopId, settings } = visit;
+    const words = visit.words.abandoned;
+    const state = listState(request, []);
+    const found = await findAbandonedCarts(db, shopId, { limit: state.limit + 1, offset: state.offset });
+    const rows = found.slice(0, state.limit);
+    const consenting = await findConsenting(
+      db,
+      shopId,
+      settings.newsletterCampaigns.map(({ campaignId }) => campaignId),
+      rows.flatMap(({ email }) => email ?? []),
+    );
+    return {
+      title: visit.words.layout.menuEntries.marketing,
+      menu: 'marketing',
+      main: html`${marketingTabs(visit, 'carts')}
+        <p class="intro">${words.intro}</p>
+        ${await listView(visit, request, {
+          path: '/marketing/carts',
+          caption: visit.words.marketing.tabs.carts,
+          columns: cartColumns(visit, consenting),
+          filters: [],
+          rows,
+          results: state.offset + rows.length,
+          isMore: found.length > rows.length,
+          href: ({ email }) => to(visit, '/customers', { q: email ?? undefined }),
+          idOf: ({ cartId }) => cartId,
+          bulk: visit.may('orders_write') ? [{ action: '/marketing/carts/remind', text: words.remind }] : [],
+          empty: words.empty,
+        })}`,
+    };
+  });
+
+  pages.post('/marketing/carts/remind', 'orders_write', async (visit, form) => {
+    const { db, settings } = visit;
+    const cartIds = form.fieldList('id').filter(isId).slice(0, MOST_CHOSEN);
+    const count = await db.transaction(async (tx) => {
+      const reminded = await remindOfCarts(tx, settings, cartIds);
+      if (reminded > 0) await recordAction(tx, visit, '/carts/remind');
+      return reminded;
+    });
+    const words = visit.words.abandoned;
+    return new Redirect(
+      to(visit, '/marketing/carts'),
+      count === 0 ? words.nobody : words.reminded({ count }),
+    );
+  });
+}
+
+function cartColumns(visit: ShopVisit, consenting: ReadonlySet<string>): Column<Row>[] {
+  const { db, settings, locale, language } = visit;
+  const words = visit.words.abandoned;
+  return [
+    { name: 'who', title: words.who, cell: ({ email }) => email ?? words.unknown },
+    {
+      name: 'items',
+      title: words.items,
+      cell: ({ products }) => {
+        const names = products.map((product) => nameOf(product, settings, locale));
+        const more = names.length - SHOWN_PRODUCTS;
+        return names.slice(0, SHOWN_PRODUCTS).join(', ') + (more > 0 ? ` + ${more}` : '');
+      },
+    },
+    {
+      name: 'value',
+      title: words.value,
+      isNumeric: true,
+      cell: (cart) => moneyText(contentOf(cart, settings, db.now).totals.grandTotal, cart.currency, locale),
+    },
+    { name: 'left', title: words.left, cell: ({ changedAt }) => momentText(changedAt, language) },
+    { name: 'consent', title: words.consent, cell: (cart) => reminderChip(visit, cart, consenting) },
+  ];
+}
+
+function reminderChip(
+  { words, language }: ShopVisit,
+  { email, remindedAt }: Row,
+  consenting: ReadonlySet<string>,
+): Markup {
+  const texts = words.abandoned;
+  if (remindedAt) return chip(texts.sent({ day: plainDay(remindedAt, language) }));
+  if (email === null) return chip(texts.noEmail);
+  return consenting.has(email) ? chip(texts.allowed, 'good') : chip(texts.noConsent, 'warning');
+}

@@ -1,0 +1,213 @@
+import type { Static } from 'typebox';
+import { findProductsById, findProductsByNumber } from '../../carts/coupon-campaigns/queries.ts';
+import { KINDS } from '../../carts/coupon-campaigns/campaign.ts';
+import type { CouponCampaign } from '../../carts/coupon-campaigns/schema.ts';
+import { badRequest } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { textIn, type Localised } from '../../http/locale.ts';
+import { choiceField, longTextField, textField, tickField } from '../components/form.ts';
+import type { Draft, FormRequest } from '../pages.ts';
+import type { ShopVisit } from '../visit.ts';
+
+export type ShownCampaign = Static<typeof CouponCampaign>;
+
+/** The fields of a campaign but for its identifier; undefined: a new one. */
+export async function campaignFields(
+  visit: ShopVisit,
+  campaign: ShownCampaign | undefined,
+  draft: Draft | undefined,
+): Promise<Markup> {
+  const { settings, locale } = visit;
+  const words = visit.words.coupons;
+  const isDisabled = !visit.may('coupons_write');
+  const field = (name: string) => ({ name, draft, isDisabled });
+  const products = campaign?.productIds
+    ? await findProductsById(visit.db, visit.shopId, campaign.productIds)
+    : [];
+  const methods = <Method extends { name: Localised }>(
+    name: string,
+    label: string,
+    all: readonly Method[],
+    idOf: (method: Method) => string,
+    chosen: readonly string[] | undefined,
+  ) =>
+    html`<fieldset class="scopes">
+      <legend>${label}</legend>
+      ${all.map((method) =>
+        tickField({
+          ...field(name),
+          sends: idOf(method),
+          label: textIn(method.name, locale, settings.defaultLocale) ?? '',
+          value: chosen?.includes(idOf(method)) ?? false,
+        }),
+      )}
+    </fieldset>`;
+  const isRestricted =
+    campaign?.productIds ?? campaign?.shippingMethodIds ?? campaign?.paymentMethodIds ?? draft;
+  return html`${textField({
+      ...field('name'),
+      label: words.name,
+      hint: words.nameHint,
+      value: campaign?.name,
+      maxLength: 255,
+      isRequired: true,
+    })}
+    <div class="row">
+      ${choiceField({
+        ...field('kind'),
+        label: words.kind,
+        value: campaign?.type.name ?? 'PERCENT',
+        choices: KINDS.map((kind) => ({ value: kind, text: words.kinds[kind] })),
+      })}
+      ${textField({
+        ...field('amount'),
+        label: words.amount,
+        hint: words.amountHint,
+        inputMode: 'decimal',
+        value: campaign?.type.amount,
+      })}
+      ${
+        settings.currencies.length > 1
+          ? choiceField({
+              ...field('currency'),
+              label: words.currency,
+              value: campaign?.currency ?? settings.defaultCurrency,
+              choices: [
+                ...new Set([...settings.currencies, campaign?.currency ?? settings.defaultCurrency]),
+              ].map((currency) => ({ value: currency, text: currency })),
+            })
+          : html`<input type="hidden" name="currency" value="${settings.defaultCurrency}" />`
+      }
+    </div>
+    ${tickField({
+      ...field('waive'),
+      label: words.waive,
+      value: campaign?.type.waiveShippingCosts ?? false,
+    })}
+    <div class="row">
+      ${textField({
+        ...field('from'),
+        type: 'date',
+        label: words.from,
+        value: campaign?.validFrom?.slice(0, 10),
+      })}
+      ${textField({ ...field('to'), type: 'date', label: words.to, value: campaign?.validTo?.slice(0, 10) })}
+    </div>
+    <div class="row">
+      ${textField({
+        ...field('minimum'),
+        label: words.minimum,
+        inputMode: 'decimal',
+        value: campaign?.minimumOrderValue?.amount,
+      })}
+      ${textField({
+        ...field('usageLimit'),
+        label: words.usageLimit,
+        hint: words.noLimit,
+        inputMode: 'numeric',
+        value: campaign?.usageLimit,
+      })}
+      ${textField({
+        ...field('campaignLimit'),
+        label: words.campaignLimit,
+        hint: words.noLimit,
+        inputMode: 'numeric',
+        value: campaign?.campaignUsageLimit,
+      })}
+    </div>
+    <details ${isRestricted && html`open`}>
+      <summary>${words.restrictions}</summary>
+      <div class="restrictions">
+        ${longTextField({
+          ...field('products'),
+          label: words.products,
+          hint: words.productsHint,
+          rows: 3,
+          value: products.map(({ productNumber }) => productNumber).join('\n'),
+        })}
+        ${methods(
+          'shipping',
+          words.shipping,
+          settings.shippingMethods,
+          ({ shippingMethodId }) => shippingMethodId,
+          campaign?.shippingMethodIds,
+        )}
+        ${methods(
+          'payment',
+          words.payment,
+          settings.paymentMethods,
+          ({ paymentMethodId }) => paymentMethodId,
+          campaign?.paymentMethodIds,
+        )}
+      </div>
+    </details>`;
+}
+
+/** The body of the operation, from what was typed. */
+export async function typedCampaign(visit: ShopVisit, form: FormRequest): Promise<Record<string, unknown>> {
+  const given = (name: string) => form.field(name) || undefined;
+  const kind = form.field('kind');
+  const number = (name: string) => {
+    const text = given(name);
+    return text === undefined ? undefined : Number(text);
+  };
+  return {
+    name: form.field('name'),
+    currency: given('currency') ?? visit.settings.defaultCurrency,
+    type: {
+      name: kind,
+      waiveShippingCosts: form.field('waive') === 'yes',
+      ...(kind !== 'SHIPPING' && given('amount') !== undefined && { amount: decimal(form.field('amount')) }),
+    },
+    minimumOrderValue: given('minimum') && decimal(form.field('minimum')),
+    usageLimit: number('usageLimit'),
+    campaignUsageLimit: number('campaignLimit'),
+    validFrom: given('from') && `${form.field('from')}T00:00:00Z`,
+    validTo: given('to') && `${form.field('to')}T23:59:59Z`,
+    productIds: await typedProducts(visit, form),
+    shippingMethodIds: form.fieldList('shipping'),
+    paymentMethodIds: form.fieldList('payment'),
+  };
+}
+
+/** People in most countries type a comma. */
+const decimal = (text: string) => text.replace(',', '.');
+
+async function typedProducts(visit: ShopVisit, form: FormRequest): Promise<string[]> {
+  const numbers = [
+    ...new Set(
+      form
+        .field('products')
+        .split(/[\n,;]/)
+        .map((number) => number.trim())
+        .filter(Boolean),
+    ),
+  ];
+  if (numbers.length === 0) return [];
+  const found = await findProductsByNumber(visit.db, visit.shopId, numbers);
+  const known = new Set(found.map(({ productNumber }) => productNumber));
+  const unknown = numbers.filter((number) => !known.has(number));
+  if (unknown.length > 0) {
+    throw badRequest(visit.words.coupons.unknownProducts({ numbers: unknown.slice(0, 10).join(', ') }));
+  }
+  return found.map(({ productId }) => productId);
+}
+
+/** The labels of the fields of the operation. */
+export function campaignLabels({ words }: ShopVisit): Record<string, string> {
+  const labels = words.coupons;
+  return {
+    name: labels.name,
+    identifier: labels.identifier,
+    amount: labels.amount,
+    minimumOrderValue: labels.minimum,
+    usageLimit: labels.usageLimit,
+    campaignUsageLimit: labels.campaignLimit,
+    validFrom: labels.from,
+    validTo: labels.to,
+    currency: labels.currency,
+    code: labels.code,
+    count: labels.count,
+    prefix: labels.prefix,
+  };
+}

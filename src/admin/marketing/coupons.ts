@@ -1,0 +1,451 @@
+import { Readable } from 'node:stream';
+import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
+import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import { moneyText } from '../../http/price-text.ts';
+import { isId } from '../../kernel/ids.ts';
+import { barChart } from '../components/bars.ts';
+import { buttonForm, problemOf, textField } from '../components/form.ts';
+import { chip, dayText, plainDay } from '../components/format.ts';
+import { listState, listView, type Column } from '../components/list.ts';
+import { explained } from '../components/validation.ts';
+import { requireUnchanged, versionField } from '../components/version.ts';
+import { Redirect, type AdminPage } from '../page.ts';
+import type { Draft, PageRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { campaignFields, campaignLabels, typedCampaign, type ShownCampaign } from './campaign-form.ts';
+import {
+  countCampaigns,
+  findCampaignDays,
+  findCode,
+  findCodesAfter,
+  findListedCampaign,
+  findListedCampaigns,
+  findSomeCodes,
+  MOST_COUNTED,
+  type ListedCampaign,
+  type ListedCode,
+} from './queries.ts';
+import { marketingStep, marketingTabs } from './tabs.ts';
+
+const DAY = 86_400_000;
+const SHOWN_DAYS = 30;
+const SHOWN_CODES = 50;
+
+export function coupons(pages: ShopPages): void {
+  pages.get('/marketing', 'coupons_read', async (visit, request) => {
+    const words = visit.words.coupons;
+    const columns = campaignColumns(visit);
+    const state = listState(request, columns);
+    const [rows, results] = await Promise.all([
+      findListedCampaigns(visit.db, visit.shopId, state),
+      countCampaigns(visit.db, visit.shopId),
+    ]);
+    return {
+      title: visit.words.layout.menuEntries.marketing,
+      menu: 'marketing',
+      actions: visit.may('coupons_write')
+        ? html`<a class="button main" href="${to(visit, '/marketing/coupons/new')}">${words.new}</a>`
+        : undefined,
+      main: html`${marketingTabs(visit, 'coupons')}
+      ${await listView(visit, request, {
+        path: '/marketing',
+        caption: visit.words.marketing.tabs.coupons,
+        columns,
+        filters: [],
+        rows,
+        results,
+        href: ({ campaignId }) => to(visit, `/marketing/coupons/${campaignId}`),
+        empty: words.empty,
+      })}`,
+    };
+  });
+
+  pages.form(
+    '/marketing/coupons/new',
+    { read: 'coupons_write', write: 'coupons_write' },
+    {
+      show: async (visit, _request, draft) => {
+        const words = visit.words.coupons;
+        return {
+          title: words.new,
+          menu: 'marketing',
+          trail: [marketingStep(visit)],
+          main: html`<form method="post" class="card prose">
+            ${problemOf(draft)} ${await campaignFields(visit, undefined, draft)}
+            ${textField({
+              name: 'code',
+              label: words.firstCode,
+              hint: words.firstCodeHint,
+              maxLength: 100,
+              draft,
+            })}
+            ${textField({
+              name: 'identifier',
+              label: words.identifier,
+              hint: words.identifierHint,
+              maxLength: 100,
+              draft,
+            })}
+            <button class="main">${visit.words.form.save}</button>
+          </form>`,
+        };
+      },
+      save: async (visit, form) => {
+        const { words } = visit;
+        const code = form.field('code');
+        const campaign = await explained(words, campaignLabels(visit), async () =>
+          visit.call<ShownCampaign>('POST', '/rs/coupon-campaigns', {
+            query: { locale: visit.locale },
+            body: {
+              ...(await typedCampaign(visit, form)),
+              identifier: form.field('identifier') || identifierOf(form.field('name')),
+            },
+          }),
+        );
+        const path = `/marketing/coupons/${campaign.campaignId}`;
+        if (code !== '') {
+          // The campaign is there. If somebody else has this code, its page says so and asks for another one.
+          await visit
+            .call('PUT', `/rs/coupon-campaigns/${campaign.campaignId}/coupons`, { body: { code } })
+            .catch(async (error: unknown) => {
+              await visit.call('DELETE', `/manage/coupon-campaigns/${campaign.campaignId}`);
+              throw error;
+            });
+        }
+        return new Redirect(to(visit, path), words.coupons.created);
+      },
+    },
+  );
+
+  pages.form(
+    '/marketing/coupons/:campaignId',
+    { read: 'coupons_read', write: 'coupons_write' },
+    {
+      show: campaignPage,
+      save: async (visit, form) => {
+        const { words } = visit;
+        const campaign = await readCampaign(visit, form);
+        requireUnchanged(form, campaign, words);
+        await explained(words, campaignLabels(visit), async () =>
+          visit.call('PUT', `/manage/coupon-campaigns/${campaign.campaignId}`, {
+            query: { locale: visit.settings.defaultLocale },
+            body: await typedCampaign(visit, form),
+          }),
+        );
+        return new Redirect(to(visit, `/marketing/coupons/${campaign.campaignId}`), words.form.saved);
+      },
+    },
+  );
+
+  pages.form(
+    '/marketing/coupons/:campaignId/codes',
+    { read: 'coupons_write', write: 'coupons_write' },
+    {
+      show: (visit, request, draft) => campaignPage(visit, request, undefined, draft),
+      save: async (visit, form) => {
+        const { words } = visit;
+        const { campaignId } = await readCampaign(visit, form);
+        const path = to(visit, `/marketing/coupons/${campaignId}`);
+        return explained(words, campaignLabels(visit), async () => {
+          const code = form.field('code');
+          if (code !== '') {
+            await visit.call('PUT', `/rs/coupon-campaigns/${campaignId}/coupons`, { body: { code } });
+            return new Redirect(path, words.coupons.codeAdded({ code }));
+          }
+          const { codes } = await visit.call<{ codes: string[] }>(
+            'POST',
+            `/manage/coupon-campaigns/${campaignId}/codes`,
+            { body: { count: Number(form.field('count')), prefix: form.field('prefix') } },
+          );
+          return new Redirect(path, words.coupons.generated({ count: codes.length }));
+        });
+      },
+    },
+  );
+
+  pages.post('/marketing/coupons/:campaignId/delete', 'coupons_write', async (visit, form) => {
+    const { campaignId, name } = await readCampaign(visit, form);
+    await visit.call('DELETE', `/manage/coupon-campaigns/${campaignId}`);
+    return new Redirect(to(visit, '/marketing'), visit.words.coupons.deleted({ name }));
+  });
+
+  pages.file('/marketing/coupons/:campaignId/codes.csv', 'coupons_read', async (visit, request) => {
+    const { campaignId, identifier } = await readCampaign(visit, request);
+    return {
+      type: 'text/csv; charset=utf-8',
+      fileName: `${identifier}.csv`,
+      content: Readable.from(codesText(visit, campaignId), { objectMode: false, highWaterMark: 65_536 }),
+    };
+  });
+}
+
+/** `Summer sale` becomes `summer_sale`. */
+const identifierOf = (name: string) =>
+  name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_|_$/g, '')
+    .slice(0, 100);
+
+const readCampaign = (visit: ShopVisit, { params }: Pick<PageRequest, 'params'>) => {
+  const campaignId = params['campaignId']!;
+  if (!isId(campaignId)) throw notFound();
+  return visit.call<ShownCampaign>('GET', `/rs/coupon-campaigns/${campaignId}`);
+};
+
+function campaignColumns(visit: ShopVisit): Column<ListedCampaign>[] {
+  const { locale, settings } = visit;
+  const words = visit.words.coupons;
+  return [
+    {
+      name: 'name',
+      title: words.name,
+      cell: ({ name }) => textIn(name, locale, settings.defaultLocale) ?? Object.values(name)[0],
+    },
+    { name: 'discount', title: words.discount, cell: (row) => discountText(visit, row) },
+    { name: 'state', title: words.state, cell: (row) => stateChip(visit, row) },
+    { name: 'used', title: words.used, isNumeric: true, cell: (row) => usedText(visit, row) },
+    { name: 'codes', title: words.codes, isNumeric: true, cell: ({ codes }) => countText(visit, codes) },
+    { name: 'validity', title: words.validity, cell: (row) => validityText(visit, row) },
+  ];
+}
+
+const countText = ({ language }: ShopVisit, codes: number) =>
+  codes > MOST_COUNTED ? `${MOST_COUNTED.toLocaleString(language)}+` : codes.toLocaleString(language);
+
+function discountText({ words, locale }: ShopVisit, campaign: ListedCampaign): string {
+  const { kind, amount, currency, waiveShippingCosts } = campaign;
+  if (kind === 'SHIPPING') return words.coupons.kinds.SHIPPING;
+  const text =
+    kind === 'PERCENT'
+      ? `${(amount! / 100).toLocaleString(locale.replace('_', '-'))} %`
+      : moneyText(amount!, currency, locale);
+  return waiveShippingCosts ? `${text} ${words.coupons.plusDelivery}` : text;
+}
+
+function usedText({ words, language }: ShopVisit, { used, campaignUsageLimit }: ListedCampaign): string {
+  const number = (value: number) => value.toLocaleString(language);
+  return campaignUsageLimit === null
+    ? number(used)
+    : words.coupons.usedOf({ used: number(used), limit: number(campaignUsageLimit) });
+}
+
+function stateChip({ words, db }: ShopVisit, campaign: ListedCampaign): Markup {
+  const { states } = words.coupons;
+  const { validFrom, validTo, used, campaignUsageLimit, codes } = campaign;
+  if (validTo && validTo < db.now) return chip(states.ended);
+  if (campaignUsageLimit !== null && used >= campaignUsageLimit) return chip(states.usedUp);
+  if (validFrom && validFrom > db.now) return chip(states.planned, 'warning');
+  return codes === 0 ? chip(states.withoutCodes, 'warning') : chip(states.active, 'good');
+}
+
+function validityText({ words, language }: ShopVisit, { validFrom, validTo }: ListedCampaign): string {
+  const day = (moment: Date) => plainDay(moment, language);
+  if (validFrom && validTo) return `${day(validFrom)} – ${day(validTo)}`;
+  if (validFrom) return words.coupons.fromDay({ day: day(validFrom) });
+  return validTo ? words.coupons.untilDay({ day: day(validTo) }) : words.coupons.always;
+}
+
+async function campaignPage(
+  visit: ShopVisit,
+  request: PageRequest,
+  draft?: Draft,
+  codeDraft?: Draft,
+): Promise<AdminPage> {
+  const { db, shopId } = visit;
+  const words = visit.words.coupons;
+  const campaign = await readCampaign(visit, request);
+  const { campaignId } = campaign;
+  const wanted = (request.query('code') ?? '').trim().slice(0, 100);
+  const since = new Date(db.now.getTime() - (SHOWN_DAYS - 1) * DAY);
+  const [listed, days, codes] = await Promise.all([
+    findListedCampaign(db, shopId, campaignId),
+    findCampaignDays(db, shopId, campaignId, since),
+    wanted === ''
+      ? findSomeCodes(db, shopId, campaignId, SHOWN_CODES)
+      : findCode(db, shopId, campaignId, couponKey(wanted)),
+  ]);
+  if (!listed) throw notFound();
+  const path = `/marketing/coupons/${campaignId}`;
+  const mayWrite = visit.may('coupons_write');
+  return {
+    title: campaign.name,
+    menu: 'marketing',
+    trail: [marketingStep(visit)],
+    actions: mayWrite
+      ? buttonForm({
+          action: to(visit, `${path}/delete`),
+          text: words.delete,
+          kind: 'danger',
+          confirm: words.deleteSure,
+        })
+      : undefined,
+    main: html`<div class="sides">
+      <div class="stack">
+        <dl class="card figures">
+          <div>
+            <dt>${words.discount}</dt>
+            <dd>${discountText(visit, listed)}</dd>
+          </div>
+          <div>
+            <dt>${words.state}</dt>
+            <dd>${stateChip(visit, listed)}</dd>
+          </div>
+          <div>
+            <dt>${words.used}</dt>
+            <dd>${usedText(visit, listed)}</dd>
+          </div>
+        </dl>
+        <section class="card">
+          <h2>${words.overTime}</h2>
+          ${usesChart(visit, since, days)}
+          <p class="hint">${words.overTimeHint}</p>
+        </section>
+        ${codesCard(visit, path, { listed, codes, wanted, draft: codeDraft })}
+      </div>
+      <form method="post" action="${to(visit, path)}" class="card">
+        ${problemOf(draft)} ${versionField(campaign)} ${await campaignFields(visit, campaign, draft)}
+        ${mayWrite && html`<button class="main">${visit.words.form.save}</button>`}
+      </form>
+    </div>`,
+  };
+}
+
+function usesChart(
+  { words, language }: ShopVisit,
+  since: Date,
+  days: readonly { day: string; orders: number }[],
+): Markup {
+  const ordersOf = new Map(days.map(({ day, orders }) => [day, orders]));
+  return barChart(
+    words.coupons.overTime,
+    Array.from({ length: SHOWN_DAYS }, (_, index) => {
+      const day = new Date(since.getTime() + index * DAY);
+      const value = ordersOf.get(day.toISOString().slice(0, 10)) ?? 0;
+      return {
+        label: day.toLocaleDateString(language === 'en' ? 'en-GB' : language, {
+          day: 'numeric',
+          month: 'short',
+          timeZone: 'UTC',
+        }),
+        value,
+        text: String(value),
+      };
+    }),
+  );
+}
+
+function codesCard(
+  visit: ShopVisit,
+  path: string,
+  {
+    listed,
+    codes,
+    wanted,
+    draft,
+  }: { listed: ListedCampaign; codes: readonly ListedCode[]; wanted: string; draft: Draft | undefined },
+): Markup {
+  const words = visit.words.coupons;
+  return html`<section class="card" id="codes">
+    <h2>${words.codes} (${countText(visit, listed.codes)})</h2>
+    ${problemOf(draft)}
+    ${
+      visit.may('coupons_write') &&
+      html`<form method="post" action="${to(visit, `${path}/codes`)}" class="row code-form">
+          ${textField({ name: 'code', label: words.code, maxLength: 100, isRequired: true, draft })}
+          <button>${words.addCode}</button>
+        </form>
+        <details ${draft?.field('count') && html`open`}>
+          <summary>${words.generate}</summary>
+          <p class="hint">${words.generateHint}</p>
+          <form method="post" action="${to(visit, `${path}/codes`)}" class="row code-form">
+            ${textField({ name: 'count', type: 'number', label: words.count, value: 100, isRequired: true, draft })}
+            ${textField({ name: 'prefix', label: words.prefix, maxLength: 20, draft })}
+            <button>${words.generate}</button>
+          </form>
+        </details>`
+    }
+    ${
+      listed.codes === 0
+        ? html`<p class="quiet">${words.noCodes}</p>`
+        : html`<div class="actions">
+              <a class="button" href="${to(visit, `${path}/codes.csv`)}">${words.download}</a>
+              ${
+                listed.codes > SHOWN_CODES &&
+                html`<form method="get" action="${to(visit, path)}" class="code-search">
+                  <label class="hidden" for="find-code">${words.findCode}</label>
+                  <input
+                    type="search"
+                    id="find-code"
+                    name="code"
+                    value="${wanted}"
+                    placeholder="${words.findCode}"
+                  />
+                </form>`
+              }
+            </div>
+            ${codeTable(visit, codes)}
+            ${
+              listed.codes > SHOWN_CODES &&
+              wanted === '' &&
+              html`<p class="hint">${words.more({ count: SHOWN_CODES })}</p>`
+            }`
+    }
+  </section>`;
+}
+
+function codeTable(visit: ShopVisit, codes: readonly ListedCode[]): Markup {
+  const words = visit.words.coupons;
+  if (codes.length === 0) return html`<p class="quiet">${visit.words.list.nothingFound}</p>`;
+  return html`<div class="list plain">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${words.code}</th>
+          <th scope="col" class="number">${words.used}</th>
+          <th scope="col">${words.createdAt}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${codes.map(
+          ({ code, used, createdAt, isWithdrawn }) =>
+            html`<tr>
+              <td data-title="${words.code}">
+                <span><code>${code}</code> ${isWithdrawn && chip(words.withdrawn)}</span>
+              </td>
+              <td data-title="${words.used}" class="number">${used}</td>
+              <td data-title="${words.createdAt}">${dayText(createdAt, visit.language)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+const AT_ONCE = 5_000;
+
+async function* codesText(visit: ShopVisit, campaignId: string): AsyncGenerator<string> {
+  const words = visit.words.coupons;
+  yield `\u{feff}${csvLine([words.code, words.used, words.createdAt, words.withdrawn])}`;
+  let after = '';
+  for (;;) {
+    const rows = await findCodesAfter(visit.db, visit.shopId, campaignId, { after, limit: AT_ONCE });
+    yield rows
+      .map(({ code, used, createdAt, isWithdrawn }) =>
+        csvLine([
+          escapeFormula(code),
+          String(used),
+          createdAt.toISOString().slice(0, 10),
+          isWithdrawn ? visit.words.form.yes : visit.words.form.no,
+        ]),
+      )
+      .join('');
+    if (rows.length < AT_ONCE) return;
+    after = rows.at(-1)!.codeKey;
+  }
+}

@@ -1,0 +1,159 @@
+import { Readable } from 'node:stream';
+import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
+import { notFound } from '../../http/errors.ts';
+import { html } from '../../http/html.ts';
+import { unsubscribeFrom } from '../../people/newsletters/queries.ts';
+import { chip, dayText } from '../components/format.ts';
+import { listState, listView, type Column } from '../components/list.ts';
+import { Redirect } from '../page.ts';
+import type { PageRequest, ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { findListedSubscribers, findSubscribersAfter, type ListedSubscriber } from './newsletter-queries.ts';
+import { marketingStep, marketingTabs } from './tabs.ts';
+
+interface NewsletterPage {
+  items: { campaignId: string; name: string; language: string; numberOfSubscribers: number }[];
+}
+
+const MOST_CHOSEN = 100;
+
+export function newsletters(pages: ShopPages): void {
+  pages.get('/marketing/newsletters', 'newsletters_read', async (visit) => {
+    const words = visit.words.newsletters;
+    const { items } = await visit.call<NewsletterPage>('GET', '/rs/newsletter-campaigns', {
+      query: { resultsPerPage: 100 },
+    });
+    const languages = new Intl.DisplayNames([visit.language], { type: 'language' });
+    return {
+      title: visit.words.layout.menuEntries.marketing,
+      menu: 'marketing',
+      main: html`${marketingTabs(visit, 'newsletters')}
+        <p class="intro">${words.intro}</p>
+        ${
+          items.length === 0
+            ? html`<p class="list empty">${words.empty}</p>`
+            : html`<ul class="cards">
+                ${items.map(
+                  ({ campaignId, name, language, numberOfSubscribers }) =>
+                    html`<li class="card">
+                      <h2><a href="${to(visit, `/marketing/newsletters/${campaignId}`)}">${name}</a></h2>
+                      <dl class="pairs">
+                        <dt>${words.subscribers}</dt>
+                        <dd>${numberOfSubscribers.toLocaleString(visit.language)}</dd>
+                        <dt>${words.language}</dt>
+                        <dd>${languages.of(language)}</dd>
+                      </dl>
+                    </li>`,
+                )}
+              </ul>`
+        }`,
+    };
+  });
+
+  pages.get('/marketing/newsletters/:campaignId', 'newsletters_read', async (visit, request) => {
+    const words = visit.words.newsletters;
+    const { campaignId, name } = requireNewsletter(visit, request);
+    const columns = subscriberColumns(visit);
+    const state = listState(request, columns);
+    const rows = await findListedSubscribers(visit.db, visit.shopId, campaignId, {
+      text: state.filter('q').trim().toLowerCase(),
+      limit: state.limit + 1,
+      offset: state.offset,
+    });
+    const path = `/marketing/newsletters/${campaignId}`;
+    const shown = rows.slice(0, state.limit);
+    return {
+      title: name,
+      menu: 'marketing',
+      trail: [
+        marketingStep(visit),
+        { href: to(visit, '/marketing/newsletters'), text: visit.words.marketing.tabs.newsletters },
+      ],
+      main: await listView(visit, request, {
+        path,
+        caption: words.subscribers,
+        columns,
+        filters: [{ kind: 'search', name: 'q', label: words.search }],
+        rows: shown,
+        results: state.offset + shown.length,
+        isMore: rows.length > shown.length,
+        href: ({ email }) => `mailto:${email}`,
+        idOf: ({ email }) => email,
+        bulk: visit.may('customers_write')
+          ? [{ action: `${path}/unsubscribe`, text: words.unsubscribe, kind: 'danger' }]
+          : [],
+        exportPath: `${path}/export.csv`,
+        empty: words.noSubscribers,
+      }),
+    };
+  });
+
+  // There is no scope for writing newsletters: whoever may change customers may take them off the list.
+  pages.post('/marketing/newsletters/:campaignId/unsubscribe', 'customers_write', async (visit, form) => {
+    const { campaignId } = requireNewsletter(visit, form);
+    const emails = form.fieldList('id').slice(0, MOST_CHOSEN);
+    const count = await visit.db.transaction(async (tx) => {
+      const done = await unsubscribeFrom(tx, visit.shopId, campaignId, emails);
+      await recordAction(tx, visit, '/newsletters/:campaignId/unsubscribe');
+      return done;
+    });
+    return new Redirect(
+      to(visit, `/marketing/newsletters/${campaignId}`),
+      visit.words.newsletters.done({ count }),
+    );
+  });
+
+  pages.file('/marketing/newsletters/:campaignId/export.csv', 'newsletters_read', async (visit, request) => {
+    const { campaignId, identifier } = requireNewsletter(visit, request);
+    await visit.db.transaction((tx) =>
+      recordAction(tx, visit, '/newsletters/:campaignId/export.csv', {}, 'GET'),
+    );
+    return {
+      type: 'text/csv; charset=utf-8',
+      fileName: `${identifier}.csv`,
+      content: Readable.from(fileText(visit, campaignId), { objectMode: false, highWaterMark: 65_536 }),
+    };
+  });
+}
+
+function requireNewsletter({ settings }: ShopVisit, { params }: Pick<PageRequest, 'params'>) {
+  const wanted = params['campaignId']!.toUpperCase();
+  const campaign = settings.newsletterCampaigns.find(({ campaignId }) => campaignId === wanted);
+  if (!campaign) throw notFound();
+  return campaign;
+}
+
+function subscriberColumns({ words, language }: ShopVisit): Column<ListedSubscriber>[] {
+  const titles = words.newsletters;
+  return [
+    { name: 'email', title: titles.email, cell: ({ email }) => email },
+    { name: 'name', title: titles.name, cell: ({ name }) => name },
+    {
+      name: 'state',
+      title: titles.state,
+      cell: ({ subscribed }) =>
+        subscribed ? chip(titles.subscribed, 'good') : chip(titles.unsubscribed, 'neutral'),
+    },
+    { name: 'since', title: titles.since, cell: ({ createdAt }) => dayText(createdAt, language) },
+  ];
+}
+
+const AT_ONCE = 2_000;
+
+/** Only those who get the newsletter: nobody writes to the others by mistake. */
+async function* fileText({ db, shopId, words }: ShopVisit, campaignId: string): AsyncGenerator<string> {
+  const titles = words.newsletters;
+  yield `\u{feff}${csvLine([titles.email, titles.name, titles.since])}`;
+  let after = '';
+  for (;;) {
+    const rows = await findSubscribersAfter(db, shopId, campaignId, { after, limit: AT_ONCE });
+    yield rows
+      .map(({ email, name, createdAt }) =>
+        csvLine([escapeFormula(email), escapeFormula(name), createdAt.toISOString().slice(0, 10)]),
+      )
+      .join('');
+    if (rows.length < AT_ONCE) return;
+    after = rows.at(-1)!.email;
+  }
+}

@@ -1,0 +1,28 @@
+import { html, type Markup } from '../../http/html.ts';
+import { to, type ShopVisit } from '../visit.ts';
+
+const TABS = [
+  { name: 'coupons', path: '/marketing', permission: 'coupons_read' },
+  { name: 'newsletters', path: '/marketing/newsletters', permission: 'newsletters_read' },
+  { name: 'carts', path: '/marketing/carts', permission: 'carts_read' },
+  { name: 'scripts', path: '/apps/scripts', permission: 'apps_read' },
+] as const;
+
+export type Tab = (typeof TABS)[number]['name'];
+
+export function marketingTabs(visit: ShopVisit, current: Tab): Markup {
+  const words = visit.words.marketing.tabs;
+  return html`<nav class="tabs" aria-label="${words.label}">
+    ${TABS.filter(({ permission }) => visit.may(permission)).map(
+      ({ name, path }) =>
+        html`<a href="${to(visit, path)}" ${name === current && html`aria-current="page"`}
+          >${words[name]}</a
+        >`,
+    )}
+  </nav>`;
+}
+
+export const marketingStep = (visit: ShopVisit) => ({
+  href: to(visit, '/marketing'),
+  text: visit.words.layout.menuEntries.marketing,
+});

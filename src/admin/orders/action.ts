@@ -1,0 +1,26 @@
+import type { Markup } from '../../http/html.ts';
+import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
+import type { Words } from '../messages.ts';
+import type { Notice } from '../page.ts';
+import type { Draft, FormRequest } from '../pages.ts';
+import type { ShopVisit } from '../visit.ts';
+import type { OrderView } from './order-view.ts';
+
+/** What a merchant does with an order: a small form that opens on its page. */
+export interface OrderAction {
+  /** In the address: `/orders/ID/ship`. */
+  name: ActionName;
+  /** Whether it is offered. The operation decides, so this need not be exact. */
+  isPossible: (view: OrderView) => boolean;
+  fields: (view: OrderView, draft: Draft | undefined) => Markup;
+  /** Calls the operation. Its refusal is shown on the form. */
+  save: (visit: ShopVisit, form: FormRequest, order: ManagedOrderAnswer) => Promise<SavedAction>;
+  kind?: 'danger';
+}
+
+export interface SavedAction extends Notice {
+  /** What the address of the order's page says then: the document that is shown. */
+  query?: Readonly<Record<string, string>>;
+}
+
+export type ActionName = Exclude<keyof Words['orders']['actions'], 'language'>;

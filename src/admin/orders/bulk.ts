@@ -1,0 +1,171 @@
+import { isRefusal, badRequest, type HttpError } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { longTextField, problemOf } from '../components/form.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { carrierField } from './goods-actions.ts';
+import { pastedCodes, type PastedCode } from './pasted-codes.ts';
+import { findByNumber, findListedOrders } from './queries.ts';
+
+/** No more orders are done at once. A page of the list has 50. */
+export const MAX_AT_ONCE = 100;
+
+export const chosenIds = (ids: readonly string[]) =>
+  [...new Set(ids.filter(isId).map((id) => id.toUpperCase()))].slice(0, MAX_AT_ONCE);
+
+/** What is done with many orders at once: invoices, and tracking codes. */
+export function bulkOrders(pages: ShopPages): void {
+  pages.post('/orders/invoices', 'orders_write', async (visit, form) => {
+    const orders = await findListedOrders(visit.db, visit.shopId, chosenIds(form.fieldList('id')));
+    const refusals: Refused[] = [];
+    const done: string[] = [];
+    // The oldest order gets the first number.
+    for (const { orderId, orderNumber } of orders.toReversed()) {
+      const problem = await problemWith(() =>
+        visit.call('POST', `/manage/orders/${orderId}/invoices`, { body: {} }),
+      );
+      if (problem === undefined) done.push(orderId);
+      else refusals.push({ orderNumber, problem });
+    }
+    return invoicedPage(visit, { done, refusals, all: orders.map(({ orderId }) => orderId) });
+  });
+
+  pages.form(
+    '/orders/ship',
+    { read: 'orders_read', write: 'orders_write' },
+    {
+      show: async (visit, request, draft) => shipPage(visit, await chosenNumbers(visit, request), draft),
+      save: async (visit, form) => shipped(visit, form),
+    },
+  );
+}
+
+interface Refused {
+  orderNumber: string;
+  problem: string;
+}
+
+/** What a call is refused with; undefined: it went well. */
+async function problemWith(call: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return (error as HttpError).message;
+  }
+}
+
+const trailOf = (visit: ShopVisit) => [
+  { href: to(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
+];
+
+function invoicedPage(
+  visit: ShopVisit,
+  { done, refusals, all }: { done: readonly string[]; refusals: readonly Refused[]; all: readonly string[] },
+): AdminPage {
+  const words = visit.words.orders.bulk;
+  const href = to(visit, '/orders/files/invoices.pdf', { id: all });
+  return {
+    title: words.invoice,
+    menu: 'orders',
+    trail: trailOf(visit),
+    main:
+      all.length === 0
+        ? html`<p class="empty">${words.none}</p>`
+        : html`<div class="card">
+            <p>${words.invoiced({ count: done.length })}</p>
+            ${refusals.length > 0 && refusalList(visit, refusals)}
+            <p>
+              <a class="button main" href="${href}" target="_blank" rel="noopener">${words.printInvoices}</a>
+            </p>
+          </div>`,
+  };
+}
+
+function refusalList({ words }: ShopVisit, refusals: readonly Refused[]): Markup {
+  return html`<div role="alert">
+    <p>${words.orders.bulk.refused}</p>
+    <ul class="plain">
+      ${refusals.map(({ orderNumber, problem }) => html`<li><strong>${orderNumber}</strong> ${problem}</li>`)}
+    </ul>
+  </div>`;
+}
+
+/** A line for each order that was chosen in the list, so that only the codes are to be typed. */
+async function chosenNumbers({ db, shopId }: ShopVisit, { queryList }: PageRequest): Promise<string> {
+  const orders = await findListedOrders(db, shopId, chosenIds(queryList('id')));
+  return orders.map(({ orderNumber }) => `${orderNumber}\t`).join('\n');
+}
+
+function shipPage(visit: ShopVisit, codes: string, draft?: Draft, result?: Markup): AdminPage {
+  const words = visit.words.orders;
+  return {
+    title: words.bulk.shipMany,
+    menu: 'orders',
+    trail: trailOf(visit),
+    main: html`${result}
+      <form method="post" class="card">
+        ${draft?.problem !== '' && problemOf(draft)}
+        ${longTextField({
+          name: 'codes',
+          label: words.bulk.paste,
+          hint: words.bulk.pasteHint,
+          value: codes,
+          rows: 12,
+          isCode: true,
+          isDisabled: !visit.may('orders_write'),
+          draft,
+        })}
+        ${carrierField(visit, draft)}
+        <p class="hint">${words.shipping.tellsCustomer}</p>
+        ${visit.may('orders_write') && html`<button class="main">${words.submit.ship}</button>`}
+      </form>`,
+  };
+}
+
+/** What did not work stays in the field, so that it can be mended and sent again. */
+async function shipped(visit: ShopVisit, form: FormRequest): Promise<AdminPage> {
+  const words = visit.words.orders;
+  const codes = pastedCodes(form.field('codes'));
+  if (codes.length === 0) throw badRequest(words.bulk.none);
+  if (codes.length > MAX_AT_ONCE) throw badRequest(words.bulk.tooMany({ most: MAX_AT_ONCE }));
+  const carrier = form.field('carrier') || null;
+  const refusals: (Refused & { text: string })[] = [];
+  for (const code of codes) {
+    const problem = await shipOne(visit, code, carrier);
+    if (problem !== undefined) refusals.push({ orderNumber: code.number, problem, text: code.text });
+  }
+  const rest = refusals.map(({ text }) => text).join('\n');
+  const draft: Draft = {
+    field: (name) => (name === 'codes' ? rest : form.field(name)),
+    fieldList: form.fieldList,
+    problem: '',
+  };
+  const count = codes.length - refusals.length;
+  const result = html`${count > 0 && html`<p class="notice" role="status">${words.bulk.shipped({ count })}</p>`}
+  ${
+    refusals.length > 0 &&
+    html`<div class="card">
+      <p>${words.bulk.shipRefused({ count: refusals.length })}</p>
+      ${refusalList(visit, refusals)}
+    </div>`
+  }`;
+  return shipPage(visit, '', draft, result);
+}
+
+async function shipOne(
+  visit: ShopVisit,
+  { number, trackingCode }: PastedCode,
+  carrier: string | null,
+): Promise<string | undefined> {
+  const words = visit.words.orders.bulk;
+  const [order, another] = await findByNumber(visit.db, visit.shopId, number);
+  if (!order) return words.unknownNumber;
+  if (another) return words.severalOrders;
+  return problemWith(() =>
+    visit.call('POST', `/manage/orders/${order.orderId}/shipments`, { body: { carrier, trackingCode } }),
+  );
+}

@@ -1,0 +1,223 @@
+import type { CartProduct } from '../../catalogue/products/cart-product.ts';
+import { anyText } from '../../catalogue/products/render.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { moneyText } from '../../http/price-text.ts';
+import { isId } from '../../kernel/ids.ts';
+import { toMinor } from '../../kernel/money.ts';
+import { contentOf, type Content, type ContentLine } from '../../orders/pricing/content.ts';
+import type { Selection } from '../../orders/pricing/input.ts';
+import type { FormRequest } from '../pages.ts';
+import type { ShopVisit } from '../visit.ts';
+import { typedDecimal } from './decimal.ts';
+import { findSellable, loadProducts } from './product-queries.ts';
+
+/** A product that somebody has chosen for an order, as the form holds it until it is sent. */
+export interface ChosenLine {
+  productId: string;
+  /** As they were typed. An empty price is that of the shop. */
+  quantity: string;
+  price: string;
+}
+
+const MAX_LINES = 100;
+
+/** The lines of a form, after the button that was pressed has added or removed one. */
+export function chosenLines(form: Pick<FormRequest, 'fieldList' | 'field'>): ChosenLine[] {
+  const quantities = form.fieldList('quantity');
+  const prices = form.fieldList('price');
+  const [what, productId = ''] = form.field('do').split(':');
+  const lines = form
+    .fieldList('product')
+    .map((id, index) => ({
+      productId: id,
+      quantity: typedDecimal(quantities[index] ?? '1'),
+      price: typedDecimal(prices[index] ?? ''),
+    }))
+    .filter((line) => isId(line.productId) && !(what === 'remove' && line.productId === productId));
+  const isNew = what === 'add' && isId(productId) && !lines.some((line) => line.productId === productId);
+  return [...lines, ...(isNew ? [{ productId, quantity: '1', price: '' }] : [])].slice(0, MAX_LINES);
+}
+
+export type Terms = Pick<Selection, 'currency' | 'taxType' | 'customerGroupId'> &
+  Partial<Pick<Selection, 'billingAddress' | 'shippingMethodId' | 'shippingPrice' | 'paymentMethodId'>>;
+
+/** What these lines come to, by the same arithmetic as a cart. What is no number counts as one piece, or as no price. */
+export function pricedLines(
+  { settings, db }: ShopVisit,
+  lines: readonly ChosenLine[],
+  products: readonly CartProduct[],
+  terms: Terms,
+): Content {
+  const selection: Selection = {
+    billingAddress: null,
+    shippingMethodId: null,
+    shippingPrice: null,
+    paymentMethodId: null,
+    ...terms,
+    lines: lines.map(({ productId, quantity, price }) => {
+      const minor = price === '' ? undefined : toMinor(price, terms.currency);
+      const isNumber = Number(quantity) > 0 && Number(quantity) <= 1_000_000;
+      return {
+        lineItemId: productId,
+        productId,
+        quantity: isNumber ? quantity : '1',
+        ...(minor !== undefined && minor >= 0 && { price: minor }),
+      };
+    }),
+    products,
+    coupon: null,
+    couponLineItemId: null,
+    shippingAddress: null,
+    paymentTransactionId: null,
+    paymentStatus: null,
+    paymentName: null,
+    paymentPrice: null,
+  };
+  return contentOf(selection, settings, db.now).content;
+}
+
+/** Everything that a form with lines shows about products. */
+export interface ChosenProducts {
+  lines: readonly ChosenLine[];
+  content: Content;
+  products: readonly CartProduct[];
+  /** What the search has found; undefined: nothing was searched for. */
+  found: ContentLine[] | undefined;
+}
+
+export async function loadChosen(
+  visit: ShopVisit,
+  lines: readonly ChosenLine[],
+  text: string,
+  terms: Terms,
+): Promise<ChosenProducts> {
+  const { db, shopId, locale } = visit;
+  const foundIds = text === '' ? undefined : await searchProducts(visit, text);
+  const ids = [...new Set([...lines.map(({ productId }) => productId), ...(foundIds ?? [])])];
+  const products = await loadProducts(db, shopId, ids);
+  const found =
+    foundIds &&
+    pricedLines(
+      visit,
+      foundIds.map((productId) => ({ productId, quantity: '1', price: '' })),
+      products,
+      { currency: terms.currency, taxType: terms.taxType, customerGroupId: terms.customerGroupId },
+    ).lines;
+  const sorted = found?.toSorted((left, right) =>
+    (anyText(left.name, locale, locale) ?? '').localeCompare(
+      anyText(right.name, locale, locale) ?? '',
+      locale.slice(0, 2),
+    ),
+  );
+  return { lines, content: pricedLines(visit, lines, products, terms), products, found: sorted };
+}
+
+async function searchProducts(visit: ShopVisit, text: string): Promise<string[]> {
+  const { items } = await visit.call<{ items: { productId: string }[] }>('GET', '/rs/products', {
+    query: { q: text, resultsPerPage: 8, locale: visit.locale },
+  });
+  return findSellable(
+    visit.db,
+    visit.shopId,
+    text,
+    items.map(({ productId }) => productId),
+  );
+}
+
+/** `Espresso Beans (Weight: 500 g)` */
+export function contentLineName({ locale, settings }: ShopVisit, { name, variation }: ContentLine): string {
+  const text = (texts: ContentLine['name'] | null) =>
+    anyText(texts ?? undefined, locale, settings.defaultLocale);
+  const chosen = text(variation);
+  return `${text(name) ?? ''}${chosen ? ` (${chosen})` : ''}`;
+}
+
+/** What the fields of the rows are; each field says it to screen readers itself. */
+export function chosenHeads({ words }: ShopVisit): Markup {
+  return html`<li class="heads" aria-hidden="true">
+    <span class="grow"></span><span>${words.orders.edit.quantity}</span><span>${words.orders.edit.price}</span
+    ><span class="last"></span>
+  </li>`;
+}
+
+/** The rows of the lines that were chosen, with fields for quantity and price. */
+export function chosenRows(
+  visit: ShopVisit,
+  { lines, content, products }: ChosenProducts,
+  { hasHeads = false } = {},
+): Markup {
+  const words = visit.words.orders;
+  return html`<ul class="chosen">
+    ${hasHeads && chosenHeads(visit)}
+    ${lines.map(({ productId, quantity, price }) => {
+      const line = content.lines.find((one) => one.productId === productId);
+      const number = products.find((one) => one.productId === productId)?.productNumber ?? '?';
+      const name = line ? contentLineName(visit, line) : number;
+      return html`<li>
+        <input type="hidden" name="product" value="${productId}" />
+        <span class="grow">${name} <span class="quiet">${number}</span></span>
+        <input
+          name="quantity"
+          value="${quantity}"
+          inputmode="decimal"
+          aria-label="${words.edit.quantity}: ${name}"
+        />
+        <input
+          name="price"
+          value="${price}"
+          inputmode="decimal"
+          aria-label="${words.edit.price}: ${name}"
+          placeholder="${line && moneyText(line.unitPrice, content.currency, visit.language)}"
+        />
+        <span class="number">${line && moneyText(line.amount, content.currency, visit.language)}</span>
+        <button name="do" value="remove:${productId}" class="link" aria-label="${words.edit.remove}: ${name}">
+          ×
+        </button>
+      </li>`;
+    })}
+  </ul>`;
+}
+
+/** A field to look for products, and what was found. It sends the whole form, so nothing that was typed is lost. */
+export function productFinder(
+  visit: ShopVisit,
+  text: string,
+  { found, content, products }: ChosenProducts,
+): Markup {
+  const words = visit.words.orders.edit;
+  const stockOf = (productId: string) => products.find((one) => one.productId === productId)?.stock ?? null;
+  return html`<div class="field">
+      <label for="field-q">${words.add}</label>
+      <span class="finder">
+        <input
+          type="search"
+          name="q"
+          id="field-q"
+          value="${text}"
+          maxlength="100"
+          placeholder="${words.find}"
+          autocomplete="off"
+        />
+        <button name="do" value="find">${words.findButton}</button>
+      </span>
+    </div>
+    ${found?.length === 0 && html`<p class="quiet">${words.nothing}</p>`}
+    ${
+      found &&
+      found.length > 0 &&
+      html`<ul class="chosen">
+        ${found.map((line) => {
+          const stock = stockOf(line.productId);
+          const name = contentLineName(visit, line);
+          return html`<li>
+            <span class="grow">${name} <span class="quiet">${line.productNumber}</span></span>
+            ${stock !== null && html`<span class="quiet">${words.stock({ quantity: stock })}</span>`}
+            <span class="number">${moneyText(line.unitPrice, content.currency, visit.language)}</span>
+            <button name="do" value="add:${line.productId}" aria-label="${words.addOne}: ${name}">
+              ${words.addOne}
+            </button>
+          </li>`;
+        })}
+      </ul>`
+    }`;
+}

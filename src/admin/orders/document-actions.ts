@@ -1,0 +1,89 @@
+import { html } from '../../http/html.ts';
+import { choiceField, longTextField, textField, tickField } from '../components/form.ts';
+import type { OrderAction } from './action.ts';
+import { documentTitleIn } from './documents.ts';
+
+interface Finalised {
+  documentId: string;
+  documentNumber: string;
+}
+
+export const invoice: OrderAction = {
+  name: 'invoice',
+  isPossible: ({ order }) => order.invoicedOn === null && order.management.cancelledOn === null,
+  fields: ({ visit, order }, draft) => {
+    const words = visit.words.orders.documents;
+    return html`<p>${order.partiallyInvoicedOn === null ? words.invoiceText : words.invoiceRest}</p>
+      ${longTextField({ name: 'note', label: words.note, hint: words.noteHint, rows: 2, maxLength: 2000, draft })}
+      ${textField({ name: 'issueDate', label: words.issueDate, type: 'date', hint: words.issueDateHint, draft })}`;
+  },
+  save: async (visit, form, { orderId }) => {
+    const { documentId, documentNumber } = await visit.call<Finalised>(
+      'POST',
+      `/manage/orders/${orderId}/invoices`,
+      { body: { note: form.field('note') || null, issueDate: form.field('issueDate') || null } },
+    );
+    const text = visit.words.orders.documents.invoiced({ number: documentNumber });
+    return { text, query: { document: documentId } };
+  },
+};
+
+export const credit: OrderAction = {
+  name: 'credit',
+  isPossible: ({ documents }) => documents.some(({ kind }) => kind === 'Invoice'),
+  fields: ({ visit, documents }, draft) => {
+    const words = visit.words.orders.documents;
+    const invoices = documents.filter(({ kind }) => kind === 'Invoice');
+    return html`<p>${words.creditText}</p>
+      ${choiceField({
+        name: 'invoiceNumber',
+        label: words.kinds.Invoice,
+        choices: invoices.map(({ number }) => ({ value: String(number), text: String(number) })),
+        draft,
+      })}
+      ${longTextField({ name: 'note', label: words.note, hint: words.noteHint, rows: 2, maxLength: 2000, draft })}
+      ${tickField({ name: 'shipping', label: words.creditShipping, value: true, draft })}`;
+  },
+  save: async (visit, form, { orderId }) => {
+    const { documentId, documentNumber } = await visit.call<Finalised>(
+      'POST',
+      `/manage/orders/${orderId}/credit-notes`,
+      {
+        body: {
+          invoiceNumber: form.field('invoiceNumber') || null,
+          note: form.field('note') || null,
+          // Absent: it is credited if it is left.
+          shipping: form.field('shipping') === '' ? false : null,
+        },
+      },
+    );
+    const text = visit.words.orders.documents.credited({ number: documentNumber });
+    return { text, query: { document: documentId } };
+  },
+};
+
+/** The confirmation, or a document, once more. */
+export const email: OrderAction = {
+  name: 'email',
+  isPossible: ({ order }) => order.billingAddress.emailAddress !== null,
+  fields: ({ visit, order, documents }, draft) => {
+    const words = visit.words.orders.email;
+    return html`<p>${words.to({ email: order.billingAddress.emailAddress ?? '' })}</p>
+      ${choiceField({
+        name: 'documentId',
+        label: words.which,
+        empty: words.confirmation,
+        choices: documents.map((document) => ({
+          value: document.documentId,
+          text: documentTitleIn(visit, document),
+        })),
+        draft,
+      })}`;
+  },
+  save: async (visit, form, { orderId }) => {
+    await visit.call('POST', `/manage/orders/${orderId}/emails`, {
+      body: { documentId: form.field('documentId') || null },
+    });
+    return { text: visit.words.orders.email.sent };
+  },
+};

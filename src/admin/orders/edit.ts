@@ -1,0 +1,187 @@
+import { html, type Markup } from '../../http/html.ts';
+import { anyText } from '../../catalogue/products/render.ts';
+import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
+import { choiceField, problemOf, textField } from '../components/form.ts';
+import { requireUnchanged, versionField } from '../components/version.ts';
+import { Redirect, type AdminPage } from '../page.ts';
+import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { chosenHeads, chosenLines, chosenRows, loadChosen, productFinder } from './chosen-lines.ts';
+import { typedDecimal } from './decimal.ts';
+import { lineName, linePicture } from './line-view.ts';
+import { linesOf, readOrder, type OrderLine } from './order-view.ts';
+
+/** Items, delivery and payment method of an order that is placed already. */
+export function editPages(pages: ShopPages): void {
+  pages.form(
+    '/orders/:orderId/edit',
+    { read: 'orders_write', write: 'orders_write' },
+    {
+      show: async (visit, request, draft) =>
+        editPage(visit, await readOrder(visit, request.params['orderId']!), draft),
+      save: async (visit, form) => {
+        const order = await readOrder(visit, form.params['orderId']!);
+        // Every other button shows the form again, with another product in it.
+        if (form.field('do') !== 'save') return editPage(visit, order, { ...form, problem: '' });
+        requireUnchanged(form, order, visit.words);
+        await inEditMode(visit, order.orderId, () => saveEdits(visit, order, form));
+        return new Redirect(to(visit, `/orders/${order.orderId}`), visit.words.orders.edit.saved);
+      },
+    },
+  );
+
+  pages.post('/orders/:orderId/edit/end', 'orders_write', async (visit, { params }) => {
+    const { orderId } = await readOrder(visit, params['orderId']!);
+    await visit.call('DELETE', `/manage/orders/${orderId}/edit`, { query: { force: 'true' } });
+    return new Redirect(to(visit, `/orders/${orderId}`), visit.words.orders.edit.ended);
+  });
+}
+
+/** The order is in edit mode for as long as the changes take, so that nobody else has to wait for a page that is open. */
+async function inEditMode(visit: ShopVisit, orderId: string, change: () => Promise<void>): Promise<void> {
+  const path = `/manage/orders/${orderId}/edit`;
+  await visit.call('POST', path);
+  try {
+    await change();
+  } finally {
+    await visit.call('DELETE', path);
+  }
+}
+
+const nameOf = (field: 'quantity' | 'price' | 'remove', { lineItemId }: OrderLine) =>
+  `${field}-${lineItemId}`;
+
+/** Each change is an operation. What is added comes first, because the last line of an order can't be removed. */
+async function saveEdits(visit: ShopVisit, order: ManagedOrderAnswer, form: FormRequest): Promise<void> {
+  const path = `/manage/orders/${order.orderId}`;
+  for (const { productId, quantity, price } of chosenLines(form)) {
+    await visit.call('POST', `${path}/line-items`, { body: { productId, quantity, price: price || null } });
+  }
+  for (const line of linesOf(order)) {
+    const at = `${path}/line-items/${line.lineItemId}`;
+    if (form.field(nameOf('remove', line)) !== '') {
+      await visit.call('DELETE', at);
+      continue;
+    }
+    const quantity = typedDecimal(form.field(nameOf('quantity', line)));
+    const price = typedDecimal(form.field(nameOf('price', line)));
+    const body = {
+      ...(quantity !== '' && Number(quantity) !== line.quantity.amount && { quantity }),
+      ...(price !== '' && Number(price) !== line.singleItemPrice.amount && { price }),
+    };
+    if (Object.keys(body).length > 0) await visit.call('PUT', at, { body });
+  }
+  const shippingMethodId = form.field('shippingMethodId');
+  const shippingPrice = typedDecimal(form.field('shippingPrice'));
+  if (shippingMethodId !== '' || shippingPrice !== '') {
+    await visit.call('PUT', `${path}/shipping`, {
+      body: {
+        shippingMethodId: shippingMethodId || order.shippingData?.shippingMethod.id,
+        price: shippingPrice || null,
+      },
+    });
+  }
+  const paymentMethodId = form.field('paymentMethodId');
+  if (paymentMethodId !== '') await visit.call('PUT', `${path}/payment`, { body: { paymentMethodId } });
+}
+
+async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Draft): Promise<AdminPage> {
+  const words = visit.words.orders.edit;
+  const text = draft?.field('q') ?? '';
+  const chosen = await loadChosen(visit, draft ? chosenLines(draft) : [], text, {
+    currency: order.currencyId,
+    taxType: order.taxModel,
+    customerGroupId: null,
+  });
+  const methods = methodChoices(visit);
+  const path = `/orders/${order.orderId}`;
+  return {
+    title: words.title,
+    menu: 'orders',
+    trail: [
+      { href: to(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
+      { href: to(visit, path), text: order.orderNumber },
+    ],
+    main: html`<form method="post" action="${to(visit, `${path}/edit`)}" class="card">
+      ${draft?.problem !== '' && problemOf(draft)} ${versionField(order)}
+      <button name="do" value="find" class="hidden" tabindex="-1">${words.findButton}</button>
+      <ul class="chosen">
+        ${chosenHeads(visit)} ${linesOf(order).map((line) => lineRow(visit, line, draft))}
+      </ul>
+      ${chosen.lines.length > 0 && chosenRows(visit, chosen)} ${productFinder(visit, text, chosen)}
+      <div class="row">
+        ${choiceField({
+          name: 'shippingMethodId',
+          label: words.shippingMethod,
+          empty: order.shippingData?.shippingMethod.name ?? words.unchanged,
+          choices: methods.shipping,
+          draft,
+        })}
+        ${textField({
+          name: 'shippingPrice',
+          label: words.shippingPrice,
+          unit: order.currencyId,
+          inputMode: 'decimal',
+          placeholder: String(order.shippingData?.price.amount ?? ''),
+          draft,
+        })}
+        ${choiceField({
+          name: 'paymentMethodId',
+          label: words.paymentMethod,
+          empty: order.paymentData?.paymentMethod?.name ?? words.unchanged,
+          choices: methods.payment,
+          draft,
+        })}
+      </div>
+      <p class="hint">${words.hint}</p>
+      <div class="actions">
+        <button class="main" name="do" value="save">${visit.words.form.save}</button>
+        <a class="button" href="${to(visit, path)}">${visit.words.form.cancel}</a>
+      </div>
+    </form>`,
+  };
+}
+
+function lineRow(visit: ShopVisit, line: OrderLine, draft: Draft | undefined): Markup {
+  const words = visit.words.orders.edit;
+  const name = lineName(line);
+  const field = (kind: 'quantity' | 'price', label: string, value: number) => {
+    const fieldName = nameOf(kind, line);
+    return html`<input
+      name="${fieldName}"
+      value="${draft?.field(fieldName) ?? value}"
+      inputmode="decimal"
+      maxlength="20"
+      aria-label="${label}: ${name}"
+    />`;
+  };
+  const removeName = nameOf('remove', line);
+  return html`<li>
+    ${linePicture(line)} <span class="grow">${name} <span class="quiet">${line.sku}</span></span>
+    ${field('quantity', words.quantity, line.quantity.amount)}
+    ${field('price', words.price, line.singleItemPrice.amount)}
+    <label class="remove"
+      ><input
+        type="checkbox"
+        name="${removeName}"
+        value="yes"
+        ${draft?.field(removeName) === 'yes' && html`checked`}
+      />
+      ${words.remove}</label
+    >
+  </li>`;
+}
+
+export function methodChoices({ settings, locale }: ShopVisit) {
+  const text = (name: Parameters<typeof anyText>[0]) => anyText(name, locale, settings.defaultLocale) ?? '';
+  return {
+    shipping: settings.shippingMethods.map(({ shippingMethodId, name }) => ({
+      value: shippingMethodId,
+      text: text(name),
+    })),
+    payment: settings.paymentMethods.map(({ paymentMethodId, name }) => ({
+      value: paymentMethodId,
+      text: text(name),
+    })),
+  };
+}

@@ -1,0 +1,81 @@
+import { Readable } from 'node:stream';
+import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
+import { notFound } from '../../http/errors.ts';
+import { newPauses } from '../../http/pauses.ts';
+import { toDecimal } from '../../kernel/money.ts';
+import { nameOf } from '../../orders/documents/address-lines.ts';
+import { printOf } from '../../orders/documents/pdf.ts';
+import { factsOf, findInvoices } from '../../orders/documents/queries.ts';
+import type { ListedManagedOrder } from '../../orders/list.ts';
+import { listState } from '../components/list.ts';
+import type { ShopPages } from '../pages.ts';
+import type { ShopVisit } from '../visit.ts';
+import { chosenIds, MAX_AT_ONCE } from './bulk.ts';
+import { findPage } from './orders.ts';
+
+/** Files about many orders: their invoices to be printed, and the list for a spreadsheet. */
+export function orderFiles(pages: ShopPages): void {
+  pages.file('/orders/files/:name', 'orders_read', async (visit, request) => {
+    const { name } = request.params;
+    if (name === 'invoices.pdf') {
+      const ids = chosenIds(request.queryList('id'));
+      const [first, ...others] = await findInvoices(visit.db, visit.shopId, ids, MAX_AT_ONCE);
+      if (!first) throw notFound();
+      return { type: 'application/pdf', content: await printOf([factsOf(first), ...others.map(factsOf)]) };
+    }
+    if (name === 'orders.csv') {
+      const state = listState(request, []);
+      const content = Readable.from(listText(visit, state), { objectMode: false });
+      return { type: 'text/csv; charset=utf-8', content, fileName: name };
+    }
+    throw notFound();
+  });
+}
+
+const ROWS_AT_ONCE = 200;
+/** A spreadsheet holds a million rows; nobody reads more than these. */
+const MAX_ROWS = 50_000;
+
+async function* listText(visit: ShopVisit, state: Parameters<typeof findPage>[1]): AsyncGenerator<string> {
+  const pause = newPauses();
+  const titles = visit.words.orders.columns;
+  // Spreadsheets take a file for UTF-8 when it begins with this mark.
+  yield `\u{FEFF}${csvLine([
+    titles.number,
+    titles.date,
+    titles.customer,
+    titles.email,
+    titles.country,
+    titles.total,
+    visit.words.orders.currency,
+    visit.words.orders.totals.paid,
+    visit.words.orders.totals.refunded,
+    visit.words.orders.chips.shipped,
+    visit.words.orders.chips.cancelled,
+  ])}`;
+  for (let offset = 0; offset < MAX_ROWS; offset += ROWS_AT_ONCE) {
+    const { rows } = await findPage(visit, { ...state, limit: ROWS_AT_ONCE, offset });
+    yield rows.map(rowText).join('');
+    if (rows.length < ROWS_AT_ONCE) return;
+    await pause();
+  }
+}
+
+function rowText(order: ListedManagedOrder): string {
+  const { billingAddress, shippingAddress, currency, content } = order;
+  const day = (moment: Date | null) => moment?.toISOString().slice(0, 10) ?? '';
+  const money = (minor: number) => String(toDecimal(minor, currency));
+  return csvLine([
+    escapeFormula(order.orderNumber),
+    day(order.createdAt),
+    escapeFormula(nameOf(billingAddress)),
+    escapeFormula(billingAddress.emailAddress ?? ''),
+    (shippingAddress ?? billingAddress).country ?? '',
+    money(content.grandTotal),
+    currency,
+    money(order.paidAmount),
+    money(order.refundedAmount),
+    day(order.dispatchedOn),
+    day(order.cancelledAt),
+  ]);
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { typedDecimal } from './decimal.ts';
+import { fromTheEnd } from './list-request.ts';
+import { pastedCodes } from './pasted-codes.ts';
+import { goodsChips, paymentChips } from './states.ts';
+import { STATES } from '../../orders/schema.ts';
+
+test.each([
+  ['12.50', '12.50'],
+  ['12,50', '12.50'],
+  ['1.234,50', '1234.50'],
+  ['1,234.50', '1234.50'],
+  ['1 234,5', '1234.5'],
+  ["1'234.50", '1234.50'],
+  ['-3,1', '-3.1'],
+  ['', ''],
+  ['ten', 'ten'],
+])('%j is the decimal %j', (typed, decimal) => {
+  expect(typedDecimal(typed)).toBe(decimal);
+});
+
+test('codes are pasted from spreadsheets, files and notes', () => {
+  const text = 'ORD261115/1001\tJD 00 01\r\n"1002";"JD0002"\n\n1003, JD0003\n1004';
+  expect(pastedCodes(text).map(({ number, trackingCode }) => [number, trackingCode])).toEqual([
+    ['ORD261115/1001', 'JD 00 01'],
+    ['1002', 'JD0002'],
+    ['1003', 'JD0003'],
+    ['1004', null],
+  ]);
+});
+
+test('the pages from the oldest on are those from the newest on, backwards', () => {
+  expect(fromTheEnd({ offset: 0, limit: 50 }, 120)).toEqual({ offset: 70, limit: 50 });
+  expect(fromTheEnd({ offset: 100, limit: 50 }, 120)).toEqual({ offset: 0, limit: 20 });
+  expect(fromTheEnd({ offset: 150, limit: 50 }, 120)).toEqual({ offset: 0, limit: 0 });
+});
+
+const NO_STATES = Object.fromEntries(STATES.map((state) => [state, null])) as Record<
+  (typeof STATES)[number],
+  unknown
+>;
+const order = (facts: object) => ({ ...NO_STATES, isCancelled: false, paid: 0, refunded: 0, ...facts });
+
+test.each([
+  [{}, ['toPay', 'toShip']],
+  [{ paidOn: 1, paid: 10 }, ['paid', 'toShip']],
+  [{ paidOn: 1, paid: 10, refunded: 4, dispatchedOn: 1 }, ['partlyRefunded', 'shipped']],
+  [
+    { paidOn: 1, paid: 10, refunded: 10, returnedOn: 1, deliveredOn: 1 },
+    ['refunded', 'delivered', 'returned'],
+  ],
+  [{ isCancelled: true, rejectedOn: 1 }, ['cancelled']],
+  [{ isCancelled: true, rejectedOn: 1, paid: 10 }, ['cancelled', 'toRefund']],
+  [{ isCancelled: true, rejectedOn: 1, paid: 10, refunded: 10 }, ['cancelled', 'refunded']],
+  [{ pendingOn: 1, partiallyPaidOn: 1, partiallyDispatchedOn: 1 }, ['partlyPaid', 'partlyShipped', 'onHold']],
+])('the chips of %j are %j', (facts, names) => {
+  const chips = [...paymentChips(order(facts)), ...goodsChips(order(facts))];
+  expect(chips.map(({ name }) => name)).toEqual(names);
+});

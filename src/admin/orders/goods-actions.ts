@@ -1,0 +1,215 @@
+import { badRequest, notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
+import { mayBecome } from '../../orders/returns.ts';
+import { carrierNames } from '../../orders/tracking.ts';
+import { longTextField, textField, tickField } from '../components/form.ts';
+import type { Draft, FormRequest } from '../pages.ts';
+import type { ShopVisit } from '../visit.ts';
+import type { OrderAction, SavedAction } from './action.ts';
+import { typedDecimal } from './decimal.ts';
+import { lineName } from './line-view.ts';
+import { linesOf, type OrderReturn, type OrderView } from './order-view.ts';
+import { isNothing, leftToReturn, leftToShip } from './quantities.ts';
+
+export const ship: OrderAction = {
+  name: 'ship',
+  isPossible: ({ order }) =>
+    order.management.cancelledOn === null &&
+    order.rejectedOn === null &&
+    order.dispatchedOn === null &&
+    !isNothing(leftToShip(order)),
+  fields: (view, draft) => {
+    const { visit, order } = view;
+    const words = visit.words.orders.shipping;
+    const left = leftToShip(order);
+    return html`${quantityFields(view, left, left, draft)}
+      <div class="row">${carrierField(visit, draft)} ${trackingField(visit, draft)}</div>
+      <p class="hint">${words.tellsCustomer}</p>`;
+  },
+  save: async (visit, form, order) => {
+    await visit.call('POST', `/manage/orders/${order.orderId}/shipments`, {
+      body: {
+        lines: typedLines(visit, form, order),
+        carrier: form.field('carrier') || null,
+        trackingCode: form.field('trackingCode') || null,
+      },
+    });
+    return { text: visit.words.orders.shipping.recorded };
+  },
+};
+
+/** Goods that came back without a request of the customer. */
+export const takeBack: OrderAction = {
+  name: 'return',
+  isPossible: ({ order }) => !isNothing(leftToReturn(order)),
+  fields: (view, draft) => {
+    const { visit, order } = view;
+    const words = visit.words.orders.returns;
+    return html`${quantityFields(view, leftToReturn(order), new Map(), draft)}
+      ${tickField({ name: 'restock', label: words.restock, value: true, draft })}
+      <div class="row">
+        ${textField({
+          name: 'refund',
+          label: words.refund,
+          unit: order.currencyId,
+          inputMode: 'decimal',
+          hint: words.refundHint,
+          draft,
+        })}
+        ${textField({ name: 'note', label: words.note, maxLength: 1000, draft })}
+      </div>`;
+  },
+  save: async (visit, form, order) => {
+    await visit.call('POST', `/manage/orders/${order.orderId}/returns`, {
+      body: {
+        lines: typedLines(visit, form, order),
+        restock: form.field('restock') !== '',
+        refund: typedDecimal(form.field('refund')) || null,
+        note: form.field('note') || null,
+      },
+    });
+    return { text: visit.words.orders.returns.recorded };
+  },
+};
+
+const STEPS = ['approved', 'rejected', 'received', 'refunded'] as const;
+
+export const stepsOf = (returned: Pick<OrderReturn, 'state' | 'lines'>) =>
+  STEPS.filter((step) => mayBecome({ ...returned, lines: returned.lines as never }, step));
+
+/** A return that waits for the merchant: each button is a step that it can take. */
+export function returnFields(view: OrderView, returned: OrderReturn, draft: Draft | undefined): Markup {
+  const { visit, order } = view;
+  const words = visit.words.orders.returns;
+  const steps = stepsOf(returned);
+  return html`<ul class="plain">
+      ${returned.lines.map(({ lineItemId, quantity }) => {
+        const line = linesOf(order).find((one) => one.lineItemId === lineItemId);
+        return html`<li>${quantity} × ${line ? lineName(line) : lineItemId}</li>`;
+      })}
+      ${returned.unsentLines.map(({ text }) => html`<li>${text}</li>`)}
+    </ul>
+    ${returned.reason !== null && html`<p>${words.reason({ text: returned.reason })}</p>`}
+    ${steps.includes('received') && tickField({ name: 'restock', label: words.restock, value: true, draft })}
+    ${
+      steps.includes('refunded') &&
+      textField({
+        name: 'refund',
+        label: words.refund,
+        unit: order.currencyId,
+        inputMode: 'decimal',
+        draft,
+      })
+    }
+    ${longTextField({
+      name: 'note',
+      label: words.note,
+      hint: steps.includes('approved') && words.noteIsRead,
+      value: returned.note,
+      rows: 2,
+      maxLength: 1000,
+      draft,
+    })}
+    <div class="actions">
+      ${steps.map(
+        (step, index) =>
+          html`<button
+            name="state"
+            value="${step}"
+            class="${index === 0 ? 'main' : step === 'rejected' ? 'danger' : ''}"
+          >
+            ${words.steps[step]}
+          </button>`,
+      )}
+    </div>`;
+}
+
+export async function saveReturn(
+  visit: ShopVisit,
+  form: FormRequest,
+  order: ManagedOrderAnswer,
+): Promise<SavedAction> {
+  const { returnId } = form.params;
+  const returned = order.management.returns.find((one) => one.returnId === returnId);
+  if (!returned) throw notFound();
+  const state = form.field('state') as (typeof STEPS)[number];
+  await visit.call('PUT', `/manage/orders/${order.orderId}/returns/${returned.returnId}`, {
+    body: {
+      state,
+      note: form.field('note') || null,
+      ...(state === 'received' && { restock: form.field('restock') !== '' }),
+      ...(state === 'refunded' && { refund: typedDecimal(form.field('refund')) }),
+    },
+  });
+  return { text: visit.words.orders.returns.saved };
+}
+
+/** A field for how many of each line, named after the line. */
+export function quantityFields(
+  { visit, order }: OrderView,
+  most: ReadonlyMap<string, number>,
+  values: ReadonlyMap<string, number>,
+  draft: Draft | undefined,
+): Markup {
+  const words = visit.words.orders.lines;
+  const rows = linesOf(order).filter(({ lineItemId }) => (most.get(lineItemId) ?? 0) > 0);
+  return html`<ul class="quantities">
+    ${rows.map((line) => {
+      const { lineItemId, sku } = line;
+      const name = quantityName(lineItemId);
+      return html`<li>
+        <input
+          name="${name}"
+          id="field-${name}"
+          inputmode="decimal"
+          value="${draft?.field(name) ?? values.get(lineItemId) ?? 0}"
+          maxlength="12"
+        />
+        <label for="field-${name}"
+          ><span class="quiet">${words.of({ quantity: most.get(lineItemId)! })}</span> ${lineName(line)}
+          <span class="quiet">${sku}</span></label
+        >
+      </li>`;
+    })}
+  </ul>`;
+}
+
+const quantityName = (lineItemId: string) => `quantity-${lineItemId}`;
+
+export function typedLines({ words }: ShopVisit, form: FormRequest, order: ManagedOrderAnswer) {
+  const lines = linesOf(order).flatMap(({ lineItemId }) => {
+    const quantity = typedDecimal(form.field(quantityName(lineItemId)));
+    return quantity === '' || Number(quantity) === 0 ? [] : [{ lineItemId, quantity }];
+  });
+  if (lines.length === 0) throw badRequest(words.orders.lines.noneChosen);
+  return lines;
+}
+
+/** The carriers whose tracking pages are known are suggested; any other name can be typed. */
+export function carrierField({ words, settings }: ShopVisit, draft: Draft | undefined): Markup {
+  return html`<div class="field">
+    <label for="field-carrier">${words.orders.shipping.carrier}</label>
+    <input
+      name="carrier"
+      id="field-carrier"
+      list="carriers"
+      maxlength="200"
+      autocomplete="off"
+      value="${draft?.field('carrier') ?? ''}"
+    />
+    <datalist id="carriers">
+      ${carrierNames(settings).map((name) => html`<option value="${name}"></option>`)}
+    </datalist>
+  </div>`;
+}
+
+function trackingField({ words }: ShopVisit, draft: Draft | undefined): Markup {
+  return textField({
+    name: 'trackingCode',
+    label: words.orders.shipping.trackingCode,
+    maxLength: 200,
+    autocomplete: 'off',
+    draft,
+  });
+}

@@ -1,0 +1,38 @@
+import { isDate } from '../../http/dates.ts';
+import type { Window } from '../../orders/window.ts';
+import type { ListState } from '../components/list.ts';
+import { PARTS, PART_STATES, type OrderPart } from './states.ts';
+import type { SearchFilter } from './queries.ts';
+
+const DAY = 86_400_000;
+
+/** Whoever searches means all orders, unless a part of the list is named. */
+export function partOf({ filter }: Pick<ListState, 'filter'>): OrderPart {
+  const named = PARTS.find((part) => part === filter('state'));
+  return named ?? (filter('q') === '' ? PARTS[0] : 'all');
+}
+
+export function filterOf(state: Pick<ListState, 'filter'>): SearchFilter {
+  return { states: PART_STATES[partOf(state)], ...windowOf(state.filter('from'), state.filter('to')) };
+}
+
+/** Both days count; what is no day is ignored. */
+function windowOf(from: string, to: string): Window {
+  const first = dayOf(from);
+  const last = dayOf(to);
+  return {
+    createdAfter: first === undefined ? null : new Date(first - 1),
+    createdBefore: last === undefined ? null : new Date(last + DAY),
+  };
+}
+
+function dayOf(text: string): number | undefined {
+  return isDate(text) ? Date.parse(text) : undefined;
+}
+
+/** Where the page of a list with the oldest first lies in the same list with the newest first. */
+export function fromTheEnd({ offset, limit }: Pick<ListState, 'offset' | 'limit'>, results: number) {
+  const end = Math.max(0, results - offset);
+  const start = Math.max(0, end - limit);
+  return { offset: start, limit: end - start };
+}

@@ -1,0 +1,308 @@
+import { CART_TOKEN_HEADER } from '../../http/cart-token.ts';
+import { badRequest } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { moneyText } from '../../http/price-text.ts';
+import { isId } from '../../kernel/ids.ts';
+import { toMinor } from '../../kernel/money.ts';
+import type { Cart } from '../../carts/schema.ts';
+import type { Content } from '../../orders/pricing/content.ts';
+import type { Order } from '../../orders/schema.ts';
+import type { Customer } from '../../people/customers/schema.ts';
+import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
+import { Redirect, type AdminPage } from '../page.ts';
+import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { chosenLines, chosenRows, loadChosen, productFinder, type ChosenProducts } from './chosen-lines.ts';
+import { addressFields, typedAddress } from './data-actions.ts';
+import { typedDecimal } from './decimal.ts';
+import { methodChoices } from './edit.ts';
+import { findCustomers, type FoundCustomer } from './product-queries.ts';
+
+/**
+ * An order that somebody gives on the phone. The form holds all of it until it is placed, so that nothing is stored of
+ * an order that comes to nothing; then a cart is made, filled and ordered by the same operations as any other.
+ */
+export function newOrderPages(pages: ShopPages): void {
+  pages.form(
+    '/orders/new',
+    { read: 'carts_price_write', write: 'carts_price_write' },
+    {
+      show: (visit, _request, draft) => newOrderPage(visit, draft),
+      save: async (visit, form) => {
+        if (form.field('do') !== 'place') return newOrderPage(visit, await draftOf(visit, form));
+        const { orderId, orderNumber } = await placed(visit, form);
+        return new Redirect(
+          to(visit, `/orders/${orderId}`),
+          visit.words.orders.byHand.placed({ number: orderNumber }),
+        );
+      },
+    },
+  );
+}
+
+const BILLING = 'billing-';
+const SHIPPING = 'shipping-';
+
+/** The form again. A customer who was just chosen brings the address along. */
+async function draftOf(visit: ShopVisit, form: FormRequest): Promise<Draft> {
+  const [what, customerId = ''] = form.field('do').split(':');
+  const isChosen = what === 'customer' && isId(customerId);
+  const customer = isChosen ? await visit.call<Customer>('GET', `/rs/customers/${customerId}`) : undefined;
+  const field = (name: string) => {
+    if (customer && name === 'customerId') return customer.customerId;
+    if (customer && name === 'customerNumber') return customer.customerNumber;
+    if (customer && name === 'customer') return '';
+    const address: Readonly<Record<string, string | null>> | null | undefined = customer?.billingAddress;
+    if (address && name.startsWith(BILLING)) return address[name.slice(BILLING.length)] ?? '';
+    return form.field(name);
+  };
+  return { field, fieldList: form.fieldList, problem: '' };
+}
+
+async function placed(visit: ShopVisit, form: FormRequest): Promise<Order> {
+  const words = visit.words.orders;
+  const lines = chosenLines(form);
+  if (lines.length === 0) throw badRequest(words.byHand.noItems);
+  const customerId = form.field('customerId');
+  let cartToken: string | undefined;
+  const cart = await visit.call<Cart>('POST', '/rs/carts', {
+    body: {
+      ...(isId(customerId) && { customerId }),
+      currency: form.field('currency') || null,
+      locale: form.field('locale') || null,
+      lineItems: lines.map(({ productId, quantity }) => ({ productId, quantity })),
+    },
+    onHeaders: (headers) => {
+      cartToken = headers[CART_TOKEN_HEADER] as string;
+    },
+  });
+  const path = `/rs/carts/${cart.cartId}`;
+  const { productLineItems } = cart.lineItemContainer;
+  for (const { productId, quantity, price } of lines) {
+    const line = productLineItems.find((one) => one.productId === productId);
+    // A cart takes what is in stock, and corrects what can't be ordered like this; here a person decides.
+    if (line && line.quantity.amount !== Number(quantity)) {
+      throw badRequest(words.byHand.short({ product: line.sku, quantity: line.quantity.amount }));
+    }
+    if (line && price !== '') {
+      const body = { singleItemPrice: price };
+      await visit.call('PUT', `${path}/line-items/${line.lineItemId}/product-price`, { body, cartToken });
+    }
+  }
+  await visit.call('PUT', `${path}/billing-address`, { body: typedAddress(form, BILLING), cartToken });
+  if (isElsewhere(form)) {
+    await visit.call('PUT', `${path}/shipping-address`, { body: typedAddress(form, SHIPPING), cartToken });
+  }
+  const shippingMethodId = form.field('shippingMethodId');
+  const shippingPrice = typedDecimal(form.field('shippingPrice'));
+  if (shippingMethodId !== '') {
+    const body = { id: shippingMethodId, priceAmount: shippingPrice || null };
+    await visit.call('PUT', `${path}/shipping-data`, { body, cartToken });
+  }
+  const paymentMethodId = form.field('paymentMethodId');
+  if (paymentMethodId !== '') {
+    await visit.call('PUT', `${path}/payment-data`, { body: { id: paymentMethodId }, cartToken });
+  }
+  const order = await visit.call<Order>('POST', `${path}/order`, { cartToken });
+  const note = form.field('note');
+  if (note !== '') {
+    const body = [{ op: 'add', path: '/internalNote', value: note }];
+    await visit.call('PATCH', `/rs/orders/${order.orderId}`, { body });
+  }
+  return order;
+}
+
+/** A country alone is no address: its field always has a value. */
+function isElsewhere({ field }: Pick<FormRequest, 'field'>): boolean {
+  return ['street', 'city', 'lastName', 'company'].some((name) => field(SHIPPING + name) !== '');
+}
+
+async function newOrderPage(visit: ShopVisit, draft?: Draft): Promise<AdminPage> {
+  const { settings, db, shopId } = visit;
+  const words = visit.words.orders;
+  const text = draft?.field('q') ?? '';
+  const customerText = draft?.field('customer') ?? '';
+  const methods = methodChoices(visit);
+  const currency =
+    settings.currencies.find((one) => one === draft?.field('currency')) ?? settings.defaultCurrency;
+  const shippingMethodId = draft?.field('shippingMethodId') || methods.shipping[0]?.value || null;
+  const shippingPrice = toMinor(typedDecimal(draft?.field('shippingPrice') ?? ''), currency) ?? null;
+  const [chosen, customers] = await Promise.all([
+    loadChosen(visit, draft ? chosenLines(draft) : [], text, {
+      currency,
+      taxType: settings.taxModel,
+      customerGroupId: null,
+      billingAddress: { country: draft?.field(`${BILLING}country`) || settings.country },
+      shippingMethodId,
+      shippingPrice,
+      paymentMethodId: draft?.field('paymentMethodId') || null,
+    }),
+    customerText === '' ? undefined : findCustomers(db, shopId, customerText),
+  ]);
+  return {
+    title: words.byHand.title,
+    menu: 'orders',
+    trail: [{ href: to(visit, '/orders'), text: visit.words.layout.menuEntries.orders }],
+    main: html`<form method="post" action="${to(visit, '/orders/new')}">
+      ${draft?.problem !== '' && problemOf(draft)}
+      <button name="do" value="compute" class="hidden" tabindex="-1">${words.byHand.compute}</button>
+      <div class="sides">
+        <div class="stack">
+          ${itemsCard(visit, text, chosen)} ${customerCard(visit, customers, customerText, draft)}
+        </div>
+        <div class="stack">
+          <section class="card">
+            <h2>${words.byHand.delivery}</h2>
+            ${choiceField({
+              name: 'shippingMethodId',
+              label: words.edit.shippingMethod,
+              value: shippingMethodId,
+              choices: methods.shipping,
+              draft,
+            })}
+            ${textField({
+              name: 'shippingPrice',
+              label: words.edit.shippingPrice,
+              hint: words.byHand.priceHint,
+              unit: currency,
+              inputMode: 'decimal',
+              draft,
+            })}
+            ${choiceField({
+              name: 'paymentMethodId',
+              label: words.edit.paymentMethod,
+              choices: methods.payment,
+              draft,
+            })}
+            ${
+              settings.currencies.length > 1 &&
+              choiceField({
+                name: 'currency',
+                label: words.currency,
+                value: currency,
+                choices: settings.currencies.map((value) => ({ value, text: value })),
+                draft,
+              })
+            }
+            ${
+              settings.locales.length > 1 &&
+              choiceField({
+                name: 'locale',
+                label: words.byHand.language,
+                value: settings.defaultLocale,
+                choices: settings.locales.map((value) => ({ value, text: languageName(value, visit) })),
+                draft,
+              })
+            }
+            ${longTextField({ name: 'note', label: words.note.label, hint: words.note.hint, rows: 2, draft })}
+          </section>
+          ${sumsCard(visit, chosen.content)}
+        </div>
+      </div>
+    </form>`,
+  };
+}
+
+const languageName = (locale: string, { language }: ShopVisit) =>
+  new Intl.DisplayNames(language, { type: 'language' }).of(locale.replace('_', '-')) ?? locale;
+
+function itemsCard(visit: ShopVisit, text: string, chosen: ChosenProducts): Markup {
+  const words = visit.words.orders.byHand;
+  return html`<section class="card" id="items">
+    <h2>${words.items}</h2>
+    ${
+      chosen.lines.length === 0
+        ? html`<p class="quiet">${words.noItems}</p>`
+        : html`${chosenRows(visit, chosen, { hasHeads: true })}
+            <p class="hint">${words.priceHint}</p>`
+    }
+    ${productFinder(visit, text, chosen)}
+  </section>`;
+}
+
+function customerCard(
+  visit: ShopVisit,
+  customers: readonly FoundCustomer[] | undefined,
+  text: string,
+  draft: Draft | undefined,
+): Markup {
+  const words = visit.words.orders;
+  const customerId = draft?.field('customerId') ?? '';
+  const number = draft?.field('customerNumber') ?? '';
+  return html`<section class="card">
+    <h2>${words.byHand.customer}</h2>
+    ${
+      visit.may('customers_read') &&
+      html`<div class="field">
+          <label for="field-customer">${words.byHand.findCustomer}</label>
+          <span class="finder">
+            <input
+              type="search"
+              name="customer"
+              id="field-customer"
+              value="${text}"
+              maxlength="254"
+              autocomplete="off"
+            />
+            <button name="do" value="findCustomer">${words.edit.findButton}</button>
+          </span>
+        </div>
+        ${customers?.length === 0 && html`<p class="quiet">${words.byHand.nobody}</p>`}
+        ${
+          customers &&
+          customers.length > 0 &&
+          html`<ul class="chosen">
+            ${customers.map(
+              (customer) =>
+                html`<li>
+                  <span class="grow"
+                    >${customer.name}
+                    <span class="quiet">${customer.email} ${customer.customerNumber}</span></span
+                  >
+                  <button
+                    name="do"
+                    value="customer:${customer.customerId}"
+                    aria-label="${words.byHand.choose}: ${customer.name}"
+                  >
+                    ${words.byHand.choose}
+                  </button>
+                </li>`,
+            )}
+          </ul>`
+        }`
+    }
+    <input type="hidden" name="customerId" value="${customerId}" />
+    <input type="hidden" name="customerNumber" value="${number}" />
+    ${customerId !== '' && html`<p><strong>${words.customer({ number })}</strong></p>`}
+    ${addressFields(visit, {}, draft, BILLING)}
+    <details ${draft !== undefined && isElsewhere(draft) && html`open`}>
+      <summary>${words.byHand.elsewhere}</summary>
+      <div class="stack">${addressFields(visit, {}, draft, SHIPPING)}</div>
+    </details>
+  </section>`;
+}
+
+function sumsCard(visit: ShopVisit, content: Content): Markup {
+  const words = visit.words.orders;
+  const money = (minor: number) => moneyText(minor, content.currency, visit.language);
+  const row = (name: string, minor: number, kind = '') =>
+    html`<div class="${kind}">
+      <dt>${name}</dt>
+      <dd>${money(minor)}</dd>
+    </div>`;
+  return html`<section class="card">
+    <h2>${words.byHand.sums}</h2>
+    <dl class="totals">
+      ${row(words.totals.subTotal, content.subTotal)}
+      ${content.basketDiscount !== 0 && row(words.totals.discount, content.basketDiscount)}
+      ${row(words.edit.shippingMethod, content.shippingPrice)}
+      ${content.payment !== null && content.payment.price !== 0 && row(words.totals.payment, content.payment.price)}
+      ${row(words.totals.tax, content.totalTax, 'quiet')}
+      ${row(words.totals.total, content.grandTotal, 'total')}
+    </dl>
+    <div class="actions">
+      <button name="do" value="compute">${words.byHand.compute}</button>
+      <button name="do" value="place" class="main">${words.byHand.place}</button>
+    </div>
+  </section>`;
+}

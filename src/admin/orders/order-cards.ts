@@ -1,0 +1,260 @@
+import { html, type Markup } from '../../http/html.ts';
+import { addressLines } from '../../orders/documents/address-lines.ts';
+import { orderTokens } from '../../orders/order-link.ts';
+import { trackingUrl } from '../../orders/tracking.ts';
+import type { Address } from '../../shops/countries/address.ts';
+import { momentText } from '../components/format.ts';
+import { to } from '../visit.ts';
+import { stepsOf } from './goods-actions.ts';
+import { lineName, linePicture } from './line-view.ts';
+import { linesOf, moneyIn, payableOf, type OrderLine, type OrderView } from './order-view.ts';
+import { leftToShip } from './quantities.ts';
+
+/** The parts of an order's page that only show something. */
+
+export function linesCard(view: OrderView): Markup {
+  const { visit, order } = view;
+  const words = visit.words.orders.lines;
+  const left = leftToShip(order);
+  const isOpen = order.dispatchedOn === null && order.management.cancelledOn === null;
+  return html`<section class="card">
+    <h2>${words.title}</h2>
+    <ul class="order-lines">
+      ${linesOf(order).map((line) => lineItem(view, line, isOpen ? (left.get(line.lineItemId) ?? 0) : 0))}
+    </ul>
+    ${totals(view)}
+  </section>`;
+}
+
+function lineItem({ visit, order }: OrderView, line: OrderLine, left: number): Markup {
+  const words = visit.words.orders.lines;
+  const money = moneyIn(visit);
+  const { quantity, sku, productId } = line;
+  const isPartlySent = left > 0 && left < quantity.amount;
+  const isSent = left === 0 && order.management.shipments.length > 0;
+  return html`<li>
+    ${linePicture(line)}
+    <div class="grow">
+      <a href="${to(visit, `/products/${productId}`)}">${lineName(line)}</a>
+      <p class="quiet">${sku}</p>
+      ${line.customText !== undefined && html`<p class="typed">${words.customText({ text: line.customText })}</p>`}
+      ${isPartlySent && html`<p class="quiet">${words.left({ quantity: left })}</p>`}
+      ${isSent && html`<p class="quiet">${words.sent}</p>`}
+    </div>
+    <span class="number quiet"
+      >${quantity.amount.toLocaleString(visit.language)} × ${money(line.singleItemPrice)}</span
+    >
+    <span class="number">${money(line.lineItemPrice)}</span>
+  </li>`;
+}
+
+function totals({ visit, order }: OrderView): Markup {
+  const words = visit.words.orders.totals;
+  const money = moneyIn(visit);
+  const { lineItemContainer, shippingData, paymentData, management } = order;
+  const { basketDiscount, couponLineItem, deposits, ecoParticipations } = lineItemContainer;
+  const { paidAmount, refundedAmount } = management;
+  const payable = payableOf(order);
+  const row = (name: string, text: string, kind = '') =>
+    html`<div class="${kind}">
+      <dt>${name}</dt>
+      <dd>${text}</dd>
+    </div>`;
+  return html`<dl class="totals">
+    ${row(words.subTotal, money(lineItemContainer.lineItemsSubTotal))}
+    ${
+      basketDiscount.lineItemPrice &&
+      row(basketDiscount.name ?? words.discount, money(basketDiscount.lineItemPrice))
+    }
+    ${
+      couponLineItem &&
+      couponLineItem.lineItemPrice.amount !== 0 &&
+      row(words.coupon, money(couponLineItem.lineItemPrice))
+    }
+    ${[...deposits, ...ecoParticipations].map(({ name, lineItemPrice }) => row(name, money(lineItemPrice)))}
+    ${shippingData && row(shippingData.shippingMethod.name, money(shippingData.price))}
+    ${
+      paymentData &&
+      paymentData.price.amount !== 0 &&
+      row(paymentData.paymentMethod?.name ?? words.payment, money(paymentData.price))
+    }
+    ${row(words.tax, money(lineItemContainer.totalTax), 'quiet')}
+    ${row(words.total, money(lineItemContainer.grandTotal), 'total')}
+    ${paidAmount.amount > 0 && row(words.paid, money(paidAmount))}
+    ${refundedAmount.amount > 0 && row(words.refunded, money({ ...refundedAmount, amount: -refundedAmount.amount }))}
+    ${payable.amount > 0 && row(words.outstanding, money(payable), 'warning')}
+  </dl>`;
+}
+
+/** Parcels, returns and payments, as far as there are any. */
+export function dealingsCards(view: OrderView): Markup {
+  const { order } = view;
+  const { shipments, returns, payments, paymentAttempts = [] } = order.management;
+  return html`${shipments.length > 0 && shipmentsCard(view)} ${returns.length > 0 && returnsCard(view)}
+  ${(payments.length > 0 || paymentAttempts.length > 0) && paymentsCard(view)}`;
+}
+
+const textOfParts = (
+  { order }: OrderView,
+  lines: readonly { lineItemId: string; quantity: number }[],
+): string =>
+  lines
+    .map(({ lineItemId, quantity }) => {
+      const line = linesOf(order).find((one) => one.lineItemId === lineItemId);
+      return `${quantity} × ${line ? lineName(line) : '?'}`;
+    })
+    .join(', ');
+
+function shipmentsCard(view: OrderView): Markup {
+  const { visit, order } = view;
+  const words = visit.words.orders.shipping;
+  return html`<section class="card">
+    <h2>${words.parcels}</h2>
+    <ul class="plain">
+      ${order.management.shipments.map(({ shippedOn, lines, carrier, trackingCode }) => {
+        const href = trackingUrl({ carrier, trackingCode }, visit.settings);
+        const code = trackingCode ?? '';
+        return html`<li>
+          <p>
+            <strong>${momentText(new Date(shippedOn), visit.language)}</strong> ${carrier}
+            ${href === undefined ? code : html`<a href="${href}" target="_blank" rel="noopener noreferrer">${code}</a>`}
+          </p>
+          <p class="quiet">${textOfParts(view, lines)}</p>
+        </li>`;
+      })}
+    </ul>
+  </section>`;
+}
+
+function returnsCard(view: OrderView): Markup {
+  const { visit, order } = view;
+  const words = visit.words.orders.returns;
+  return html`<section class="card">
+    <h2>${words.title}</h2>
+    <ul class="plain">
+      ${order.management.returns.map((returned) => {
+        const { returnId, returnedOn, state, lines, unsentLines, reason, note } = returned;
+        const goods = [textOfParts(view, lines), ...unsentLines.map(({ text }) => text)].filter(Boolean);
+        return html`<li>
+          <p><strong>${words.states[state]}</strong> ${momentText(new Date(returnedOn), visit.language)}</p>
+          <p>${goods.join(', ')}</p>
+          ${[reason, note].map((text) => text !== null && html`<p class="quiet">${text}</p>`)}
+          ${
+            visit.may('orders_write') &&
+            stepsOf(returned).length > 0 &&
+            html`<p>
+              <a class="button" href="${to(visit, `/orders/${order.orderId}/returns/${returnId}`)}"
+                >${words.next}</a
+              >
+            </p>`
+          }
+        </li>`;
+      })}
+    </ul>
+  </section>`;
+}
+
+function paymentsCard({ visit, order }: OrderView): Markup {
+  const words = visit.words.orders.payment;
+  const money = moneyIn(visit);
+  const { payments, paymentAttempts = [] } = order.management;
+  return html`<section class="card">
+    <h2>${words.title}</h2>
+    <ul class="plain">
+      ${payments.map(
+        ({ recordedOn, kind, amount, reference, note, state }) =>
+          html`<li class="split">
+            <span
+              >${words.kinds[kind]}${state !== undefined && ` (${words.states[state]})`}
+              <span class="quiet">${momentText(new Date(recordedOn), visit.language)}</span>
+              ${[reference, note].filter((text) => text !== null).map((text) => html`<br /><span class="quiet">${text}</span>`)}</span
+            >
+            <span class="number"
+              >${money(kind === 'refund' ? { ...amount, amount: -amount.amount } : amount)}</span
+            >
+          </li>`,
+      )}
+      ${paymentAttempts
+        .filter(({ state }) => state !== 'paid')
+        .map(
+          ({ startedOn, provider, state, amount, error }) =>
+            html`<li class="split">
+              <span
+                >${provider}: ${words.attempts[state]}
+                <span class="quiet">${momentText(new Date(startedOn), visit.language)}</span>
+                ${error !== null && html`<br /><span class="quiet">${error}</span>`}</span
+              >
+              <span class="number quiet">${money(amount)}</span>
+            </li>`,
+        )}
+    </ul>
+  </section>`;
+}
+
+/** Who ordered, where it goes, and what was said about it. */
+export function sideCards(view: OrderView): Markup {
+  const { visit, order } = view;
+  const words = visit.words.orders;
+  const { customerId, customerNumber, billingAddress, shippingAddress, customerComment, internalNote } =
+    order;
+  const { emailAddress, phoneNumber } = billingAddress;
+  const token = orderTokens(visit.key).token(visit.shopId, order.orderId);
+  const edit = (name: 'billing-address' | 'shipping-address' | 'note', label: string) =>
+    visit.may('orders_write') &&
+    html`<a
+      class="edit"
+      href="${to(visit, `/orders/${order.orderId}/${name}`)}"
+      aria-label="${label}: ${words.change}"
+      >${words.change}</a
+    >`;
+  const address = (lines: Address) =>
+    html`<p class="lines">${addressLines(lines, visit.settings.country, visit.language).join('\n')}</p>`;
+  return html`${
+      customerComment !== null &&
+      html`<section class="card">
+        <h2>${words.comment}</h2>
+        <p class="lines">${customerComment}</p>
+      </section>`
+    }
+    <section class="card">
+      <div class="split">
+        <h2>${words.note.label}</h2>
+        ${edit('note', words.note.label)}
+      </div>
+      ${internalNote === null ? html`<p class="quiet">${words.note.none}</p>` : html`<p class="lines">${internalNote}</p>`}
+    </section>
+    <section class="card">
+      <h2>${words.columns.customer}</h2>
+      <p>
+        ${
+          visit.may('customers_read')
+            ? html`<a href="${to(visit, `/customers/${customerId}`)}"
+                >${words.customer({ number: customerNumber })}</a
+              >`
+            : words.customer({ number: customerNumber })
+        }
+      </p>
+      ${emailAddress !== null && html`<p><a href="mailto:${emailAddress}">${emailAddress}</a></p>`}
+      ${phoneNumber !== null && html`<p><a href="tel:${phoneNumber}">${phoneNumber}</a></p>`}
+      <p>
+        <a href="${visit.storefront}/order/${token}" target="_blank" rel="noopener">${words.customerPage}</a>
+      </p>
+      <p class="hint">${words.customerPageHint}</p>
+    </section>
+    <section class="card">
+      <div class="split">
+        <h2>${words.address.shipping}</h2>
+        ${edit('shipping-address', words.address.shipping)}
+      </div>
+      ${address(shippingAddress ?? billingAddress)}
+      ${order.shippingData && html`<p class="quiet">${order.shippingData.shippingMethod.name}</p>`}
+    </section>
+    <section class="card">
+      <div class="split">
+        <h2>${words.address.billing}</h2>
+        ${edit('billing-address', words.address.billing)}
+      </div>
+      ${shippingAddress === null ? html`<p class="quiet">${words.address.same}</p>` : address(billingAddress)}
+      ${order.paymentData?.paymentMethod && html`<p class="quiet">${order.paymentData.paymentMethod.name}</p>`}
+    </section>`;
+}

@@ -1,0 +1,210 @@
+import { html, type Markup } from '../../http/html.ts';
+import { isProviderName } from '../../orders/payments/providers.ts';
+import { notFound } from '../../http/errors.ts';
+import { problemOf } from '../components/form.ts';
+import { momentText } from '../components/format.ts';
+import { requireUnchanged, versionField } from '../components/version.ts';
+import { Redirect, type AdminPage } from '../page.ts';
+import type { Draft, PageRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import type { ActionName, OrderAction } from './action.ts';
+import { chipsView } from './chips-view.ts';
+import { billingAddress, cancel, note, shippingAddress } from './data-actions.ts';
+import { credit, email, invoice } from './document-actions.ts';
+import { documentsCard } from './documents.ts';
+import { returnFields, saveReturn, ship, stepsOf, takeBack } from './goods-actions.ts';
+import { historyCard } from './history-view.ts';
+import { capture, pay, refund } from './money-actions.ts';
+import { dealingsCards, linesCard, sideCards } from './order-cards.ts';
+import { loadView, readOrder, type OrderReturn, type OrderView } from './order-view.ts';
+import { goodsChips, paymentChips } from './states.ts';
+
+/** Those that have a button, in this order; the rest are reached from the card that they change. */
+const BUTTONS: readonly OrderAction[] = [pay, capture, ship, invoice, refund];
+const MORE: readonly OrderAction[] = [email, credit, takeBack, cancel];
+const ACTIONS: readonly OrderAction[] = [...BUTTONS, ...MORE, note, billingAddress, shippingAddress];
+
+/** What is open on the page of an order: an action, or a return that waits. */
+type Panel = { action: OrderAction } | { returned: OrderReturn };
+
+/** The page of an order. Each action has an address of its own, at which the page shows its form. */
+export function orderPages(pages: ShopPages): void {
+  pages.get('/orders/:orderId', 'orders_read', async (visit, request) => {
+    const view = await loadView(visit, request.params['orderId']!);
+    return orderPage(view, request, nextStep(view));
+  });
+
+  for (const action of ACTIONS) {
+    pages.form(
+      `/orders/:orderId/${action.name}`,
+      { read: 'orders_read', write: 'orders_write' },
+      {
+        show: async (visit, request, draft) =>
+          orderPage(await loadView(visit, request.params['orderId']!), request, { action }, draft),
+        save: async (visit, form) => {
+          const order = await readOrder(visit, form.params['orderId']!);
+          requireUnchanged(form, order, visit.words);
+          const { query, ...notice } = await action.save(visit, form, order);
+          return new Redirect(to(visit, `/orders/${order.orderId}`, query), notice);
+        },
+      },
+    );
+  }
+
+  pages.form(
+    '/orders/:orderId/returns/:returnId',
+    { read: 'orders_read', write: 'orders_write' },
+    {
+      show: async (visit, request, draft) => {
+        const view = await loadView(visit, request.params['orderId']!);
+        const { returnId } = request.params;
+        const returned = view.order.management.returns.find((one) => one.returnId === returnId);
+        if (!returned) throw notFound();
+        return orderPage(view, request, { returned }, draft);
+      },
+      save: async (visit, form) => {
+        const order = await readOrder(visit, form.params['orderId']!);
+        requireUnchanged(form, order, visit.words);
+        const notice = await saveReturn(visit, form, order);
+        return new Redirect(to(visit, `/orders/${order.orderId}`), notice);
+      },
+    },
+  );
+}
+
+/** What is most likely to be done next; its form is open already. */
+function nextStep(view: OrderView): Panel | undefined {
+  const returned = view.order.management.returns.find((one) => stepsOf(one).length > 0);
+  if (returned) return { returned };
+  const steps = isPaidFirst(view) ? [capture, pay, ship] : [capture, ship, pay];
+  const action = steps.find(({ isPossible }) => isPossible(view));
+  return action && { action };
+}
+
+/** Nothing is sent before it is paid; the key is that of a bank transfer in advance in every new shop. */
+function isPaidFirst({ order, visit }: OrderView): boolean {
+  const methodId = order.paymentData?.paymentMethod?.id;
+  const method = visit.settings.paymentMethods.find(({ paymentMethodId }) => paymentMethodId === methodId);
+  if (!method) return false;
+  return (
+    method.key === 'advance' || method.releaseUnpaidAfterDays !== null || isProviderName(method.providerName)
+  );
+}
+
+function orderPage(
+  view: OrderView,
+  request: PageRequest,
+  panel: Panel | undefined,
+  draft?: Draft,
+): AdminPage {
+  const { visit, order } = view;
+  const { words, language } = visit;
+  return {
+    title: words.orders.title({ number: order.orderNumber }),
+    menu: 'orders',
+    trail: [{ href: to(visit, '/orders'), text: words.layout.menuEntries.orders }],
+    actions: actionButtons(view),
+    main: html`<p class="facts">
+        ${stateChips(view)}
+        <span class="quiet">${momentText(new Date(order.creationDate), language)}</span>
+      </p>
+      ${editingNotice(view)}
+      <div class="sides">
+        <div class="stack">
+          ${panelView(view, panel, draft)} ${linesCard(view)} ${dealingsCards(view)}
+          ${view.documents.length > 0 && documentsCard(view, request.query('document'))} ${historyCard(view)}
+        </div>
+        <div class="stack">${sideCards(view)}</div>
+      </div>`,
+  };
+}
+
+function stateChips({ visit, order }: OrderView): Markup {
+  const { management } = order;
+  const chipped = {
+    ...order,
+    isCancelled: management.cancelledOn !== null,
+    paid: management.paidAmount.amount,
+    refunded: management.refundedAmount.amount,
+  };
+  return chipsView([...paymentChips(chipped), ...goodsChips(chipped)], visit.words);
+}
+
+const pathOf = (visit: ShopVisit, orderId: string, name: ActionName) =>
+  to(visit, `/orders/${orderId}/${name}`);
+
+function actionButtons(view: OrderView): Markup {
+  const { visit, order } = view;
+  const words = visit.words.orders;
+  const link = (action: OrderAction, kind: string) => {
+    const href = pathOf(visit, order.orderId, action.name);
+    return html`<a
+      class="${kind}"
+      href="${href}"
+      hx-get="${href}"
+      hx-target="#panel"
+      hx-select="#panel"
+      hx-swap="outerHTML"
+      >${words.actions[action.name]}</a
+    >`;
+  };
+  const mayWrite = visit.may('orders_write');
+  const shown = (actions: readonly OrderAction[]) =>
+    mayWrite ? actions.filter(({ isPossible }) => isPossible(view)) : [];
+  const isEditable = mayWrite && order.management.cancelledOn === null && view.documents.length === 0;
+  return html`${shown(BUTTONS).map((action) => link(action, 'button'))}
+    <details class="more">
+      <summary class="button">${words.more}</summary>
+      <div class="popover">
+        ${isEditable && html`<a href="${to(visit, `/orders/${order.orderId}/edit`)}">${words.edit.title}</a>`}
+        ${shown(MORE).map((action) => link(action, action.kind ?? ''))}
+        <a href="${to(visit, '/orders/packing-slips', { id: order.orderId })}">${words.bulk.packingSlip}</a>
+      </div>
+    </details>`;
+}
+
+/** The form that is open. It is there when none is, so that one can be put into it. */
+function panelView(view: OrderView, panel: Panel | undefined, draft: Draft | undefined): Markup {
+  const { visit, order } = view;
+  const { words } = visit;
+  const isShown = panel !== undefined && visit.may('orders_write');
+  if (!isShown) return html`<div id="panel"></div>`;
+  const path = `/orders/${order.orderId}`;
+  const form = (name: string, title: string, fields: Markup, buttons?: Markup) =>
+    html`<form method="post" action="${to(visit, `${path}/${name}`)}" class="card panel" id="panel">
+      <h2>${title}</h2>
+      ${problemOf(draft)} ${versionField(order)} ${fields} ${buttons}
+    </form>`;
+  if ('returned' in panel) {
+    const { returned } = panel;
+    const title = words.orders.returns.states[returned.state];
+    return form(`returns/${returned.returnId}`, title, returnFields(view, returned, draft));
+  }
+  const { action } = panel;
+  return form(
+    action.name,
+    words.orders.actions[action.name],
+    action.fields(view, draft),
+    html`<div class="actions">
+      <button class="${action.kind ?? 'main'}">${words.orders.submit[action.name]}</button>
+      ${action.name !== 'pay' && action.name !== 'ship' && html`<a class="button" href="${to(visit, path)}">${words.form.cancel}</a>`}
+    </div>`,
+  );
+}
+
+/** An app, or a colleague, has said that it is changing the lines: nobody else can until it is done. */
+function editingNotice({ visit, order, emails }: OrderView): Markup | false {
+  const { editing } = order.management;
+  if (!editing) return false;
+  const words = visit.words.orders.edit;
+  const who = emails.get(editing.appId.toUpperCase()) ?? words.anApp;
+  return html`<div class="problem">
+    <span>${words.isEdited({ who })}</span>
+    ${
+      visit.may('orders_write') &&
+      html`<form method="post" action="${to(visit, `/orders/${order.orderId}/edit/end`)}">
+        <button class="link">${words.end}</button>
+      </form>`
+    }
+  </div>`;
+}

@@ -1,0 +1,71 @@
+import type { Static } from 'typebox';
+import { priceText } from '../../http/price-text.ts';
+import { isId } from '../../kernel/ids.ts';
+import { notFound } from '../../http/errors.ts';
+import { findDocuments, type DocumentRow } from '../../orders/documents/queries.ts';
+import type { HistoryEntry, ManagedOrderAnswer } from '../../orders/manage-schema.ts';
+import type { ShopVisit } from '../visit.ts';
+import { findEmails } from './queries.ts';
+
+export type OrderLine = ManagedOrderAnswer['lineItemContainer']['productLineItems'][number];
+export type OrderReturn = ManagedOrderAnswer['management']['returns'][number];
+export type Entry = Static<typeof HistoryEntry>;
+
+/** Everything that the page of an order shows. */
+export interface OrderView {
+  visit: ShopVisit;
+  order: ManagedOrderAnswer;
+  /** Newest first. */
+  documents: DocumentRow[];
+  /** Oldest first. */
+  history: Entry[];
+  /** The email addresses of the people who did something to it, by their ids. */
+  emails: ReadonlyMap<string, string>;
+}
+
+/** An order has few of either; older ones beyond these are left out. */
+const MAX_DOCUMENTS = 50;
+const MAX_ENTRIES = 100;
+
+export function readOrder(visit: ShopVisit, orderId: string): Promise<ManagedOrderAnswer> {
+  if (!isId(orderId)) throw notFound();
+  return visit.call<ManagedOrderAnswer>('GET', `/manage/orders/${orderId}`, {
+    query: { locale: visit.locale },
+  });
+}
+
+export async function loadView(visit: ShopVisit, orderId: string): Promise<OrderView> {
+  const { db, shopId } = visit;
+  const order = await readOrder(visit, orderId);
+  const [{ items: history }, documents] = await Promise.all([
+    visit.call<{ items: Entry[] }>('GET', `/manage/orders/${orderId}/history`, {
+      query: { resultsPerPage: MAX_ENTRIES },
+    }),
+    findDocuments(db, shopId, orderId, { limit: MAX_DOCUMENTS, offset: 0, withPdf: false }),
+  ]);
+  const nameless = history.flatMap(({ appId, appName }) =>
+    appId !== null && appName === null ? [appId] : [],
+  );
+  const editor = order.management.editing?.appId;
+  const userIds = [...new Set([...nameless, ...(editor === undefined ? [] : [editor])])];
+  return { visit, order, documents, history, emails: await findEmails(db, userIds) };
+}
+
+export type Amount = Pick<ManagedOrderAnswer['management']['paidAmount'], 'amount' | 'currency'>;
+
+/** An amount in the way of the reader's language. */
+export const moneyIn =
+  ({ language }: Pick<ShopVisit, 'language'>) =>
+  (price: Amount) =>
+    priceText(price, language);
+
+export const linesOf = ({ lineItemContainer }: ManagedOrderAnswer): OrderLine[] =>
+  lineItemContainer.productLineItems;
+
+/** What the customer is still to pay: what was refunded is not asked for again. */
+export function payableOf({ management, lineItemContainer }: ManagedOrderAnswer): Amount {
+  const { cancelledOn, paidAmount } = management;
+  const { amount, currency } = lineItemContainer.grandTotal;
+  const rest = cancelledOn === null ? Math.max(0, amount - paidAmount.amount) : 0;
+  return { amount: Number(rest.toFixed(4)), currency };
+}

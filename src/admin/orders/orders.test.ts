@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { fingerprint, startDemo } from '../../../test/demo.ts';
+import type { Service } from '../../../test/service.ts';
+import { sql } from '../../db/sql.ts';
+
+let service: Service;
+let merchant: Merchant;
+beforeAll(async () => {
+  service = await startDemo();
+  merchant = await givenMerchant(service);
+});
+afterAll(() => service.close());
+
+const token = 'demo-all';
+const managed = async (orderId: string) =>
+  (await service.call('GET', `/manage/shops/DemoShop/orders/${orderId}`, { token })).body;
+
+async function idOf(end: string): Promise<string> {
+  const row = await service.db.one<{ id: string }>(sql`
+    select upper(order_id::text) as id from customer_order where shop_id = 'DemoShop' and order_number like ${`%/${end}`}`);
+  return row!.id;
+}
+
+const valueIn = (text: string, name: string) =>
+  new RegExp(`name="${name}"[^>]*?\\svalue="([^"]*)"`).exec(text)?.[1];
+const numbersIn = (text: string) =>
+  [...text.matchAll(/orders\/[0-9A-F-]{36}">(ORD[^<]*)</g)].map(([, number]) => number);
+
+/** Sends the form of an action as a browser does that has opened its page. */
+async function send(end: string, action: string, fields: Record<string, string> = {}) {
+  const path = `/orders/${await idOf(end)}/${action}`;
+  const version = valueIn((await merchant.get(path)).text, 'version')!;
+  return merchant.post(path, { version, ...fields });
+}
+
+describe('the list', () => {
+  test('begins with what is to be paid or sent, and counts it', async () => {
+    const { text } = await merchant.get('/orders');
+    expect(text).toContain('1–10 of 10');
+    expect(numbersIn(text)[0]).toMatch(/\/1014$/);
+    expect(text).toMatch(/aria-current="page"\s*>To do\s*<span class="count">10</);
+    expect(text).toMatch(/To pay\s*<span class="count">7</);
+  });
+
+  test('finds the parts, and orders by number, email address and day', async () => {
+    expect((await merchant.get('/orders?state=all')).text).toContain('1–15 of 15');
+    expect(numbersIn((await merchant.get('/orders?state=cancelled')).text)).toEqual([
+      expect.stringMatching(/\/1007$/),
+    ]);
+    // The days of the demo orders depend on today, so they are found by the ends of their numbers.
+    expect(numbersIn((await merchant.get('/orders?q=1001')).text)).toHaveLength(4);
+    expect(numbersIn((await merchant.get('/orders?q=/1014')).text)).toHaveLength(1);
+    expect(numbersIn((await merchant.get('/orders?q=JONAS.W@')).text)).toHaveLength(4);
+    expect((await merchant.get('/orders?q=%25')).text).toContain('Nothing matches these filters.');
+    expect((await merchant.get('/orders?state=all&to=2000-01-01')).text).toContain('Nothing matches');
+    expect((await merchant.get('/orders?state=all&from=nonsense')).text).toContain('1–15 of 15');
+  });
+
+  test('can be read from the oldest on', async () => {
+    const newest = numbersIn((await merchant.get('/orders?state=all')).text);
+    const oldest = numbersIn((await merchant.get('/orders?state=all&sort=date')).text);
+    expect(oldest).toEqual(newest.toReversed());
+  });
+
+  test('is a file for a spreadsheet', async () => {
+    const { text, headers } = await merchant.get('/orders/files/orders.csv?state=cancelled');
+    expect(headers['content-type']).toBe('text/csv; charset=utf-8');
+    const [head, row, ...rest] = text.split('\n');
+    expect(head).toContain('Number;Date;Customer;Email');
+    expect(row).toMatch(/^ORD\d+\/1007;/);
+    expect(rest).toEqual(['']);
+  });
+});
+
+describe('an order', () => {
+  test('is shown to people who may only read it, without forms', async () => {
+    const accountant = await givenMerchant(service, 'accountant');
+    const path = `/orders/${await idOf('1014')}`;
+    const { text } = await accountant.get(path);
+    expect(text).toContain('Beacon Burr Grinder');
+    expect(text).not.toContain('class="card panel"');
+    const before = await fingerprint(service);
+    expect((await accountant.post(`${path}/pay`, { amount: '1' })).status).toBe(403);
+    expect(await fingerprint(service)).toEqual(before);
+  });
+
+  test('is paid with a decimal comma, and not with more than it costs', async () => {
+    const orderId = await idOf('1011');
+    const refused = await send('1011', 'pay', { amount: '9.999,00', note: 'too much' });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('No more than');
+    expect(valueIn(refused.text, 'amount')).toBe('9.999,00');
+    expect((await managed(orderId)).management.paidAmount.amount).toBe(0);
+    const saved = await send('1011', 'pay', { amount: '10,50', note: 'cash' });
+    expect([saved.status, saved.location]).toEqual([303, `/admin/shops/DemoShop/orders/${orderId}`]);
+    const { management, partiallyPaidOn } = await managed(orderId);
+    expect(management.payments).toMatchObject([{ amount: { amount: 10.5 }, note: 'cash' }]);
+    expect(partiallyPaidOn).not.toBeNull();
+  });
+
+  test('that an app is editing says so, and the merchant can end that', async () => {
+    const orderId = await idOf('1013');
+    const refused = await send('1013', 'note', { internalNote: 'Mine' });
+    expect([refused.status, refused.text.includes('The order is being edited')]).toEqual([409, true]);
+    expect((await merchant.get(`/orders/${orderId}`)).text).toContain('An app is changing this order');
+    expect((await merchant.post(`/orders/${orderId}/edit/end`)).status).toBe(303);
+    expect((await managed(orderId)).management.editing).toBeNull();
+  });
+
+  test('is sent in parts, and nobody sends it twice', async () => {
+    const orderId = await idOf('1014');
+    const path = `/orders/${orderId}/ship`;
+    const { text } = await merchant.get(path);
+    const version = valueIn(text, 'version')!;
+    const [line] = (await managed(orderId)).lineItemContainer.productLineItems;
+    const fields = { version, [`quantity-${line.lineItemId}`]: '1', carrier: 'DHL', trackingCode: '0034' };
+    expect((await merchant.post(path, fields)).status).toBe(303);
+    const again = await merchant.post(path, fields);
+    expect(again.status).toBe(409);
+    expect(again.text).toContain('Somebody else has changed this');
+    const { management } = await managed(orderId);
+    expect(management.shipments).toMatchObject([
+      { carrier: 'DHL', trackingCode: '0034', lines: [{ lineItemId: line.lineItemId, quantity: 1 }] },
+    ]);
+    const shown = await merchant.get(`/orders/${orderId}`);
+    expect(shown.text).toContain('https://www.dhl.com/global-en/home/tracking.html?tracking-id=0034');
+    expect(shown.text).toContain(merchant.email);
+  });
+
+  test('is refunded in part, and that is not asked for again', async () => {
+    const saved = await send('1003', 'refund', { amount: '5', note: 'scratched' });
+    expect(saved.status).toBe(303);
+    const { management } = await managed(await idOf('1003'));
+    expect(management.refundedAmount.amount).toBe(5);
+    const { text } = await merchant.get(`/orders/${await idOf('1003')}`);
+    expect(text).toContain('Partly refunded');
+    expect(text).not.toContain('Still to pay');
+  });
+
+  test('is invoiced, and the file is shown in place, of this order only', async () => {
+    const orderId = await idOf('1012');
+    const saved = await send('1012', 'invoice', { note: 'As agreed' });
+    const documentId = new URL(saved.location!, 'http://localhost').searchParams.get('document')!;
+    expect(
+      /<iframe[^>]* src="([^"]*)"/.exec(
+        (await merchant.get(saved.location!)).text.replaceAll('\n', ' '),
+      )?.[1],
+    ).toBe(`/admin/shops/DemoShop/orders/${orderId}/documents/${documentId}`);
+    const file = await merchant.get(`/orders/${orderId}/documents/${documentId}`);
+    expect(file.headers['content-type']).toBe('application/pdf');
+    expect(file.headers['x-frame-options']).toBe('SAMEORIGIN');
+    expect(file.text.slice(0, 5)).toBe('%PDF-');
+    expect((await merchant.get(`/orders/${await idOf('1013')}/documents/${documentId}`)).status).toBe(404);
+    expect((await send('1012', 'email', { documentId })).status).toBe(303);
+    const history = await service.call('GET', `/manage/shops/DemoShop/orders/${orderId}/history`, { token });
+    expect(history.body.items.at(-1)).toMatchObject({
+      kind: 'email sent',
+      details: { email: 'invoice', documentId },
+    });
+  });
+
+  test('keeps a note and an address, which can be taken back', async () => {
+    const orderId = await idOf('1011');
+    const { billingAddress } = await managed(orderId);
+    await send('1011', 'note', { internalNote: 'Rings twice' });
+    await send('1011', 'billing-address', {
+      ...Object.fromEntries(
+        Object.entries<string | null>(billingAddress).map(([key, value]) => [key, value ?? '']),
+      ),
+      city: 'Kiel',
+    });
+    const after = await managed(orderId);
+    expect([after.internalNote, after.billingAddress.city]).toEqual(['Rings twice', 'Kiel']);
+    expect({ ...after.billingAddress, city: billingAddress.city }).toEqual(billingAddress);
+    const refused = await send('1011', 'billing-address', {
+      emailAddress: 'nobody',
+      country: 'DE',
+      city: 'Ulm',
+    });
+    expect(refused.status).toBe(400);
+    expect(valueIn(refused.text, 'city')).toBe('Ulm');
+    expect((await managed(orderId)).billingAddress.city).toBe('Kiel');
+  });
+
+  test('is changed: quantity, price, a product more and one less', async () => {
+    const orderId = await idOf('1010');
+    const path = `/orders/${orderId}/edit`;
+    const before = await managed(orderId);
+    const [first, second] = before.lineItemContainer.productLineItems;
+    const { text } = await merchant.get(path);
+    const found = await merchant.post(path, { do: 'find', q: 'TE-100' });
+    const productId = /value="add:([0-9A-F-]{36})"/.exec(found.text)![1]!;
+    const saved = await merchant.post(path, {
+      do: 'save',
+      version: valueIn(text, 'version')!,
+      product: productId,
+      quantity: '3',
+      price: '6,50',
+      [`quantity-${first.lineItemId}`]: String(first.quantity.amount + 1),
+      ...(second && { [`remove-${second.lineItemId}`]: 'yes' }),
+    });
+    expect(saved.status).toBe(303);
+    const after = await managed(orderId);
+    expect(after.management.editing).toBeNull();
+    const lines = after.lineItemContainer.productLineItems.map(
+      ({
+        sku,
+        quantity,
+        singleItemPrice,
+      }: {
+        sku: string;
+        quantity: { amount: number };
+        singleItemPrice: { amount: number };
+      }) => [sku, quantity.amount, singleItemPrice.amount],
+    );
+    const kept = before.lineItemContainer.productLineItems
+      .slice(2)
+      .map(({ sku, quantity, singleItemPrice }: typeof first) => [
+        sku,
+        quantity.amount,
+        singleItemPrice.amount,
+      ]);
+    expect(lines).toEqual([
+      [first.sku, first.quantity.amount + 1, first.singleItemPrice.amount],
+      ...kept,
+      ['TE-100', 3, 6.5],
+    ]);
+  });
+
+  test('is cancelled', async () => {
+    const saved = await send('1009', 'cancel', { reason: 'ordered twice' });
+    expect(saved.status).toBe(303);
+    expect((await managed(await idOf('1009'))).management.cancelledOn).not.toBeNull();
+    expect((await merchant.get(saved.location!)).text).toContain('ordered twice');
+  });
+});
+
+describe('many orders', () => {
+  test('are invoiced and printed as one file; what is refused is named', async () => {
+    const ids = [await idOf('1008'), await idOf('1015'), await idOf('1012')];
+    const { text } = await merchant.post('/orders/invoices', { id: ids });
+    expect(text).toContain('2 invoices are created.');
+    expect(text).toMatch(/\/1012<\/strong> Nothing is left to invoice/);
+    const query = ids.map((id) => `id=${id}`).join('&');
+    const file = await merchant.get(`/orders/files/invoices.pdf?${query}`);
+    expect(file.text.slice(0, 5)).toBe('%PDF-');
+    expect(file.text.match(/\/Type \/Page\b/g)).toHaveLength(3);
+    expect((await merchant.get('/orders/files/invoices.pdf')).status).toBe(404);
+  });
+
+  test('are marked as shipped by pasting codes; what does not work stays in the field', async () => {
+    const { text } = await merchant.post('/orders/ship', {
+      codes: '/1008\tJD0001\n/1015;JD0002\n9999 JD0003\n/1009 JD0004',
+      carrier: 'UPS',
+    });
+    expect(text).toContain('2 orders are marked as shipped.');
+    expect(text).toContain('There is no such order.');
+    expect(text).toMatch(/<textarea[^>]*>\s*9999 JD0003\n\/1009 JD0004<\/textarea>/);
+    const { management } = await managed(await idOf('1015'));
+    expect(management.shipments).toMatchObject([{ carrier: 'UPS', trackingCode: 'JD0002' }]);
+  });
+
+  test('have packing slips and a pick list', async () => {
+    const query = `id=${await idOf('1014')}&id=${await idOf('1013')}`;
+    const slips = await merchant.get(`/orders/packing-slips?${query}`);
+    expect(slips.text.match(/class="card slip"/g)).toHaveLength(2);
+    // It was sent already.
+    expect(slips.text).not.toContain('Tidewater Espresso Beans');
+    expect(slips.text).toContain('Beacon Burr Grinder');
+    const list = await merchant.get(`/orders/pick-list?${query}`);
+    expect(list.text).toContain('AP-120');
+    expect((await merchant.get('/orders/pick-list')).text).toContain('No orders were chosen');
+  });
+});
+
+describe('an order by hand', () => {
+  const productId = async (number: string) =>
+    (await service.call('GET', `/DemoShop/products?q=${number}`)).body.items[0].productId as string;
+
+  const ADDRESS = {
+    'billing-firstName': 'Ida',
+    'billing-lastName': 'Holm',
+    'billing-street': 'Kaistraße 1',
+    'billing-zipCode': '20457',
+    'billing-city': 'Hamburg',
+    'billing-emailAddress': 'ida@holm.example',
+    'billing-country': 'DE',
+  };
+
+  test('is placed with prices of its own, and has the note', async () => {
+    const fields = {
+      ...ADDRESS,
+      product: await productId('AP-100'),
+      quantity: '2',
+      price: '39,50',
+      note: 'by phone',
+    };
+    const total = await merchant.post('/orders/new', { ...fields, do: 'compute' });
+    expect(total.text).toContain('€79.00');
+    const saved = await merchant.post('/orders/new', { ...fields, do: 'place' });
+    expect(saved.status).toBe(303);
+    const order = await managed(saved.location!.split('/').at(-1)!);
+    expect(order.lineItemContainer.lineItemsSubTotal.amount).toBe(79);
+    expect([order.internalNote, order.billingAddress.emailAddress]).toEqual(['by phone', 'ida@holm.example']);
+  });
+
+  test('takes the address of a customer who is chosen', async () => {
+    const found = await merchant.post('/orders/new', { do: 'findCustomer', customer: 'jonas.w@' });
+    const value = /value="(customer:[^"]+)"/.exec(found.text)![1]!;
+    const chosen = await merchant.post('/orders/new', { do: value });
+    expect(valueIn(chosen.text, 'billing-emailAddress')).toBe('jonas.w@mail.example');
+    expect(chosen.text).toContain('Customer 1002');
+  });
+
+  test('is refused without an address or with more than there is, and nothing is ordered', async () => {
+    const count = async () => (await service.call('GET', '/DemoShop/orders', { token })).body.results;
+    const before = await count();
+    const product = await productId('AP-100');
+    const nowhere = await merchant.post('/orders/new', { product, quantity: '1', price: '', do: 'place' });
+    expect(nowhere.status).toBe(400);
+    const short = await merchant.post('/orders/new', {
+      ...ADDRESS,
+      product,
+      quantity: '9999',
+      price: '',
+      do: 'place',
+    });
+    expect(short.status).toBe(400);
+    expect(short.text).toMatch(/Of AP-100 only \d+ can be ordered/);
+    expect(valueIn(short.text, 'billing-city')).toBe('Hamburg');
+    expect(await count()).toBe(before);
+  });
+});

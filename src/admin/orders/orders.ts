@@ -1,0 +1,159 @@
+import { html } from '../../http/html.ts';
+import { moneyText } from '../../http/price-text.ts';
+import { nameOf } from '../../orders/documents/address-lines.ts';
+import { findManagedOrders, type ListedManagedOrder } from '../../orders/list.ts';
+import { dayText } from '../components/format.ts';
+import { listState, listView, type Column, type ListState } from '../components/list.ts';
+import type { ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { chipsView } from './chips-view.ts';
+import { filterOf, fromTheEnd, partOf } from './list-request.ts';
+import { countWaiting, findListedOrders, findOrdersWithReturns, MAX_FOUND, searchOrders } from './queries.ts';
+import { goodsChips, PARTS, paymentChips } from './states.ts';
+
+export function orders(pages: ShopPages): void {
+  pages.get('/orders', 'orders_read', async (visit, request) => {
+    const { db, shopId } = visit;
+    const words = visit.words.orders;
+    const columns = orderColumns(visit);
+    const state = listState(request, columns);
+    const [{ rows, results, isMore }, waiting] = await Promise.all([
+      findPage(visit, state),
+      countWaiting(db, shopId),
+    ]);
+    const counts: Readonly<Record<string, number>> = { ...waiting };
+    const part = partOf(state);
+    const mayWrite = visit.may('orders_write');
+    return {
+      title: visit.words.layout.menuEntries.orders,
+      menu: 'orders',
+      actions:
+        mayWrite &&
+        html`<a class="button" href="${to(visit, '/orders/ship')}">${words.bulk.shipMany}</a> ${
+            visit.may('carts_price_write') &&
+            html`<a class="button main" href="${to(visit, '/orders/new')}">${words.byHand.title}</a>`
+          }`,
+      main: await listView(visit, request, {
+        path: '/orders',
+        caption: visit.words.layout.menuEntries.orders,
+        columns,
+        filters: [
+          { kind: 'search', name: 'q', label: words.search },
+          { kind: 'date', name: 'from', label: words.from },
+          { kind: 'date', name: 'to', label: words.to },
+        ],
+        tabs: {
+          name: 'state',
+          current: part,
+          tabs: PARTS.map((value) => ({ value, text: words.parts[value], count: counts[value] })),
+        },
+        rows,
+        results,
+        isMore,
+        href: ({ orderId }) => to(visit, `/orders/${orderId}`),
+        idOf: ({ orderId }) => orderId,
+        bulk: [
+          ...(mayWrite ? [{ action: '/orders/invoices', text: words.bulk.invoice }] : []),
+          { action: '/orders/packing-slips', text: words.bulk.packingSlips, method: 'get' as const },
+          { action: '/orders/pick-list', text: words.bulk.pickList, method: 'get' as const },
+          ...(mayWrite ? [{ action: '/orders/ship', text: words.bulk.ship, method: 'get' as const }] : []),
+        ],
+        exportPath: '/orders/files/orders.csv',
+        empty: part === 'todo' ? words.nothingToDo : words.empty,
+      }),
+    };
+  });
+}
+
+export interface FoundOrders {
+  rows: ListedManagedOrder[];
+  results: number;
+  /** More were found than a search reads. */
+  isMore: boolean;
+}
+
+/** The orders of a page. Pages by date are found from the sums of days, so that the last costs what the first one does. */
+export async function findPage({ db, shopId }: ShopVisit, state: ListState): Promise<FoundOrders> {
+  const { limit, offset, sort } = state;
+  const filter = filterOf(state);
+  const text = state.filter('q').trim();
+  if (text !== '' || partOf(state) === 'returns') {
+    const orderIds =
+      text === '' ? await findOrdersWithReturns(db, shopId) : await searchOrders(db, shopId, text, filter);
+    const rows = await findListedOrders(db, shopId, orderIds.slice(offset, offset + limit));
+    return { rows, results: orderIds.length, isMore: orderIds.length === MAX_FOUND };
+  }
+  const by = sort === 'changed' || sort === '-changed' ? 'touched' : 'created';
+  const find = (range: { limit: number; offset: number }) =>
+    findManagedOrders(
+      db,
+      shopId,
+      { ...filter, currency: null, customerId: null, productId: null, updatedFrom: null },
+      { by, ...range },
+    );
+  if (sort === 'date' || sort === 'changed') {
+    const { results } = await find({ limit: 1, offset: 0 });
+    const { orders } = await find(fromTheEnd(state, results));
+    return { rows: orders.toReversed(), results, isMore: false };
+  }
+  const { orders, results } = await find({ limit, offset });
+  return { rows: orders, results, isMore: false };
+}
+
+function orderColumns(visit: ShopVisit): Column<ListedManagedOrder>[] {
+  const { words, language } = visit;
+  const titles = words.orders.columns;
+  const chipped = (order: ListedManagedOrder) => ({
+    ...order,
+    isCancelled: order.cancelledAt !== null,
+    paid: order.paidAmount,
+    refunded: order.refundedAmount,
+  });
+  return [
+    { name: 'number', title: titles.number, cell: ({ orderNumber }) => orderNumber },
+    {
+      name: 'date',
+      title: titles.date,
+      cell: ({ createdAt }) => dayText(createdAt, language),
+      isSortable: true,
+    },
+    { name: 'customer', title: titles.customer, cell: ({ billingAddress }) => nameOf(billingAddress) },
+    {
+      name: 'payment',
+      title: titles.payment,
+      cell: (order) => chipsView(paymentChips(chipped(order)), words),
+    },
+    { name: 'goods', title: titles.goods, cell: (order) => chipsView(goodsChips(chipped(order)), words) },
+    {
+      name: 'total',
+      title: titles.total,
+      cell: ({ content, currency }) => moneyText(content.grandTotal, currency, language),
+      isNumeric: true,
+    },
+    {
+      name: 'email',
+      title: titles.email,
+      cell: ({ billingAddress }) => billingAddress.emailAddress,
+      isExtra: true,
+    },
+    {
+      name: 'country',
+      title: titles.country,
+      cell: ({ shippingAddress, billingAddress }) => (shippingAddress ?? billingAddress).country,
+      isExtra: true,
+    },
+    {
+      name: 'changed',
+      title: titles.changed,
+      cell: ({ updatedAt }) => updatedAt && dayText(updatedAt, language),
+      isSortable: true,
+      isExtra: true,
+    },
+    {
+      name: 'note',
+      title: titles.note,
+      cell: ({ internalNote }) => internalNote?.slice(0, 100),
+      isExtra: true,
+    },
+  ];
+}

@@ -1,0 +1,50 @@
+import { millionths } from '../../orders/manage-change.ts';
+import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
+
+interface Part {
+  lines: readonly { lineItemId: string; quantity: number }[];
+}
+
+const MILLION = 1_000_000;
+
+/** How much of each line these parts hold. */
+function quantitiesIn(parts: readonly Part[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const { lineItemId, quantity } of parts.flatMap(({ lines }) => lines)) {
+    sums.set(lineItemId, (sums.get(lineItemId) ?? 0) + millionths(quantity));
+  }
+  return sums;
+}
+
+const orderedIn = ({ lineItemContainer }: ManagedOrderAnswer): Part => ({
+  lines: lineItemContainer.productLineItems.map(({ lineItemId, quantity }) => ({
+    lineItemId,
+    quantity: quantity.amount,
+  })),
+});
+
+function difference(whole: ReadonlyMap<string, number>, less: ReadonlyMap<string, number>) {
+  return new Map(
+    [...whole].map(([lineItemId, quantity]) => [
+      lineItemId,
+      Math.max(0, quantity - (less.get(lineItemId) ?? 0)) / MILLION,
+    ]),
+  );
+}
+
+/** How much of each line was not sent yet. */
+export function leftToShip(order: ManagedOrderAnswer): Map<string, number> {
+  return difference(quantitiesIn([orderedIn(order)]), quantitiesIn(order.management.shipments));
+}
+
+/** How much of each line is with the customer. Who records no shipments marks the order as sent: then it was all of it. */
+export function leftToReturn(order: ManagedOrderAnswer): Map<string, number> {
+  const { shipments, returns } = order.management;
+  const isMarked = order.dispatchedOn !== null || order.deliveredOn !== null;
+  const sent = shipments.length === 0 && isMarked ? [orderedIn(order)] : shipments;
+  const back = returns.filter(({ state }) => state === 'received' || state === 'refunded');
+  return difference(quantitiesIn(sent), quantitiesIn(back));
+}
+
+export const isNothing = (quantities: ReadonlyMap<string, number>) =>
+  [...quantities.values()].every((quantity) => quantity === 0);

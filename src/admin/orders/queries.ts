@@ -1,0 +1,134 @@
+import type { Queries } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import {
+  columnsWithoutLines,
+  hasStates,
+  type ListedManagedOrder,
+  type OrderFilter,
+} from '../../orders/list.ts';
+import type { PartLine } from '../../orders/manage-queries.ts';
+import { managedColumns, orderColumns, ordersWithCustomers, type OrderRow } from '../../orders/queries.ts';
+import { PART_STATES } from './states.ts';
+
+/** How many orders wait for something, from the sums of days; and how many returns, up to a limit. */
+export async function countWaiting(db: Queries, shopId: string) {
+  const { todo, toPay, toShip } = PART_STATES;
+  const row = await db.one<{ todo: number; toPay: number; toShip: number; returns: number }>(sql`
+    select coalesce(sum(orders) filter (where ${hasStates({ states: todo })}), 0)::bigint as todo,
+      coalesce(sum(orders) filter (where ${hasStates({ states: toPay })}), 0)::bigint as "toPay",
+      coalesce(sum(orders) filter (where ${hasStates({ states: toShip })}), 0)::bigint as "toShip", (
+        select count(*) from (select from order_return where ${isWaiting(shopId)} limit ${MAX_FOUND}) waiting
+      ) as returns
+    from order_day where shop_id = ${shopId}`);
+  return row!;
+}
+
+/** A condition on returns: they wait for the merchant, for which there is an index. */
+const isWaiting = (shopId: string) =>
+  sql`shop_id = ${shopId} and state in ('requested', 'approved', 'withdrawn')`;
+
+/** Orders with a return that waits for the merchant, MAX_FOUND at most. */
+export async function findOrdersWithReturns(db: Queries, shopId: string): Promise<string[]> {
+  const rows = await db.many<{ orderId: string }>(sql`
+    select upper(order_id::text) as "orderId" from order_return where ${isWaiting(shopId)}
+    group by order_id order by max(at) desc limit ${MAX_FOUND}`);
+  return rows.map(({ orderId }) => orderId);
+}
+
+/** A text is the beginning of all texts from itself to this one, in the order of bytes. */
+const endOf = (beginning: string) => `${beginning}\u{10FFFF}`;
+
+const reversed = (text: string) => Array.from(text).toReversed().join('');
+
+/** The most orders that a search finds, and the most customers whose orders it looks at. */
+export const MAX_FOUND = 500;
+const MAX_CUSTOMERS = 100;
+
+/** A condition on orders: the number ends with this text, or the customer's email address begins with it, or its number is it. */
+const isFound = (shopId: string, text: string) => sql`
+  customer_order.order_id = any (array(
+    (
+      select order_id from customer_order
+      where shop_id = ${shopId} and reverse(order_number) collate "C" >= ${reversed(text)}
+        and reverse(order_number) collate "C" < ${endOf(reversed(text))}
+      limit ${MAX_FOUND}
+    ) union (
+      select order_id from customer_order
+      where shop_id = ${shopId} and customer_id = any (array(
+        (
+          select customer_id from customer
+          where shop_id = ${shopId} and email_key >= ${text.toLowerCase()} and email_key < ${endOf(text.toLowerCase())}
+          limit ${MAX_CUSTOMERS}
+        ) union (
+          select customer_id from customer where shop_id = ${shopId} and customer_number = ${text}
+        )
+      ))
+      order by created_at desc limit ${MAX_FOUND}
+    )
+  ))`;
+
+export type SearchFilter = Pick<OrderFilter, 'states' | 'createdAfter' | 'createdBefore'>;
+
+/** Newest first, MAX_FOUND at most. */
+export async function searchOrders(
+  db: Queries,
+  shopId: string,
+  text: string,
+  filter: SearchFilter,
+): Promise<string[]> {
+  const { createdAfter, createdBefore } = filter;
+  const rows = await db.many<{ orderId: string }>(sql`
+    select upper(order_id::text) as "orderId" from customer_order
+    where shop_id = ${shopId} and ${isFound(shopId, text)} and ${hasStates(filter)}
+      and created_at > ${createdAfter ?? '-infinity'}::timestamptz
+      and created_at < ${createdBefore ?? 'infinity'}::timestamptz
+    order by created_at desc, order_id desc limit ${MAX_FOUND}`);
+  return rows.map(({ orderId }) => orderId);
+}
+
+/** Those of these orders that the shop has, newest first. */
+export function findListedOrders(db: Queries, shopId: string, orderIds: readonly string[]) {
+  return db.many<ListedManagedOrder>(sql`
+    select ${columnsWithoutLines}, ${managedColumns} from ${ordersWithCustomers}
+    where customer_order.shop_id = ${shopId} and customer_order.order_id = any (${orderIds}::uuid[])
+    order by customer_order.created_at desc, customer_order.order_id desc`);
+}
+
+/** Those of these orders that the shop has with their lines, oldest first. */
+export function findWholeOrders(db: Queries, shopId: string, orderIds: readonly string[]) {
+  return db.many<OrderRow>(sql`
+    select ${orderColumns} from ${ordersWithCustomers}
+    where customer_order.shop_id = ${shopId} and customer_order.order_id = any (${orderIds}::uuid[])
+    order by customer_order.created_at, customer_order.order_id`);
+}
+
+/** What was sent of these orders. */
+export function findShipments(db: Queries, shopId: string, orderIds: readonly string[]) {
+  return db.many<{ orderId: string; lines: PartLine[] }>(sql`
+    select upper(order_id::text) as "orderId", lines from order_shipment
+    where shop_id = ${shopId} and order_id = any (${orderIds}::uuid[])`);
+}
+
+export interface NumberedOrder {
+  orderId: string;
+  orderNumber: string;
+}
+
+/** The order with this number, or those whose numbers end with it: two at most, which is one too many. */
+export async function findByNumber(db: Queries, shopId: string, text: string): Promise<NumberedOrder[]> {
+  const found = await db.many<NumberedOrder>(sql`
+    select upper(order_id::text) as "orderId", order_number as "orderNumber" from customer_order
+    where shop_id = ${shopId} and reverse(order_number) collate "C" >= ${reversed(text)}
+      and reverse(order_number) collate "C" < ${endOf(reversed(text))}
+    order by reverse(order_number) collate "C" limit 2`);
+  // The whole number is the first of all that end with it.
+  return found[0]?.orderNumber === text ? [found[0]] : found;
+}
+
+/** The email addresses of people, by their ids: what they did to an order is recorded under their id. */
+export async function findEmails(db: Queries, userIds: readonly string[]): Promise<Map<string, string>> {
+  if (userIds.length === 0) return new Map();
+  const rows = await db.many<{ userId: string; email: string }>(sql`
+    select upper(user_id::text) as "userId", email from admin_user where user_id = any (${userIds}::uuid[])`);
+  return new Map(rows.map(({ userId, email }) => [userId, email]));
+}

@@ -1,0 +1,106 @@
+import type { OrderFilter } from '../../orders/list.ts';
+import { STATES, type State } from '../../orders/schema.ts';
+import type { ChipKind } from '../components/format.ts';
+
+/** The states of orders in the words of a merchant: the parts of the list, and the chips. */
+
+export const PARTS = ['todo', 'toPay', 'toShip', 'returns', 'done', 'returned', 'cancelled', 'all'] as const;
+export type OrderPart = (typeof PARTS)[number];
+
+const bits = (...states: readonly State[]) =>
+  states.reduce((sum, state) => sum | (1 << STATES.indexOf(state)), 0);
+
+const none = (...states: readonly State[]) => ({ asked: bits(...states), set: 0 });
+
+/** An order that was rejected, closed or archived needs nothing any more. */
+const ENDED = ['rejectedOn', 'closedOn', 'archivedOn'] as const;
+
+/** Which states the orders of each part have. Those with a return that waits are found from the returns. */
+export const PART_STATES: Readonly<Record<OrderPart, OrderFilter['states']>> = {
+  todo: { ...none(...ENDED), missing: bits('paidOn', 'dispatchedOn') },
+  toPay: none(...ENDED, 'paidOn'),
+  toShip: none(...ENDED, 'dispatchedOn', 'deliveredOn', 'returnedOn'),
+  returns: none(),
+  done: {
+    asked: bits('paidOn', 'dispatchedOn', 'rejectedOn'),
+    set: bits('paidOn', 'dispatchedOn'),
+  },
+  returned: { asked: bits('returnedOn'), set: bits('returnedOn') },
+  cancelled: { asked: bits('rejectedOn'), set: bits('rejectedOn') },
+  all: none(),
+};
+
+/** What the chips of an order are made of: a row of a list, or the order of the API. */
+export type ChippedOrder = Readonly<Record<State, unknown>> & {
+  isCancelled: boolean;
+  paid: number;
+  refunded: number;
+};
+
+export type ChipName =
+  | 'cancelled'
+  | 'toRefund'
+  | 'toPay'
+  | 'partlyPaid'
+  | 'paid'
+  | 'partlyRefunded'
+  | 'refunded'
+  | 'toShip'
+  | 'partlyShipped'
+  | 'shipped'
+  | 'delivered'
+  | 'returned'
+  | 'onHold'
+  | 'closed'
+  | 'archived';
+
+const KINDS: Readonly<Record<ChipName, ChipKind>> = {
+  cancelled: 'bad',
+  toRefund: 'warning',
+  toPay: 'warning',
+  partlyPaid: 'warning',
+  paid: 'good',
+  partlyRefunded: 'neutral',
+  refunded: 'neutral',
+  toShip: 'warning',
+  partlyShipped: 'warning',
+  shipped: 'good',
+  delivered: 'good',
+  returned: 'neutral',
+  onHold: 'warning',
+  closed: 'neutral',
+  archived: 'neutral',
+};
+
+export interface OrderChip {
+  name: ChipName;
+  kind: ChipKind;
+}
+
+const chips = (...names: readonly (ChipName | false | null | undefined)[]): OrderChip[] =>
+  names.flatMap((name) => (name ? [{ name, kind: KINDS[name] }] : []));
+
+/** Where the money is. */
+export function paymentChips(order: ChippedOrder): OrderChip[] {
+  const { isCancelled, paid, refunded } = order;
+  if (isCancelled || order.rejectedOn) {
+    return chips('cancelled', paid > refunded ? 'toRefund' : refunded > 0 && 'refunded');
+  }
+  if (refunded > 0) return chips(refunded >= paid ? 'refunded' : 'partlyRefunded');
+  if (order.paidOn) return chips('paid');
+  return chips(order.partiallyPaidOn ? 'partlyPaid' : 'toPay');
+}
+
+/** Where the goods are, and whatever else is out of the ordinary. */
+export function goodsChips(order: ChippedOrder): OrderChip[] {
+  const isCancelled = order.isCancelled || Boolean(order.rejectedOn);
+  const rest = chips(
+    order.returnedOn ? 'returned' : null,
+    order.pendingOn ? 'onHold' : null,
+    order.archivedOn ? 'archived' : order.closedOn ? 'closed' : null,
+  );
+  if (order.deliveredOn) return [...chips('delivered'), ...rest];
+  if (order.dispatchedOn) return [...chips('shipped'), ...rest];
+  if (order.partiallyDispatchedOn) return [...chips('partlyShipped'), ...rest];
+  return isCancelled ? rest : [...chips('toShip'), ...rest];
+}

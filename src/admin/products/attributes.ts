@@ -1,0 +1,123 @@
+import { html } from '../../http/html.ts';
+import { shownAttributes } from '../../catalogue/products/attributes.ts';
+import { selectedValue } from '../../catalogue/products/combinations.ts';
+import type { ProductRow } from '../../catalogue/products/queries.ts';
+import { typeOf } from '../../catalogue/products/render.ts';
+import { problemOf, textField } from '../components/form.ts';
+import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
+import { Redirect } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import type { Operation } from './product-changes.ts';
+import { localeName } from './product-cards.ts';
+import { productPage, readProduct } from './product-page.ts';
+
+/** The attributes of the product's type, and those that only this product has. */
+export function attributes(pages: ShopPages): void {
+  pages.form(
+    '/products/:productId/attributes',
+    { read: 'products_read', write: 'products_write' },
+    {
+      show: async (visit, request, draft) => {
+        const row = await readProduct(visit, request.params['productId']!);
+        const words = visit.words.products.attributes;
+        const shown = attributeValues(visit, row);
+        const type = typeOf(row, visit.settings);
+        const mayWrite = visit.may('products_write');
+        return productPage(visit, row, 'attributes', {
+          main: html`<form method="post" class="card product-form">
+            ${problemOf(draft)} ${versionField(shown)}
+            <p class="hint">${words.hint({ language: localeName(visit.locale, visit) })}</p>
+            <div class="row">
+              ${shown.map(({ key, label, value, isChosen }, index) => {
+                const values = type.attributes.find((one) => one.key === key)?.values ?? [];
+                return html`${textField({
+                  name: `attribute.${index}`,
+                  label,
+                  value,
+                  isDisabled: !mayWrite || isChosen,
+                  draft: isChosen ? undefined : draft,
+                  ...(isChosen && { hint: words.chosen }),
+                  ...(values.length > 0 && {
+                    hint: words.known({
+                      values: values
+                        .slice(0, 12)
+                        .map((one) => one.value)
+                        .join(', '),
+                    }),
+                  }),
+                })}`;
+              })}
+            </div>
+            ${
+              mayWrite &&
+              html`<h2>${words.addTitle}</h2>
+                <div class="row">
+                  ${textField({ name: 'newKey', label: words.newKey, maxLength: 200, draft })}
+                  ${textField({ name: 'newValue', label: words.newValue, draft })}
+                </div>
+                <button class="main">${visit.words.form.save}</button>`
+            }
+          </form>`,
+        });
+      },
+      save: async (visit, form) => {
+        const row = await readProduct(visit, form.params['productId']!);
+        const before = attributeValues(visit, row);
+        requireUnchanged(form, before, visit.words);
+        const names = new Set(form.fieldNames);
+        const typed = (index: number) =>
+          names.has(`attribute.${index}`) ? form.field(`attribute.${index}`) : before[index]!.value;
+        const operations = before.flatMap(({ key, value, isChosen }, index) =>
+          isChosen || typed(index) === value ? [] : attributeOperations(key, typed(index)),
+        );
+        const [newKey, newValue] = [form.field('newKey'), form.field('newValue')];
+        if (newKey !== '' && newValue !== '') operations.push(...attributeOperations(newKey, newValue));
+        if (operations.length > 0) {
+          await visit.call('PATCH', `/rs/products/${row.productId}/custom-attributes`, {
+            query: { locale: visit.locale },
+            body: operations,
+          });
+        }
+        const path = to(visit, `/products/${row.productId}/attributes`);
+        const after = attributeValues(visit, await readProduct(visit, row.productId));
+        const fields = before.map(({ value }, index): [string, string] => [`attribute.${index}`, value]);
+        return new Redirect(path, {
+          text: visit.words.form.saved,
+          undo:
+            after.length === before.length && operations.length > 0
+              ? { action: path, fields: { version: versionOf(after), ...Object.fromEntries(fields) } }
+              : undefined,
+        });
+      },
+    },
+  );
+}
+
+interface AttributeValue {
+  key: string;
+  label: string;
+  value: string;
+  /** It is what the variation was chosen by. */
+  isChosen: boolean;
+}
+
+function attributeValues({ settings, locale }: ShopVisit, row: ProductRow): AttributeValue[] {
+  return shownAttributes(row, settings, locale).items.map(({ key, displayKey, values }) => ({
+    key,
+    label: displayKey,
+    value: values.map(({ displayValue }) => displayValue).join('; '),
+    isChosen: selectedValue(row.selection, key) !== undefined,
+  }));
+}
+
+/** Emptied first, because a value is added to those that an attribute with several of them has. */
+function attributeOperations(key: string, typed: string): Operation[] {
+  const values = typed.split(';').map((value) => value.trim());
+  return [
+    { op: 'remove', path: '/', value: { key } },
+    ...values
+      .filter((value) => value !== '')
+      .map((displayValue): Operation => ({ op: 'add', path: '/', value: { key, displayValue } })),
+  ];
+}

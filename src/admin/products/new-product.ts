@@ -1,0 +1,156 @@
+import { Readable } from 'node:stream';
+import { badRequest, isRefusal } from '../../http/errors.ts';
+import { html } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import { isId } from '../../kernel/ids.ts';
+import { anyText } from '../../catalogue/products/render.ts';
+import { choiceField, longTextField, problemOf, textField, tickField } from '../components/form.ts';
+import { decimalOf } from '../components/decimal.ts';
+import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
+import { Redirect } from '../page.ts';
+import type { FormRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { categoryTree } from './category-tree.ts';
+import { readProduct } from './product-page.ts';
+import { findCategoryChoices } from './queries.ts';
+import { attributeFields, makeVariations } from './variations.ts';
+
+/** A new product on one page: what a shop needs to sell it, its pictures and its variations. */
+export function newProduct(pages: ShopPages): void {
+  pages.form(
+    '/products/new',
+    { read: 'products_write', write: 'products_write' },
+    {
+      show: async (visit, _request, draft) => {
+        const { settings, locale } = visit;
+        const words = visit.words.products;
+        const categories = categoryTree(await findCategoryChoices(visit.db, visit.shopId));
+        return {
+          title: words.new.title,
+          menu: 'products',
+          trail: [{ href: to(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+          scripts: [PRODUCTS_SCRIPT],
+          main: html`<form method="post" class="product-form" data-new-product>
+            <div data-refusal>${problemOf(draft)}</div>
+            <section class="card">
+              ${textField({ name: 'name', label: words.fields.name, isRequired: true, maxLength: 1000, draft })}
+              <div class="row">
+                ${textField({
+                  name: 'price',
+                  label: words.fields.price,
+                  unit: settings.defaultCurrency,
+                  inputMode: 'decimal',
+                  autocomplete: 'off',
+                  draft,
+                })}
+                ${textField({
+                  name: 'stock',
+                  label: words.fields.stock,
+                  hint: words.fields.stockHint,
+                  inputMode: 'decimal',
+                  autocomplete: 'off',
+                  draft,
+                })}
+                ${textField({
+                  name: 'productNumber',
+                  label: words.fields.productNumber,
+                  hint: words.new.numberHint,
+                  maxLength: 100,
+                  autocomplete: 'off',
+                  draft,
+                })}
+                ${textField({ name: 'ean', label: words.fields.ean, inputMode: 'numeric', autocomplete: 'off', draft })}
+              </div>
+              ${longTextField({ name: 'description', label: words.fields.description, rows: 5, draft })}
+              <div class="row">
+                ${choiceField({
+                  name: 'category',
+                  label: words.category,
+                  empty: words.new.noCategory,
+                  choices: categories.map(({ categoryId, name, depth }) => ({
+                    value: categoryId,
+                    text: `${'– '.repeat(depth)}${anyText(name, locale, settings.defaultLocale) ?? ''}`,
+                  })),
+                  draft,
+                })}
+                ${choiceField({
+                  name: 'taxClassId',
+                  label: words.fields.taxClass,
+                  choices: settings.taxClasses.map(({ taxClassId, key, name }) => ({
+                    value: taxClassId,
+                    text: textIn(name, locale, settings.defaultLocale) ?? key,
+                  })),
+                  value: settings.taxClasses.find(({ isDefault }) => isDefault)?.taxClassId,
+                  draft,
+                })}
+              </div>
+              ${tickField({ name: 'visible', label: words.new.visible, value: true, draft })}
+            </section>
+            <section class="card">
+              <h2>${words.pictures.title}</h2>
+              <div class="drop with-script" data-new-pictures>
+                <label for="new-pictures">${words.pictures.drop}</label>
+                <input type="file" id="new-pictures" accept=".png,.jpg,.jpeg,.gif" multiple />
+                <ul class="pictures" data-chosen></ul>
+              </div>
+              <p class="quiet without-script">${words.new.picturesLater}</p>
+              <p class="quiet" role="status" data-progress="${words.pictures.progress}" hidden></p>
+            </section>
+            <section class="card">
+              <h2>${words.tabs.variations}</h2>
+              <p class="hint">${words.new.variationsHint}</p>
+              ${attributeFields(visit, undefined, draft)}
+            </section>
+            <div class="save-bar"><button class="main">${words.new.create}</button></div>
+          </form>`,
+        };
+      },
+      save: async (visit, form) => {
+        const productId = await createProduct(visit, form);
+        const path = `/products/${productId}`;
+        if (form.field('attribute.0') === '') {
+          return new Redirect(to(visit, path), visit.words.products.new.created);
+        }
+        try {
+          await makeVariations(visit, await readProduct(visit, productId), form);
+        } catch (error) {
+          // The product is there; its variations can be made on the page that says what was wrong with them.
+          if (!isRefusal(error)) throw error;
+          return new Redirect(to(visit, `${path}/variations`), error.message);
+        }
+        return new Redirect(to(visit, `${path}/variations`), visit.words.products.new.created);
+      },
+    },
+  );
+}
+
+async function createProduct(visit: ShopVisit, form: FormRequest): Promise<string> {
+  const { settings, language, words } = visit;
+  const decimal = (name: string) => {
+    const typed = form.field(name);
+    const number = decimalOf(typed, language);
+    if (typed !== '' && number === undefined) throw badRequest(words.products.noNumber({ typed }));
+    return number ?? null;
+  };
+  const category = form.field('category');
+  const { productId } = await visit.call<{ productId: string }>('POST', '/rs/products', {
+    query: { locale: settings.defaultLocale, currency: settings.defaultCurrency },
+    body: {
+      name: form.field('name'),
+      productNumber: form.field('productNumber') || null,
+      description: form.field('description') || null,
+      price: decimal('price'),
+      stocklevel: decimal('stock'),
+      ean: form.field('ean') || null,
+      taxClassId: form.field('taxClassId') || null,
+      visible: form.field('visible') === 'yes',
+    },
+  });
+  if (isId(category)) {
+    const fields = new URLSearchParams({ productId, categoryId: category });
+    await visit.call('POST', '/rs/product-category-assignments', {
+      upload: { content: Readable.from(fields.toString()), type: 'application/x-www-form-urlencoded' },
+    });
+  }
+  return productId;
+}

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sql } from '../../db/sql.ts';
+import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { fingerprint, startDemo } from '../../../test/demo.ts';
+import type { Service } from '../../../test/service.ts';
+
+let service: Service;
+let owner: Merchant;
+beforeAll(async () => {
+  service = await startDemo();
+  owner = await givenMerchant(service, 'owner');
+});
+afterAll(() => service.close());
+
+async function idOf(number: string): Promise<string> {
+  const row = await service.db.one<{ id: string }>(
+    sql`select upper(product_id::text) as id from product where shop_id = 'DemoShop' and product_number = ${number}`,
+  );
+  return row!.id;
+}
+
+async function stockOf(number: string): Promise<number> {
+  const row = await service.db.one<{ stock: number }>(
+    sql`select stock::float8 as stock from product where shop_id = 'DemoShop' and product_number = ${number}`,
+  );
+  return row!.stock;
+}
+
+describe('the grid of variations', () => {
+  const moved = (id: string, stock: string, was: string) => ({
+    [`stock.${id}`]: stock,
+    [`was.stock.${id}`]: was,
+  });
+
+  test('saves the cells that have changed', async () => {
+    const [path, id] = [`/products/${await idOf('CB-100')}/variations`, await idOf('CB-101')];
+    const { text } = await owner.get(path);
+    expect(text).toContain(`name="stock.${id}"`);
+    const before = await service.db.one(
+      sql`select count(*) as count from audit_entry where shop_id = 'DemoShop'`,
+    );
+    const answer = await owner.post(path, {
+      ...moved(id, '115,5', '120'),
+      ...moved(await idOf('CB-102'), '64', '64'),
+    });
+    expect(answer.status).toBe(303);
+    expect([await stockOf('CB-101'), await stockOf('CB-102')]).toEqual([115.5, 64]);
+    const after = await service.db.one(
+      sql`select count(*) as count from audit_entry where shop_id = 'DemoShop'`,
+    );
+    expect(after).toEqual({ count: (before as { count: number }).count + 1 });
+  });
+
+  test('does not overwrite a stock that has moved, and writes nothing when one cell is wrong', async () => {
+    const path = `/products/${await idOf('CB-100')}/variations`;
+    const [first, second] = [await idOf('CB-102'), await idOf('CB-103')];
+    const before = await fingerprint(service);
+    const late = await owner.post(path, moved(first, '10', '65'));
+    expect(late.status).toBe(409);
+    expect(late.text).toContain('The stock has changed since you opened this page');
+    const wrong = await owner.post(path, { ...moved(first, '10', '64'), ...moved(second, 'many', '8') });
+    expect(wrong.status).toBe(400);
+    expect(wrong.text).toContain('value="many"');
+    expect(await fingerprint(service)).toEqual(before);
+  });
+
+  test('is made from attributes and their values', async () => {
+    const id = await idOf('GI-120');
+    const { status } = await owner.post(`/products/${id}/variations`, {
+      'attribute.0': 'Size',
+      'values.0': 'S, M; L',
+      'attribute.1': 'Colour',
+      'values.1': 'navy, red',
+      productType: 'Default',
+    });
+    expect(status).toBe(303);
+    const rows = await service.db.many<{ selection: unknown; visible: boolean }>(sql`
+      select selection, visible from product where shop_id = 'DemoShop' and master_id = ${id} order by product_id`);
+    expect(rows.length).toBe(6);
+    expect(rows[1]).toEqual({ selection: { Size: 'S', Colour: 'red' }, visible: true });
+  });
+});
+
+describe('a new product', () => {
+  test('is created with price, stock and category', async () => {
+    const category = await service.db.one<{ id: string }>(
+      sql`select upper(category_id::text) as id from category where shop_id = 'DemoShop' and alias = 'gifts'`,
+    );
+    const answer = await owner.post('/products/new', {
+      name: 'Brass Whistle',
+      productNumber: 'GI-900',
+      price: '1.234,50',
+      stock: '7',
+      visible: 'yes',
+      category: category!.id,
+    });
+    expect(answer.location).toBe(`/admin/shops/DemoShop/products/${await idOf('GI-900')}`);
+    const row = await service.db.one(sql`
+      select prices, stock::float8 as stock, visible, facts -> 'name' as name from product
+      where shop_id = 'DemoShop' and product_number = 'GI-900'`);
+    expect(row).toEqual({
+      prices: { EUR: 123450 },
+      stock: 7,
+      visible: true,
+      name: { en_GB: 'Brass Whistle' },
+    });
+  });
+
+  test('is refused with a number that is taken, and what was typed stays', async () => {
+    const before = await fingerprint(service);
+    const answer = await owner.post('/products/new', { name: 'Another kettle', productNumber: 'AP-100' });
+    expect(answer.status).toBe(409);
+    expect(answer.text).toContain('value="Another kettle"');
+    expect(await fingerprint(service)).toEqual(before);
+  });
+});
+
+describe('a stock take', () => {
+  test('finds by number and EAN, sets, adds and takes back', async () => {
+    const id = await idOf('KN-110');
+    await service.call('PATCH', `/DemoShop/products/${id}`, {
+      token: 'demo-all',
+      body: [{ op: 'add', path: '/ean', value: '4099887766554' }],
+    });
+    const found = await owner.get('/products/stock-take?code=4099887766554');
+    expect(found.text).toContain('Reefline Paring Knife');
+    const set = await owner.post('/products/stock-take?code=KN-110', {
+      productId: id,
+      count: '30,5',
+      how: 'set',
+    });
+    expect(set.location).toBe(`/admin/shops/DemoShop/products/stock-take?counted=${id}_33_30.5`);
+    expect(await stockOf('KN-110')).toBe(30.5);
+    await owner.post('/products/stock-take', { productId: id, count: '2', how: 'add' });
+    expect(await stockOf('KN-110')).toBe(32.5);
+    const last = await owner.get(`/products/stock-take?counted=${id}_33_30.5`);
+    expect(last.text).toContain('Counted last');
+    const undone = await owner.post(`/products/stock-take?counted=${id}_33_30.5`, {
+      productId: id,
+      count: '33',
+      how: 'undo',
+    });
+    expect(undone.location).toBe('/admin/shops/DemoShop/products/stock-take');
+    expect(await stockOf('KN-110')).toBe(33);
+  });
+
+  test('says what it does not know, and refuses what is no number', async () => {
+    expect((await owner.get('/products/stock-take?code=nothing&counted=a_b_c~~')).text).toContain(
+      'No product has the number or EAN nothing.',
+    );
+    const before = await fingerprint(service);
+    const id = await idOf('KN-110');
+    expect((await owner.post('/products/stock-take?code=KN-110', { productId: id, count: 'x' })).status).toBe(
+      400,
+    );
+    expect((await owner.post('/products/stock-take', { productId: 'x', count: '1' })).status).toBe(400);
+    expect(await fingerprint(service)).toEqual(before);
+  });
+});
+
+describe('what belongs to a product', () => {
+  test('attributes are set, added and emptied', async () => {
+    const id = await idOf('KN-110');
+    const path = `/products/${id}/attributes`;
+    const version = async () => /name="version" value="([^"]+)"/.exec((await owner.get(path)).text)![1]!;
+    await owner.post(path, { version: await version(), newKey: 'Handle', newValue: 'Olive wood' });
+    const shown = await owner.get(path);
+    expect(shown.text).toContain('value="Olive wood"');
+    const [, field] = /name="(attribute\.\d+)"[^>]*value="Olive wood"/.exec(
+      shown.text.replaceAll('\n', ' '),
+    )!;
+    await owner.post(path, { version: await version(), [field!]: '' });
+    expect((await owner.get(path)).text).not.toContain('value="Olive wood"');
+    expect((await owner.post(path, { version: 'old', newKey: 'a', newValue: 'b' })).status).toBe(409);
+  });
+
+  test('products that go well with it are found, added and removed', async () => {
+    const [id, target] = [await idOf('KN-110'), await idOf('KN-120')];
+    const path = `/products/${id}/related`;
+    expect((await owner.get(`${path}?q=stone`)).text).toContain('Saltbox Sharpening Stone');
+    const assigned = () =>
+      service.db.many(sql`
+        select upper(target_id::text) as id from cross_selling where shop_id = 'DemoShop' and product_id = ${id}`);
+    await owner.post(`${path}/add`, { productId: target });
+    expect(await assigned()).toEqual([{ id: target }]);
+    await owner.post(`${path}/remove`, { productId: target });
+    expect(await assigned()).toEqual([]);
+  });
+
+  test('the history of its prices', async () => {
+    const id = await idOf('KN-120');
+    await service.call('PATCH', `/DemoShop/products/${id}`, {
+      token: 'demo-all',
+      body: [{ op: 'add', path: '/priceInfo/price/amount', value: 23.92 }],
+    });
+    const { text } = await owner.get(`/products/${id}/prices`);
+    expect(text).toContain('29.90 €');
+    expect(text).toContain('23.92 €');
+    expect(text).toContain('-20 %');
+  });
+});

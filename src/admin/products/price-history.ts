@@ -1,0 +1,72 @@
+import { html } from '../../http/html.ts';
+import { formatMoney, toDecimal } from '../../kernel/money.ts';
+import { momentText } from '../components/format.ts';
+import { PRODUCTS_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
+import type { ShopPages } from '../pages.ts';
+import { productPage, readProduct } from './product-page.ts';
+import { findPriceHistory } from './queries.ts';
+
+/** What a product has cost, in the default currency: as a line, and as a table. */
+export function priceHistory(pages: ShopPages): void {
+  pages.get('/products/:productId/prices', 'products_read', async (visit, request) => {
+    const row = await readProduct(visit, request.params['productId']!);
+    const words = visit.words.products.priceHistory;
+    const currency = visit.settings.defaultCurrency;
+    const prices = await findPriceHistory(visit.db, visit.shopId, row.productId, currency);
+    const money = (minor: number) => formatMoney(minor, currency, visit.locale);
+    const points = prices
+      .toReversed()
+      .map(({ validFrom, price }) => [
+        Math.floor(validFrom.getTime() / 1000),
+        price === null ? null : toDecimal(price, currency),
+      ]);
+    return productPage(visit, row, 'prices', {
+      scripts: [UPLOT_STYLESHEET, UPLOT, PRODUCTS_SCRIPT],
+      main:
+        prices.length === 0
+          ? html`<p class="card">${words.none}</p>`
+          : html`<section class="card">
+              <h2>${words.title({ currency })}</h2>
+              <div
+                class="chart with-script"
+                data-prices="${JSON.stringify(points)}"
+                data-label="${visit.words.products.price}"
+                role="img"
+                aria-label="${words.title({ currency })}"
+              ></div>
+              <p class="hint">${words.hint}</p>
+              <table>
+                <caption class="hidden">
+                  ${words.title({ currency })}
+                </caption>
+                <thead>
+                  <tr>
+                    <th scope="col">${words.since}</th>
+                    <th scope="col" class="number">${visit.words.products.price}</th>
+                    <th scope="col" class="number">${words.change}</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  ${prices.map(({ validFrom, price }, index) => {
+                    const before = prices[index + 1]?.price;
+                    const difference =
+                      price !== null && before
+                        ? Math.round(((price - before) / before) * 1000) / 10
+                        : undefined;
+                    return html`<tr>
+                      <td>${momentText(validFrom, visit.language)}</td>
+                      <td class="number">${price === null ? words.noPrice : money(price)}</td>
+                      <td class="number quiet">
+                        ${
+                          difference !== undefined &&
+                          `${difference > 0 ? '+' : ''}${difference.toLocaleString(visit.language)} %`
+                        }
+                      </td>
+                    </tr>`;
+                  })}
+                </tbody>
+              </table>
+            </section>`,
+    });
+  });
+}

@@ -1,0 +1,83 @@
+import { notFound } from '../../http/errors.ts';
+import { html } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { nameOf } from '../../catalogue/products/render.ts';
+import { findProducts, type ProductRow } from '../../catalogue/products/queries.ts';
+import { buttonForm } from '../components/form.ts';
+import type { AdminPage } from '../page.ts';
+import { to, type ShopVisit } from '../visit.ts';
+
+export async function readProduct({ db, shopId }: ShopVisit, productId: string): Promise<ProductRow> {
+  const [row] = isId(productId) ? await findProducts(db, shopId, [productId]) : [];
+  if (!row) throw notFound();
+  return row;
+}
+
+export type ProductTab = 'product' | 'variations' | 'attributes' | 'related' | 'prices';
+
+const TAB_PATHS: Readonly<Record<ProductTab, string>> = {
+  product: '',
+  variations: '/variations',
+  attributes: '/attributes',
+  related: '/related',
+  prices: '/prices',
+};
+
+/** What all pages of a product have in common: where it is, its tabs, and what can be done with it as a whole. */
+export function productPage(
+  visit: ShopVisit,
+  row: ProductRow,
+  current: ProductTab,
+  page: Pick<AdminPage, 'main' | 'scripts'>,
+): AdminPage {
+  const { settings, locale } = visit;
+  const words = visit.words.products;
+  const name = nameOf(row, settings, locale);
+  const path = `/products/${row.productId}`;
+  const master = row.master && { ...row, ...row.master, master: null };
+  const tabs = (Object.keys(TAB_PATHS) as ProductTab[]).filter(
+    (tab) => row.kind !== 'variation' || (tab !== 'variations' && tab !== 'related'),
+  );
+  return {
+    ...page,
+    title: row.selection ? `${name} (${Object.values(row.selection).join(', ')})` : name,
+    menu: 'products',
+    trail: [
+      { href: to(visit, '/products'), text: visit.words.layout.menuEntries.products },
+      ...(master
+        ? [
+            {
+              href: to(visit, `/products/${row.masterId}/variations`),
+              text: nameOf(master, settings, locale),
+            },
+          ]
+        : []),
+    ],
+    actions: html`${
+      row.visible &&
+      html`<a
+        class="button"
+        href="${visit.storefront}/Products/${encodeURIComponent(row.productNumber)}"
+        target="_blank"
+        rel="noopener"
+        >${words.viewInShop}</a
+      >`
+    }
+    ${
+      visit.may('products_write') &&
+      html`${row.kind !== 'variation' && buttonForm({ action: to(visit, `${path}/copy`), text: words.copy })}
+        <a class="button danger" href="${to(visit, '/products/delete', { id: row.productId })}"
+          >${visit.words.form.delete}</a
+        >`
+    }`,
+    main: html`<nav class="tabs" aria-label="${words.tabs.label}">
+        ${tabs.map(
+          (tab) =>
+            html`<a href="${to(visit, path + TAB_PATHS[tab])}" ${tab === current && html`aria-current="page"`}
+              >${words.tabs[tab]}</a
+            >`,
+        )}
+      </nav>
+      ${page.main}`,
+  };
+}

@@ -1,0 +1,193 @@
+import type { ProductFacts, Prices } from '../../catalogue/products/facts.ts';
+import { inheritedFacts } from '../../catalogue/products/facts.ts';
+import type { ProductRow } from '../../catalogue/products/queries.ts';
+import { ORDER_UNIT } from '../../catalogue/products/render.ts';
+import { currencyDigits, toDecimal } from '../../kernel/money.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { decimalText } from '../components/decimal.ts';
+import type { Language } from '../messages.ts';
+
+/**
+ * A product as the texts of the fields of its form, by their names. The form shows them, a form that was sent is compared
+ * with them, and what has changed is taken back by sending the old ones again.
+ */
+export type Values = Readonly<Record<string, string>>;
+
+export const LOCALISED = ['name', 'shortDescription', 'description', 'title', 'essentialFeatures'] as const;
+export const PLAIN = [
+  'manufacturer',
+  'manufacturerProductNumber',
+  'ean',
+  'upc',
+  'productCode',
+  'deliveryPeriod',
+] as const;
+export const AMOUNTS = ['price', 'manufacturerPrice', 'depositPrice'] as const;
+export const PARTIES = ['manufacturer', 'responsiblePerson'] as const;
+export const PARTY_FIELDS = ['name', 'address', 'contact'] as const;
+
+/** Rows of a table of prices that are empty, so that more can be typed. */
+const EMPTY_ROWS = 3;
+
+export interface FormContext {
+  settings: Settings;
+  language: Language;
+}
+
+export function productValues(row: ProductRow, context: FormContext): Values {
+  const { settings, language } = context;
+  const { facts } = row;
+  const shown = inheritedFacts(facts, row.master?.facts ?? null);
+  const number = (value: number | null | undefined) =>
+    value === null || value === undefined ? '' : decimalText(value, language);
+  const { orderUnit = ORDER_UNIT, reference, deliveryWeight, customisation } = shown;
+  return {
+    productNumber: row.productNumber,
+    ...localisedValues(facts, settings),
+    ...Object.fromEntries(PLAIN.map((key) => [key, facts[key] ?? ''])),
+    ...amountValues('price', row.prices, context),
+    ...amountValues('manufacturerPrice', facts.manufacturerPrices, context),
+    ...amountValues('depositPrice', facts.depositPrices, context),
+    ...tierValues(facts, context),
+    ...groupValues(facts, context),
+    ...safetyValues(facts),
+    taxClassId: row.taxClassId ?? '',
+    productTypeId: row.productTypeId ?? '',
+    stock: number(row.stock),
+    minStock: number(row.minStock),
+    visible: flag(row.visible),
+    isNew: flag(shown.isNew),
+    newnessDate: facts.newUntil?.slice(0, 10) ?? '',
+    isManufacturerPriceRRP: flag(shown.isManufacturerPriceRrp),
+    isVATInfoVisible: flag(shown.isVatInfoVisible, true),
+    isShippingLinkVisible: flag(shown.isShippingLinkVisible, true),
+    productLength: number(facts.length),
+    productWidth: number(facts.width),
+    productHeight: number(facts.height),
+    maxOrder: number(facts.maxOrder),
+    withdrawalExcluded: facts.withdrawalExcluded ?? '',
+    'weight.amount': number(deliveryWeight?.amount),
+    'weight.unit': deliveryWeight?.unit ?? 'gram',
+    'reference.amount': number(reference?.amount),
+    'reference.unit': reference?.unit ?? 'gram',
+    'reference.content': number(reference?.content),
+    'order.priceQuantity': number(orderUnit.priceQuantity),
+    'order.unit': orderUnit.unit,
+    'order.minimum': number(orderUnit.minimum),
+    'order.interval': number(orderUnit.interval),
+    'custom.is': flag(customisation !== undefined),
+    'custom.length': customisation ? String(customisation.textLength) : '',
+    'custom.headline': customisation?.headline ?? '',
+    'custom.required': flag(customisation?.isRequired),
+    'custom.price': amountText(customisation?.prices?.[settings.defaultCurrency], context),
+    'dataSheet.url': facts.dataSheet?.url ?? '',
+    'dataSheet.fileName': facts.dataSheet?.fileName ?? '',
+    videos: (facts.videos ?? []).map(videoAddress).join('\n'),
+    ...Object.fromEntries(
+      settings.shippingMethods.map(({ shippingMethodId }) => [
+        `shipping.${shippingMethodId}`,
+        flag(facts.shippingMethodIds?.includes(shippingMethodId)),
+      ]),
+    ),
+    ...extraValues(shown, context),
+  };
+}
+
+/** What the operations of the contract can't change. */
+function extraValues(facts: ProductFacts, context: FormContext): Values {
+  const { energyLabel } = facts;
+  return {
+    specialOffer: flag(facts.specialOffer),
+    isProductNumberVisible: flag(facts.isProductNumberVisible, true),
+    ecoParticipationPrice: amountText(
+      facts.ecoParticipationPrices?.[context.settings.defaultCurrency],
+      context,
+    ),
+    'energy.classes': energyLabel?.classes ?? '',
+    'energy.best': energyLabel?.best ?? '',
+    'energy.file': energyLabel?.file ?? '',
+    forSaleFrom: facts.forSaleFrom?.slice(0, 16) ?? '',
+    forSaleUntil: facts.forSaleUntil?.slice(0, 16) ?? '',
+  };
+}
+
+function localisedValues(facts: ProductFacts, { locales }: Settings): Values {
+  return Object.fromEntries(
+    locales.flatMap((locale) => [
+      ...LOCALISED.map((key): [string, string] => [
+        `${key}.${locale}`,
+        oneLineEnd(facts[key]?.[locale] ?? ''),
+      ]),
+      [`searchKeywords.${locale}`, (facts.searchKeywords?.[locale] ?? []).join(', ')],
+      [`safetyText.${locale}`, oneLineEnd(facts.safety?.text?.[locale] ?? '')],
+    ]),
+  );
+}
+
+function safetyValues({ safety }: ProductFacts): Values {
+  return Object.fromEntries(
+    PARTIES.flatMap((party) =>
+      PARTY_FIELDS.map((field) => [`safety.${party}.${field}`, safety?.[party]?.[field] ?? '']),
+    ),
+  );
+}
+
+function amountValues(name: string, prices: Prices | null | undefined, context: FormContext): Values {
+  return Object.fromEntries(
+    context.settings.currencies.map((currency) => [
+      `${name}.${currency}`,
+      amountText(prices?.[currency], context, currency),
+    ]),
+  );
+}
+
+function amountText(
+  minor: number | undefined,
+  { language, settings }: FormContext,
+  currency: string = settings.defaultCurrency,
+): string {
+  if (minor === undefined) return '';
+  return decimalText(toDecimal(minor, currency), language, currencyDigits(currency));
+}
+
+/** In the default currency; other currencies are converted. */
+function tierValues({ bulkPrices = [] }: ProductFacts, context: FormContext): Values {
+  const { defaultCurrency } = context.settings;
+  return Object.fromEntries(
+    [...bulkPrices, ...Array<undefined>(EMPTY_ROWS)].flatMap((tier, index) => [
+      [`tier.${index}.quantity`, tier ? decimalText(Number(tier.quantity), context.language) : ''],
+      [`tier.${index}.price`, amountText(tier?.prices[defaultCurrency], context)],
+    ]),
+  );
+}
+
+function groupValues({ groupPrices = [] }: ProductFacts, context: FormContext): Values {
+  const { defaultCurrency, customerGroups } = context.settings;
+  return Object.fromEntries(
+    customerGroups.flatMap(({ customerGroupId }) => {
+      const tiers = groupPrices.find((one) => one.customerGroupId === customerGroupId)?.tiers ?? [];
+      return [...tiers, ...Array<undefined>(2)].flatMap((tier, index) => {
+        const at = `group.${customerGroupId}.${index}`;
+        return [
+          [`${at}.quantity`, tier ? decimalText(Number(tier.quantity), context.language) : ''],
+          [`${at}.price`, amountText(tier?.prices[defaultCurrency], context)],
+          [`${at}.discount`, tier?.discount ? decimalText(tier.discount / 100, context.language) : ''],
+        ];
+      });
+    }),
+  );
+}
+
+export function videoAddress({ type, source }: { type: 'YouTube' | 'Vimeo'; source: string }): string {
+  if (/^https?:/.test(source)) return source;
+  return type === 'YouTube' ? `https://youtu.be/${source}` : `https://vimeo.com/${source}`;
+}
+
+function flag(value: boolean | undefined, standard = false): string {
+  return (value ?? standard) ? 'yes' : 'no';
+}
+
+/** As forms are compared: browsers send other ends of lines than are stored, and blanks at the ends do not count. */
+export function oneLineEnd(text: string): string {
+  return text.replaceAll('\r\n', '\n').trim();
+}

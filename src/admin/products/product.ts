@@ -1,0 +1,181 @@
+import { Readable } from 'node:stream';
+import { conflict } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { anyText } from '../../catalogue/products/render.ts';
+import type { ProductRow } from '../../catalogue/products/queries.ts';
+import { problemOf } from '../components/form.ts';
+import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
+import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
+import { Redirect } from '../page.ts';
+import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { categoryTree } from './category-tree.ts';
+import { picturesCard } from './pictures.ts';
+import {
+  detailsCard,
+  pricesCard,
+  shippingCard,
+  stockCard,
+  textsCard,
+  visibilityCard,
+} from './product-cards.ts';
+import { productChanges, type ProductChanges } from './product-changes.ts';
+import { productFields } from './product-fields.ts';
+import { productPage, readProduct } from './product-page.ts';
+import { productValues, type Values } from './product-values.ts';
+import { findCategoryChoices, findCategoryIds } from './queries.ts';
+
+/** A product with all its fields. */
+export function product(pages: ShopPages): void {
+  pages.form(
+    '/products/:productId',
+    { read: 'products_read', write: 'products_write' },
+    {
+      show: async (visit, request, draft) => {
+        const row = await readProduct(visit, request.params['productId']!);
+        const mayWrite = visit.may('products_write');
+        const values = productValues(row, visit);
+        const master = row.master && { ...row, ...row.master, master: null };
+        const fields = productFields(values, master ? productValues(master, visit) : undefined, {
+          draft,
+          mayWrite,
+        });
+        return productPage(visit, row, 'product', {
+          scripts: [PRODUCTS_SCRIPT],
+          main: html`${await picturesCard(visit, row)}
+            <form method="post" class="product-form">
+              ${problemOf(draft)} ${versionField(versionedValues(values))}
+              <div class="sides">
+                <div>
+                  ${textsCard(visit, fields)} ${pricesCard(visit, row, fields)}
+                  ${stockCard(visit, row, fields)} ${shippingCard(visit, row, fields)}
+                  ${detailsCard(visit, fields)}
+                </div>
+                <div>
+                  ${visibilityCard(visit, row, fields)}
+                  ${row.kind !== 'variation' && (await categoriesCard(visit, row, draft))}
+                </div>
+              </div>
+              ${
+                mayWrite &&
+                html`<div class="save-bar">
+                  <button class="main">${visit.words.form.save}</button>
+                  <span class="quiet">${visit.words.products.saveHint}</span>
+                </div>`
+              }
+            </form>`,
+        });
+      },
+      save: async (visit, form) => {
+        const row = await readProduct(visit, form.params['productId']!);
+        const values = productValues(row, visit);
+        requireUnchanged(form, versionedValues(values), visit.words);
+        const changes = productChanges(row, typedIn(form), {
+          ...visit,
+          refusal: (typed) => visit.words.products.noNumber({ typed }),
+        });
+        if ('stock' in changes.before && form.field('stockWas') !== values['stock']) {
+          throw conflict(visit.words.products.stockMoved);
+        }
+        await saveChanges(visit, row.productId, changes);
+        if (form.field('categories') !== '')
+          await saveCategories(visit, row.productId, form.fieldList('category'));
+        const path = to(visit, `/products/${row.productId}`);
+        const after = await readProduct(visit, row.productId);
+        return new Redirect(path, {
+          text: visit.words.form.saved,
+          undo: undoOf(path, changes, productValues(after, visit)),
+        });
+      },
+    },
+  );
+
+  pages.post('/products/:productId/copy', 'products_write', async (visit, form) => {
+    const { productId } = await readProduct(visit, form.params['productId']!);
+    const copy = await visit.call<{ productId: string }>('POST', `/manage/products/${productId}/copies`);
+    return new Redirect(to(visit, `/products/${copy.productId}`), visit.words.products.copied);
+  });
+}
+
+/** Orders change the stock all the time, and that is no reason to refuse a new description. */
+function versionedValues({ stock: _stock, ...values }: Values): Values {
+  return values;
+}
+
+/**
+ * A tick sends two values: that it is there, and that it is set. The last one counts. A stock that was not typed over
+ * stays what it is by now.
+ */
+function typedIn(form: FormRequest): (name: string) => string | undefined {
+  const names = new Set(form.fieldNames);
+  const isStockTyped = form.field('stock') !== form.field('stockWas');
+  return (name) => {
+    if (!names.has(name) || (name === 'stock' && !isStockTyped)) return undefined;
+    return form.fieldList(name).at(-1);
+  };
+}
+
+async function saveChanges(visit: ShopVisit, productId: string, { patches, extras }: ProductChanges) {
+  for (const { locale, currency, operations } of patches) {
+    await visit.call('PATCH', `/rs/products/${productId}`, { query: { locale, currency }, body: operations });
+  }
+  if (Object.keys(extras).length > 0) {
+    await visit.call('PATCH', `/manage/products/${productId}`, { body: extras });
+  }
+}
+
+async function saveCategories(visit: ShopVisit, productId: string, chosen: readonly string[]): Promise<void> {
+  const assigned = await findCategoryIds(visit.db, visit.shopId, productId);
+  const added = chosen.filter((id) => !assigned.includes(id));
+  const removed = assigned.filter((id) => !chosen.includes(id));
+  if (added.length > 0) {
+    const fields = new URLSearchParams([
+      ['productId', productId],
+      ...added.map((id): [string, string] => ['categoryId', id]),
+    ]);
+    await visit.call('POST', '/rs/product-category-assignments', {
+      upload: { content: Readable.from(fields.toString()), type: 'application/x-www-form-urlencoded' },
+    });
+  }
+  if (removed.length > 0) {
+    await visit.call('DELETE', '/rs/product-category-assignments', {
+      query: { productId, categoryId: removed },
+    });
+  }
+}
+
+/** The form as it was before, made from the state that it has now; of categories there is no way back in one step. */
+function undoOf(path: string, { before }: ProductChanges, now: Values) {
+  if (Object.keys(before).length === 0) return undefined;
+  const state = { version: versionOf(versionedValues(now)), stockWas: now['stock']! };
+  return { action: path, fields: { ...state, ...before } };
+}
+
+async function categoriesCard(visit: ShopVisit, row: ProductRow, draft: Draft | undefined): Promise<Markup> {
+  const { db, shopId, locale, settings } = visit;
+  const words = visit.words.products.fields;
+  const [assigned, categories] = await Promise.all([
+    findCategoryIds(db, shopId, row.productId),
+    findCategoryChoices(db, shopId),
+  ]);
+  const chosen = new Set(draft ? draft.fieldList('category') : assigned);
+  return html`<section class="card">
+    <h2>${words.categories}</h2>
+    <input type="hidden" name="categories" value="yes" />
+    <div class="category-ticks">
+      ${categoryTree(categories).map(
+        ({ categoryId, name, depth }) =>
+          html`<label data-depth="${Math.min(depth, 5)}"
+            ><input
+              type="checkbox"
+              name="category"
+              value="${categoryId}"
+              ${chosen.has(categoryId) && html`checked`}
+              ${!visit.may('products_write') && html`disabled`}
+            />
+            ${anyText(name, locale, settings.defaultLocale)}</label
+          >`,
+      )}
+    </div>
+  </section>`;
+}

@@ -1,0 +1,118 @@
+import { html } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { parseQuery } from '../../catalogue/search/query.ts';
+import { buttonForm } from '../components/form.ts';
+import { Redirect } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { findListedProducts, type ListedProduct } from './list-row.ts';
+import { productPage, readProduct } from './product-page.ts';
+import { findCrossSellingIds, findProductPage } from './queries.ts';
+
+/** What is offered along with a product: a search adds to it. */
+export function related(pages: ShopPages): void {
+  pages.get('/products/:productId/related', 'products_read', async (visit, request) => {
+    const row = await readProduct(visit, request.params['productId']!);
+    const words = visit.words.products.related;
+    const assigned = await findCrossSellingIds(visit.db, visit.shopId, row.productId);
+    const path = `/products/${row.productId}/related`;
+    const terms = parseQuery((request.query('q') ?? '').slice(0, 200));
+    const found = terms.length === 0 ? [] : await search(visit, terms);
+    const others = found.filter((id) => id !== row.productId && !assigned.includes(id));
+    const mayWrite = visit.may('products_write');
+    const item = (product: ListedProduct, action: 'add' | 'remove') =>
+      html`<li>
+        <a class="product-name" href="${to(visit, `/products/${product.productId}`)}"
+          >${product.picture}
+          <span>${product.name} <span class="quiet">${product.productNumber}</span></span></a
+        >
+        <span class="quiet">${product.price}</span>
+        ${
+          mayWrite &&
+          buttonForm({
+            action: to(visit, `${path}/${action}`),
+            text: action === 'add' ? visit.words.form.add : words.remove,
+            fields: { productId: product.productId },
+          })
+        }
+      </li>`;
+    return productPage(visit, row, 'related', {
+      main: html`<section class="card">
+          <h2>${words.title}</h2>
+          ${
+            assigned.length === 0
+              ? html`<p class="quiet">${words.none}</p>`
+              : html`<ul class="counted">
+                  ${(await findListedProducts(visit, assigned)).map((product) => item(product, 'remove'))}
+                </ul>`
+          }
+        </section>
+        ${
+          mayWrite &&
+          html`<section class="card">
+            <h2>${words.addTitle}</h2>
+            <form
+              method="get"
+              role="search"
+              hx-get="${to(visit, path)}"
+              hx-trigger="input delay:250ms, submit"
+              hx-target="#candidates"
+              hx-select="#candidates"
+              hx-swap="outerHTML"
+            >
+              <input
+                type="search"
+                name="q"
+                value="${request.query('q') ?? ''}"
+                maxlength="200"
+                aria-label="${visit.words.products.search}"
+                placeholder="${visit.words.products.search}"
+              />
+              <button class="without-script">${visit.words.layout.search}</button>
+            </form>
+            <div id="candidates" aria-live="polite">
+              ${terms.length > 0 && others.length === 0 && html`<p class="quiet">${visit.words.list.nothingFound}</p>`}
+              <ul class="counted">
+                ${(await findListedProducts(visit, others)).map((product) => item(product, 'add'))}
+              </ul>
+            </div>
+          </section>`
+        }`,
+    });
+  });
+
+  for (const action of ['add', 'remove'] as const) {
+    pages.post(`/products/:productId/related/${action}`, 'products_write', async (visit, form) => {
+      const { productId } = await readProduct(visit, form.params['productId']!);
+      const target = form.field('productId');
+      const path = to(visit, `/products/${productId}/related`);
+      if (!isId(target)) return new Redirect(path);
+      await visit.call('PATCH', `/rs/products/${productId}/crossselling`, {
+        body: [{ op: action, path: '/', value: target }],
+      });
+      const opposite = action === 'add' ? 'remove' : 'add';
+      return new Redirect(path, {
+        text: visit.words.form.saved,
+        undo: { action: `${path}/${opposite}`, fields: { productId: target } },
+      });
+    });
+  }
+}
+
+async function search(
+  { db, shopId, locale }: ShopVisit,
+  terms: ReturnType<typeof parseQuery>,
+): Promise<string[]> {
+  const { productIds } = await findProductPage(db, shopId, {
+    locale,
+    terms,
+    isVisible: undefined,
+    stock: undefined,
+    categoryId: undefined,
+    sort: 'name',
+    direction: 'asc',
+    limit: 12,
+    offset: 0,
+  });
+  return productIds;
+}

@@ -1,0 +1,209 @@
+import { badRequest } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { findProducts, type ProductRow } from '../../catalogue/products/queries.ts';
+import { nameOf } from '../../catalogue/products/render.ts';
+import { problemOf } from '../components/form.ts';
+import { decimalOf, decimalText } from '../components/decimal.ts';
+import { Redirect } from '../page.ts';
+import type { Draft, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { pictureOf } from './list-row.ts';
+import { findByCode } from './queries.ts';
+
+/** What was counted lately. It is in the address, so that nobody else's counting is among it. */
+interface Counted {
+  productId: string;
+  before: number | null;
+  after: number;
+}
+
+const MOST_SHOWN = 10;
+
+/** For a scanner: a field that has the focus, then the count, then the field again. */
+export function stockTake(pages: ShopPages): void {
+  pages.form(
+    '/products/stock-take',
+    { read: 'products_write', write: 'products_write' },
+    {
+      show: async (visit, request, draft) => {
+        const words = visit.words.products.stockTake;
+        const code = (request.query('code') ?? '').trim().slice(0, 200);
+        const counted = parseCounted(request.query('counted'));
+        const ids = code === '' ? [] : await findByCode(visit.db, visit.shopId, code);
+        const rows = await findProducts(visit.db, visit.shopId, [
+          ...ids,
+          ...counted.map(({ productId }) => productId),
+        ]);
+        const found = rows.filter(({ productId }) => ids.includes(productId));
+        return {
+          title: words.title,
+          menu: 'products',
+          trail: [{ href: to(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+          main: html`<div class="stock-take">
+            ${codeForm(visit, counted, found.length === 0)}
+            ${code !== '' && found.length === 0 && html`<p class="problem" role="alert">${words.unknown({ code })}</p>`}
+            ${found.map((row, index) => countForm(visit, row, { code, counted, draft, hasFocus: index === 0 }))}
+            ${countedCard(visit, counted, rows)}
+          </div>`,
+        };
+      },
+      save: async (visit, form) => {
+        const words = visit.words.products;
+        const productId = form.field('productId');
+        const typed = form.field('count');
+        const count = decimalOf(typed, visit.language);
+        if (count === undefined) throw badRequest(words.noNumber({ typed }));
+        const [row] = isId(productId) ? await findProducts(visit.db, visit.shopId, [productId]) : [];
+        if (!row) throw badRequest(words.stockTake.unknown({ code: form.query('code') ?? '' }));
+        const op = form.field('how') === 'add' ? 'add' : 'replace';
+        const changed = await visit.call<{ stocklevel: number }>('PATCH', `/rs/products/${row.productId}`, {
+          body: [{ op, path: '/stocklevel', value: count }],
+        });
+        const counted = parseCounted(form.query('counted'));
+        const isUndo = form.field('how') === 'undo';
+        const entry = { productId: row.productId, before: row.stock, after: changed.stocklevel };
+        const next = isUndo
+          ? counted.filter((one) => one.productId !== row.productId)
+          : [entry, ...counted].slice(0, MOST_SHOWN);
+        const name = nameOf(row, visit.settings, visit.locale);
+        return new Redirect(
+          to(visit, '/products/stock-take', { counted: countedText(next) }),
+          words.stockTake.done({ name, stock: decimalText(changed.stocklevel, visit.language) }),
+        );
+      },
+    },
+  );
+}
+
+function codeForm(visit: ShopVisit, counted: readonly Counted[], hasFocus: boolean): Markup {
+  const words = visit.words.products.stockTake;
+  return html`<form method="get" class="card">
+    <input type="hidden" name="counted" value="${countedText(counted)}" />
+    <div class="field">
+      <label for="code">${words.code}</label>
+      <input
+        id="code"
+        name="code"
+        maxlength="200"
+        autocomplete="off"
+        autocapitalize="off"
+        required
+        ${hasFocus && html`autofocus`}
+      />
+      <p class="hint">${words.codeHint}</p>
+    </div>
+    <button>${words.find}</button>
+  </form>`;
+}
+
+function countForm(
+  visit: ShopVisit,
+  row: ProductRow,
+  {
+    code,
+    counted,
+    draft,
+    hasFocus,
+  }: { code: string; counted: readonly Counted[]; draft: Draft | undefined; hasFocus: boolean },
+): Markup {
+  const words = visit.words.products.stockTake;
+  const id = `count-${row.productId}`;
+  const isDrafted = draft?.field('productId') === row.productId ? draft : undefined;
+  return html`<form
+    method="post"
+    action="${to(visit, '/products/stock-take', { code, counted: countedText(counted) })}"
+    class="card counting"
+  >
+    ${problemOf(isDrafted)}
+    <div class="product-name">
+      ${pictureOf(visit, row)}
+      <span>${fullName(visit, row)} <span class="quiet">${row.productNumber}</span></span>
+    </div>
+    ${
+      row.kind === 'master'
+        ? html`<p>
+            ${visit.words.products.fields.stockOfVariations}
+            <a href="${to(visit, `/products/${row.productId}/variations`)}"
+              >${visit.words.products.tabs.variations}</a
+            >
+          </p>`
+        : html`<input type="hidden" name="productId" value="${row.productId}" />
+            <div class="field">
+              <label for="${id}">${words.count({ stock: stockText(visit, row.stock) })}</label>
+              <input
+                id="${id}"
+                name="count"
+                value="${isDrafted?.field('count') ?? ''}"
+                inputmode="decimal"
+                autocomplete="off"
+                required
+                ${hasFocus && html`autofocus`}
+              />
+            </div>
+            <div class="actions">
+              <button class="main" name="how" value="set">${words.set}</button>
+              <button name="how" value="add">${words.add}</button>
+            </div>`
+    }
+  </form>`;
+}
+
+function countedCard(
+  visit: ShopVisit,
+  counted: readonly Counted[],
+  rows: readonly ProductRow[],
+): Markup | false {
+  const words = visit.words.products.stockTake;
+  const action = to(visit, '/products/stock-take', { counted: countedText(counted) });
+  if (counted.length === 0) return false;
+  return html`<section class="card">
+    <h2>${words.last}</h2>
+    <ul class="counted">
+      ${counted.map(({ productId, before, after }) => {
+        const row = rows.find((one) => one.productId === productId);
+        if (!row) return undefined;
+        return html`<li>
+          <span>${fullName(visit, row)} <span class="quiet">${row.productNumber}</span></span>
+          <span class="number"
+            >${stockText(visit, before)} › <strong>${stockText(visit, after)}</strong></span
+          >
+          ${
+            before !== null &&
+            html`<form method="post" action="${action}">
+              <input type="hidden" name="productId" value="${productId}" />
+              <input type="hidden" name="count" value="${decimalText(before, visit.language)}" />
+              <button class="link" name="how" value="undo">${visit.words.layout.undo}</button>
+            </form>`
+          }
+        </li>`;
+      })}
+    </ul>
+  </section>`;
+}
+
+function fullName({ settings, locale }: ShopVisit, row: ProductRow): string {
+  const name = nameOf(row, settings, locale);
+  return row.selection ? `${name} (${Object.values(row.selection).join(', ')})` : name;
+}
+
+function stockText({ language, words }: ShopVisit, stock: number | null): string {
+  return stock === null ? words.products.notTracked : decimalText(stock, language);
+}
+
+const countedText = (counted: readonly Counted[]) =>
+  counted.map(({ productId, before, after }) => `${productId}_${before ?? ''}_${after}`).join('~');
+
+function parseCounted(text: string | undefined): Counted[] {
+  return (text ?? '')
+    .split('~')
+    .slice(0, MOST_SHOWN)
+    .flatMap((entry): Counted[] => {
+      const [productId = '', before = '', after = ''] = entry.split('_');
+      const isCounted =
+        isId(productId) && after !== '' && [before, after].every((one) => Number.isFinite(Number(one)));
+      return isCounted
+        ? [{ productId, before: before === '' ? null : Number(before), after: Number(after) }]
+        : [];
+    });
+}

@@ -1,0 +1,285 @@
+import { html, type Markup } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import type { ProductRow } from '../../catalogue/products/queries.ts';
+import { priceIn } from '../../catalogue/products/prices.ts';
+import { selectionOf, typeOf } from '../../catalogue/products/render.ts';
+import { currencyDigits, toDecimal } from '../../kernel/money.ts';
+import { choiceField, problemOf } from '../components/form.ts';
+import { decimalText } from '../components/decimal.ts';
+import { PRODUCTS_SCRIPT } from '../layout/assets.ts';
+import { Redirect } from '../page.ts';
+import type { Draft, FormRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { GRID_COLUMNS, gridCells, gridOperations, type GridCells, type GridColumn } from './grid-changes.ts';
+import { productPage, readProduct } from './product-page.ts';
+import { findGridRows, MOST_GRID_ROWS, type GridRow } from './queries.ts';
+
+/** The variations of a product as a grid, and the form that makes them. */
+export function variations(pages: ShopPages): void {
+  pages.form(
+    '/products/:productId/variations',
+    { read: 'products_read', write: 'products_write' },
+    {
+      show: async (visit, request, draft) => {
+        const row = await readProduct(visit, request.params['productId']!);
+        const rows = await findGridRows(visit.db, visit.shopId, row.productId);
+        const isGridDraft = draft && draft.field('attribute.0') === '' ? draft : undefined;
+        return productPage(visit, row, 'variations', {
+          scripts: [PRODUCTS_SCRIPT],
+          main: html`${rows.length > 0 && grid(visit, row, rows, isGridDraft)}
+          ${visit.may('products_write') && (await makeForm(visit, row, draft && !isGridDraft ? draft : undefined))}`,
+        });
+      },
+      save: async (visit, form) => {
+        const row = await readProduct(visit, form.params['productId']!);
+        const path = to(visit, `/products/${row.productId}/variations`);
+        if (form.field('attribute.0') !== '') {
+          await makeVariations(visit, row, form);
+          return new Redirect(path, visit.words.products.variations.made);
+        }
+        const count = await saveGrid(visit, row, form);
+        return new Redirect(path, visit.words.products.variations.saved({ count }));
+      },
+    },
+  );
+}
+
+const NUMERIC: ReadonlySet<GridColumn> = new Set(['price', 'stock', 'minStock']);
+
+/** Returns how many variations have changed. */
+async function saveGrid(visit: ShopVisit, row: ProductRow, form: FormRequest): Promise<number> {
+  const { language, settings } = visit;
+  const words = { noNumber: visit.words.products.noNumber, moved: visit.words.products.stockMoved };
+  const currency = settings.defaultCurrency;
+  const names = new Set(form.fieldNames);
+  const rows = await findGridRows(visit.db, visit.shopId, row.productId);
+  // All of them are read before the first is written, so that a cell that is wrong changes nothing.
+  const changes = rows.flatMap((variation) => {
+    const { productId } = variation;
+    const now = gridCells(variation, currency, language);
+    const cells = (prefix: string) =>
+      Object.fromEntries(
+        GRID_COLUMNS.map((column) => {
+          const name = `${prefix}${column}.${productId}`;
+          return [column, names.has(name) ? form.fieldList(name).at(-1)!.trim() : now[column]];
+        }),
+      ) as Record<GridColumn, string>;
+    const operations = gridOperations({ shown: cells('was.'), now, typed: cells('') }, language, words);
+    return operations.length === 0 ? [] : [{ productId, operations }];
+  });
+  for (const { productId, operations } of changes) {
+    await visit.call('PATCH', `/rs/products/${productId}`, { query: { currency }, body: operations });
+  }
+  return changes.length;
+}
+
+function grid(
+  visit: ShopVisit,
+  master: ProductRow,
+  rows: readonly GridRow[],
+  draft: Draft | undefined,
+): Markup {
+  const { settings, language } = visit;
+  const words = visit.words.products;
+  const currency = settings.defaultCurrency;
+  const mayWrite = visit.may('products_write');
+  const price = priceIn(master.prices, currency, settings);
+  const inherited =
+    price === null ? '' : decimalText(toDecimal(price, currency), language, currencyDigits(currency));
+  const titles: Readonly<Record<GridColumn, string>> = {
+    number: words.number,
+    price: `${words.price} (${currency})`,
+    stock: words.stock,
+    minStock: words.fields.minStock,
+    ean: words.ean,
+    visible: words.fields.visible,
+  };
+  return html`<form method="post" class="product-form">
+    ${problemOf(draft)}
+    <p class="hint">
+      ${words.variations.gridHint}
+      ${rows.length === MOST_GRID_ROWS && words.variations.tooMany({ count: MOST_GRID_ROWS })}
+    </p>
+    <div class="list scroll">
+      <table class="grid">
+        <caption class="hidden">
+          ${words.tabs.variations}
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">${words.variations.variation}</th>
+            ${GRID_COLUMNS.map(
+              (column) =>
+                html`<th scope="col" class="${NUMERIC.has(column) ? 'number' : ''}">${titles[column]}</th>`,
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map((row) => {
+            const name = selectionText(visit, master, row);
+            const cells = gridCells(row, currency, language);
+            return html`<tr>
+              <th scope="row">
+                <a href="${to(visit, `/products/${row.productId}`)}">${name}</a>
+              </th>
+              ${GRID_COLUMNS.map(
+                (column) =>
+                  html`<td data-title="${titles[column]}">
+                    ${cellField(column, row.productId, cells, {
+                      label: `${titles[column]}, ${name}`,
+                      placeholder: column === 'price' ? inherited : '',
+                      draft,
+                      mayWrite,
+                    })}
+                  </td>`,
+              )}
+            </tr>`;
+          })}
+        </tbody>
+      </table>
+    </div>
+    ${
+      mayWrite &&
+      html`<div class="save-bar">
+        <button class="main">${visit.words.form.save}</button>
+        <span class="quiet">${words.saveHint}</span>
+      </div>`
+    }
+  </form>`;
+}
+
+function selectionText(visit: ShopVisit, master: ProductRow, { selection }: GridRow): string {
+  const chosen = selectionOf({ ...master, selection, master: { ...master } }, visit.settings, visit.locale);
+  return (chosen ?? []).map(({ displayValue }) => displayValue).join(' / ');
+}
+
+function cellField(
+  column: GridColumn,
+  productId: string,
+  cells: GridCells,
+  {
+    label,
+    placeholder,
+    draft,
+    mayWrite,
+  }: { label: string; placeholder: string; draft: Draft | undefined; mayWrite: boolean },
+): Markup {
+  const name = `${column}.${productId}`;
+  const was = html`<input type="hidden" name="was.${name}" value="${cells[column]}" />`;
+  if (column === 'visible') {
+    const isTicked = draft ? draft.fieldList(name).includes('yes') : cells.visible === 'yes';
+    return html`${was}<input type="hidden" name="${name}" value="no" /><input
+        type="checkbox"
+        name="${name}"
+        value="yes"
+        aria-label="${label}"
+        ${isTicked && html`checked`}
+        ${!mayWrite && html`disabled`}
+      />`;
+  }
+  return html`${was}<input
+      name="${name}"
+      value="${draft?.field(name) ?? cells[column]}"
+      aria-label="${label}"
+      placeholder="${placeholder}"
+      autocomplete="off"
+      ${NUMERIC.has(column) && html`inputmode="decimal" class="number"`}
+      ${!mayWrite && html`disabled`}
+    />`;
+}
+
+const MOST_ATTRIBUTES = 3;
+
+/** Sends the attributes and values of a form: every combination that does not exist yet is made. */
+export async function makeVariations(
+  visit: ShopVisit,
+  row: ProductRow,
+  form: Pick<FormRequest, 'field'>,
+): Promise<void> {
+  const known = row.facts.variationAttributes ?? [];
+  const attributes = Array.from({ length: MOST_ATTRIBUTES }, (_, index) => ({
+    name: form.field(`attribute.${index}`),
+    values: form
+      .field(`values.${index}`)
+      .split(/[,;\n]/)
+      .map((value) => value.trim())
+      .filter((value) => value !== ''),
+  })).filter(({ name, values }) => name !== '' && values.length > 0);
+  await visit.call('POST', `/rs/products/${row.productId}/variations`, {
+    body: {
+      productType: form.field('productType') || typeOf(row, visit.settings).alias,
+      visibleAfterCreation: true,
+      variationAttributes: attributes.map(({ name, values }) => ({
+        name,
+        values: values.map((value) => ({ value })),
+        // Variations that exist already get the first value of an attribute that is new.
+        ...(!known.some(({ key }) => key === name) && { defaultForExistingProducts: values[0] }),
+      })),
+    },
+  });
+}
+
+async function makeForm(visit: ShopVisit, row: ProductRow, draft: Draft | undefined): Promise<Markup> {
+  const words = visit.words.products.variations;
+  const { settings, locale } = visit;
+  return html`<form method="post" class="card product-form">
+    <h2>${row.kind === 'master' ? words.addTitle : words.makeTitle}</h2>
+    ${problemOf(draft)}
+    <p class="hint">${words.makeHint}</p>
+    ${attributeFields(visit, row, draft)}
+    ${
+      row.kind !== 'master' &&
+      settings.productTypes.length > 1 &&
+      choiceField({
+        name: 'productType',
+        label: visit.words.products.fields.productType,
+        value: typeOf(row, settings).alias,
+        choices: settings.productTypes.map(({ alias, name }) => ({
+          value: alias,
+          text: textIn(name, locale, settings.defaultLocale) ?? alias,
+        })),
+        draft,
+      })
+    }
+    <button class="main">${words.make}</button>
+  </form>`;
+}
+
+/** Three attributes with their values; those that the product has already are filled in. */
+export function attributeFields(
+  { words: { products: words }, settings }: ShopVisit,
+  row: ProductRow | undefined,
+  draft: Draft | undefined,
+): Markup {
+  const known = row?.facts.variationAttributes ?? [];
+  const type = row ? typeOf(row, settings) : settings.productTypes.find(({ alias }) => alias === 'Default');
+  return html`<datalist id="attribute-names">
+      ${(type?.attributes ?? []).map(({ key }) => html`<option value="${key}"></option>`)}
+    </datalist>
+    ${Array.from({ length: MOST_ATTRIBUTES }, (_, index) => {
+      const attribute = known[index];
+      const [name, values] = [`attribute.${index}`, `values.${index}`];
+      return html`<div class="attribute-row">
+        <div class="field">
+          <label for="field-${name}">${words.variations.attribute({ number: index + 1 })}</label>
+          <input
+            id="field-${name}"
+            name="${name}"
+            value="${draft?.field(name) ?? attribute?.key ?? ''}"
+            list="attribute-names"
+            maxlength="200"
+            placeholder="${words.variations.attributeExamples.split('|')[index] ?? ''}"
+          />
+        </div>
+        <div class="field">
+          <label for="field-${values}">${words.variations.values({ number: index + 1 })}</label>
+          <input
+            id="field-${values}"
+            name="${values}"
+            value="${draft?.field(values) ?? attribute?.values.join(', ') ?? ''}"
+            placeholder="${words.variations.valuesExamples.split('|')[index] ?? ''}"
+          />
+        </div>
+      </div>`;
+    })}`;
+}

@@ -1,0 +1,237 @@
+import { notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import { placeholderMeanings, type EmailKind } from '../../platform/email/kind.ts';
+import { createEmailShopLoader } from '../../shops/email/shop.ts';
+import { SettingsProblem } from '../../shops/settings/file.ts';
+import type { SettingsFormat } from '../../shops/settings/format.ts';
+import type { MailTexts } from '../../shops/settings/settings.ts';
+import { chip } from '../components/format.ts';
+import { longTextField, textField } from '../components/form.ts';
+import { versionField, versionOf } from '../components/version.ts';
+import { SETTINGS_SCRIPT } from '../layout/assets.ts';
+import { Redirect, type AdminFile, type AdminPage } from '../page.ts';
+import type { FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { savedNotice, saveSettings } from './save.ts';
+import { sectionPage, settingsTrail } from './section-page.ts';
+import { settingsWords } from './words.ts';
+
+interface Refused {
+  subject: string;
+  text: string;
+  problems: SettingsProblem['places'];
+  lines: readonly string[];
+  status: number;
+}
+
+export function emails(pages: ShopPages, format: SettingsFormat, kinds: readonly EmailKind[]): void {
+  sectionPage(pages, format, {
+    name: 'emails',
+    sections: ['emailNewOrders', 'dailyEmailsPerRecipient'],
+    beside: async (visit) => kindList(visit, kinds),
+  });
+
+  const kindOf = ({ params }: PageRequest): EmailKind => {
+    const kind = kinds.find(({ name }) => name === params['kind']);
+    if (!kind) throw notFound();
+    return kind;
+  };
+
+  pages.form(
+    '/settings/emails/:kind',
+    { read: 'settings_read', write: 'settings_write' },
+    {
+      show: (visit, request) => kindPage(visit, request, kindOf(request)),
+      save: async (visit, form) => {
+        const kind = kindOf(form);
+        const locale = localeOf(visit, form);
+        const typed = { subject: form.field('subject'), text: form.field('text').replaceAll('\r\n', '\n') };
+        const refuse = (refused: Pick<Refused, 'problems' | 'lines' | 'status'>) =>
+          kindPage(visit, form, kind, { ...typed, ...refused });
+        const { mailTexts } = visit.settings;
+        if (form.field('version') !== versionOf(mailTexts[kind.name] ?? null)) {
+          return refuse({ problems: [], lines: [visit.words.layout.changedMeanwhile], status: 409 });
+        }
+        try {
+          const mails = withWords(mailTexts, kind, locale, typed);
+          const applied = await saveSettings(visit, { mails }, format);
+          const path = to(visit, `/settings/emails/${kind.name}`, { locale });
+          return new Redirect(path, await savedNotice(visit, applied));
+        } catch (error) {
+          if (!(error instanceof SettingsProblem)) throw error;
+          const { places, problems } = error;
+          return refuse({ problems: places, lines: places.length > 0 ? [] : problems, status: 422 });
+        }
+      },
+    },
+  );
+
+  pages.file('/settings/emails/:kind/preview', 'settings_read', async (visit, request) =>
+    preview(visit, kindOf(request), localeOf(visit, request), visit.settings.mailTexts),
+  );
+
+  pages.post('/settings/emails/:kind/preview', 'settings_read', async (visit, form) => {
+    const kind = kindOf(form);
+    const locale = localeOf(visit, form);
+    const typed = { subject: form.field('subject'), text: form.field('text').replaceAll('\r\n', '\n') };
+    return preview(visit, kind, locale, withWords(visit.settings.mailTexts, kind, locale, typed));
+  });
+}
+
+const localeOf = ({ settings, locale }: ShopVisit, { query }: PageRequest | FormRequest): string =>
+  settings.locales.find((one) => one === query('locale')) ?? locale;
+
+/** The shop's own words with these in the place of the former ones; the built-in ones are not stored. */
+function withWords(
+  texts: MailTexts,
+  kind: EmailKind,
+  locale: string,
+  typed: { subject: string; text: string },
+): MailTexts {
+  const builtIn = kind.words(messages(locale).email);
+  const own = {
+    ...(typed.subject !== '' && typed.subject !== builtIn.subject && { subject: typed.subject }),
+    ...(typed.text !== '' && typed.text !== builtIn.text.trim() && { text: typed.text }),
+  };
+  const { [locale]: _former, ...others } = texts[kind.name] ?? {};
+  const all = { ...others, ...(Object.keys(own).length > 0 && { [locale]: own }) };
+  const { [kind.name]: _texts, ...rest } = texts;
+  return Object.keys(all).length > 0 ? { ...rest, [kind.name]: all } : rest;
+}
+
+const nameOf = (visit: ShopVisit, { name }: EmailKind): string =>
+  (visit.words.settings.emailKinds as Readonly<Record<string, string>>)[name] ?? name;
+
+function kindList(visit: ShopVisit, kinds: readonly EmailKind[]): Markup {
+  const words = visit.words.settings.emailView;
+  return html`<section class="card first">
+    <h2>${words.kinds}</h2>
+    <ul class="links">
+      ${kinds.map(
+        (kind) =>
+          html`<li>
+            <a href="${to(visit, `/settings/emails/${kind.name}`)}">${nameOf(visit, kind)}</a>
+            ${visit.settings.mailTexts[kind.name] !== undefined && chip(words.own, 'good')}
+          </li>`,
+      )}
+    </ul>
+  </section>`;
+}
+
+async function kindPage(
+  visit: ShopVisit,
+  request: PageRequest,
+  kind: EmailKind,
+  refused?: Refused,
+): Promise<AdminPage> {
+  const words = visit.words.settings.emailView;
+  const locale = localeOf(visit, request);
+  const { mailTexts, locales } = visit.settings;
+  const builtIn = kind.words(messages(locale).email);
+  const own = mailTexts[kind.name]?.[locale];
+  const isDisabled = !visit.may('settings_write');
+  const previewPath = to(visit, `/settings/emails/${kind.name}/preview`, { locale });
+  const problemAt = (field: string) =>
+    refused?.problems
+      .filter(({ path }) => path.at(-1) === field)
+      .map(({ text }) => text)
+      .join(' ') || undefined;
+  const { languageName } = settingsWords(visit.words, visit.language);
+  return {
+    title: nameOf(visit, kind),
+    menu: 'settings',
+    trail: [
+      ...settingsTrail(visit),
+      { href: to(visit, '/settings/emails'), text: visit.words.settings.pages.emails },
+    ],
+    scripts: [SETTINGS_SCRIPT],
+    ...(refused && { status: refused.status }),
+    main: html`<nav class="tabs" aria-label="${words.languages}">
+        ${locales.map(
+          (one) =>
+            html`<a
+              href="${to(visit, `/settings/emails/${kind.name}`, { locale: one })}"
+              ${one === locale && html`aria-current="page"`}
+              >${languageName(one)}</a
+            >`,
+        )}
+      </nav>
+      <div class="sides even">
+        <form method="post" class="settings-form" data-settings>
+          ${
+            refused &&
+            html`<div class="problem" role="alert">
+              <ul>
+                ${refused.lines.map((line) => html`<li>${line}</li>`)}
+                ${refused.problems.map(({ text }) => html`<li>${text}</li>`)}
+              </ul>
+            </div>`
+          }
+          ${versionField(mailTexts[kind.name] ?? null)}
+          <div class="card">
+            ${textField({
+              name: 'subject',
+              label: words.subject,
+              value: refused?.subject ?? own?.subject ?? builtIn.subject,
+              isDisabled,
+              problem: problemAt('subject'),
+            })}
+            ${longTextField({
+              name: 'text',
+              label: words.text,
+              hint: words.textHint,
+              value: refused?.text ?? own?.text ?? builtIn.text.trim(),
+              rows: 16,
+              isDisabled,
+              problem: problemAt('text'),
+            })}
+            ${
+              !isDisabled &&
+              html`<div class="actions">
+                <button class="main">${visit.words.form.save}</button>
+                <button class="without-script" formaction="${previewPath}" formtarget="preview">
+                  ${visit.words.settings.preview.show}
+                </button>
+              </div>`
+            }
+          </div>
+          <details class="card">
+            <summary>${words.placeholders}</summary>
+            <dl class="pairs">
+              ${Object.entries(placeholderMeanings(kind)).map(
+                ([name, meaning]) =>
+                  html`<dt><code>{${name}}</code></dt>
+                    <dd>${meaning}</dd>`,
+              )}
+            </dl>
+          </details>
+        </form>
+        <section class="card stay">
+          <h2>${visit.words.settings.preview.title}</h2>
+          <iframe
+            class="preview"
+            name="preview"
+            title="${visit.words.settings.preview.title}"
+            src="${previewPath}"
+            data-preview="${previewPath}"
+            sandbox=""
+          ></iframe>
+          <p class="hint">${words.made}</p>
+        </section>
+      </div>`,
+  };
+}
+
+/** The email with these words, about a made-up order: nobody sees the data of a customer here. */
+async function preview(
+  { db, config, shopId, origin, settings }: ShopVisit,
+  kind: EmailKind,
+  locale: string,
+  tried: MailTexts,
+): Promise<AdminFile> {
+  const load = createEmailShopLoader({ db, config, origin, logo: 'in the page' });
+  const shop = (await load(shopId, tried))!;
+  const email = { shopId, template: kind.name, to: settings.email, locale, facts: kind.sample ?? {} };
+  return { type: 'text/html; charset=utf-8', content: shop.render(kind, email).html };
+}

@@ -1,0 +1,209 @@
+import type { Static } from 'typebox';
+import { notFound } from '../../http/errors.ts';
+import { encodeHtml, html, safe } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import { PAGES, type PageName, type Summary } from '../../shops/legal/schema.ts';
+import { STYLESHEET } from '../../storefront/layout/assets.ts';
+import { toStyle } from '../../storefront/layout/theme.ts';
+import { merchantHtml, prepareMerchantHtml } from '../../storefront/merchant-html/merchant-html.ts';
+import { chip } from '../components/format.ts';
+import { longTextField, problemOf, textField } from '../components/form.ts';
+import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
+import { SETTINGS_SCRIPT } from '../layout/assets.ts';
+import { Redirect, type AdminFile } from '../page.ts';
+import type { PageRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { settingsTrail } from './section-page.ts';
+import { settingsWords } from './words.ts';
+
+type Content = Partial<Record<string, string>>;
+
+/** Texts of these fields may hold markup and have several lines. */
+const LONG = new Set(['shortDescription', 'description', 'address']);
+
+export function legalTexts(pages: ShopPages): void {
+  pages.get('/settings/legal', 'legal_read', async (visit) => {
+    const { locales } = visit.settings;
+    const words = visit.words.settings;
+    const { languageName } = settingsWords(visit.words, visit.language);
+    const summaries = await Promise.all(
+      locales.map((locale) => visit.call<Static<typeof Summary>>('GET', '/rs/legal', { query: { locale } })),
+    );
+    return {
+      title: words.pages.legal,
+      menu: 'settings',
+      trail: settingsTrail(visit),
+      main: html`<div class="list">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">${words.pages.legal}</th>
+              ${locales.map((locale) => html`<th scope="col">${languageName(locale)}</th>`)}
+            </tr>
+          </thead>
+          <tbody>
+            ${PAGES.map(
+              ({ page, key }) =>
+                html`<tr>
+                  <td>
+                    <a href="${to(visit, `/settings/legal/${page}`)}">${titleOf(visit, page)}</a>
+                  </td>
+                  ${locales.map(
+                    (locale, index) =>
+                      html`<td data-title="${languageName(locale)}">
+                        <a href="${to(visit, `/settings/legal/${page}`, { locale })}"
+                          >${
+                            summaries[index]![key]
+                              ? chip(words.legalView.written, 'good')
+                              : chip(words.legalView.missing, 'warning')
+                          }</a
+                        >
+                      </td>`,
+                  )}
+                </tr>`,
+            )}
+          </tbody>
+        </table>
+      </div>`,
+    };
+  });
+
+  pages.form(
+    '/settings/legal/:page',
+    { read: 'legal_read', write: 'legal_write' },
+    {
+      show: async (visit, request, draft) => {
+        const { page, request: schema } = pageOf(request);
+        const locale = localeOf(visit, request);
+        const content = await readPage(visit, page, locale);
+        const words = visit.words.settings;
+        const isDisabled = !visit.may('legal_write');
+        const labels: Readonly<Record<string, string>> = words.legalView.fields;
+        const { languageName } = settingsWords(visit.words, visit.language);
+        const preview = to(visit, `/settings/legal/${page}/preview`, { locale });
+        return {
+          title: titleOf(visit, page),
+          menu: 'settings',
+          trail: [...settingsTrail(visit), { href: to(visit, '/settings/legal'), text: words.pages.legal }],
+          scripts: [SETTINGS_SCRIPT],
+          main: html`<nav class="tabs" aria-label="${words.emailView.languages}">
+              ${visit.settings.locales.map(
+                (one) =>
+                  html`<a
+                    href="${to(visit, `/settings/legal/${page}`, { locale: one })}"
+                    ${one === locale && html`aria-current="page"`}
+                    >${languageName(one)}</a
+                  >`,
+              )}
+            </nav>
+            <div class="sides even">
+              <form method="post" class="card" data-settings>
+                ${problemOf(draft)} ${versionField(content)}
+                <p class="hint">${words.legalView.about}</p>
+                ${Object.keys(schema.properties).map((name) => {
+                  const field = {
+                    name,
+                    label: labels[name] ?? name,
+                    value: content[name],
+                    isDisabled,
+                    draft,
+                  };
+                  return LONG.has(name)
+                    ? longTextField({ ...field, rows: name === 'description' ? 18 : 4 })
+                    : textField(field);
+                })}
+                ${
+                  !isDisabled &&
+                  html`<div class="actions">
+                    <button class="main">${visit.words.form.save}</button>
+                    <button class="without-script" formaction="${preview}" formtarget="preview">
+                      ${words.preview.show}
+                    </button>
+                  </div>`
+                }
+              </form>
+              <section class="card stay">
+                <h2>${words.preview.title}</h2>
+                <iframe
+                  class="preview"
+                  name="preview"
+                  title="${words.preview.title}"
+                  src="${preview}"
+                  data-preview="${preview}"
+                  sandbox=""
+                ></iframe>
+              </section>
+            </div>`,
+        };
+      },
+      save: async (visit, form) => {
+        const { page, request: schema } = pageOf(form);
+        const locale = localeOf(visit, form);
+        const before = await readPage(visit, page, locale);
+        requireUnchanged(form, before, visit.words);
+        const body = typedPage(Object.keys(schema.properties), form.field);
+        await visit.call('PUT', `/rs/legal/${page}`, { query: { locale }, body });
+        const path = to(visit, `/settings/legal/${page}`, { locale });
+        const version = versionOf(await readPage(visit, page, locale));
+        return new Redirect(path, {
+          text: visit.words.form.saved,
+          undo: { action: path, fields: { ...(before as Record<string, string>), version } },
+        });
+      },
+    },
+  );
+
+  pages.file('/settings/legal/:page/preview', 'legal_read', async (visit, request) => {
+    const { page } = pageOf(request);
+    return preview(visit, page, await readPage(visit, page, localeOf(visit, request)));
+  });
+
+  pages.post('/settings/legal/:page/preview', 'legal_read', async (visit, form) => {
+    const { page, request: schema } = pageOf(form);
+    return preview(visit, page, typedPage(Object.keys(schema.properties), form.field));
+  });
+}
+
+function pageOf({ params }: PageRequest) {
+  const found = PAGES.find(({ page }) => page === params['page']);
+  if (!found) throw notFound();
+  return found;
+}
+
+const localeOf = ({ settings, locale }: ShopVisit, { query }: PageRequest): string =>
+  settings.locales.find((one) => one === query('locale')) ?? locale;
+
+const titleOf = ({ language }: ShopVisit, page: PageName): string =>
+  messages(language).storefront.legal.names[page];
+
+const readPage = (visit: ShopVisit, page: PageName, locale: string) =>
+  visit.call<Content>('GET', `/rs/legal/${page}`, { query: { locale } });
+
+function typedPage(names: readonly string[], field: (name: string) => string): Content {
+  return Object.fromEntries(names.flatMap((name) => (field(name) === '' ? [] : [[name, field(name)]])));
+}
+
+/** As the shop shows it: without scripts, styles and forms. */
+async function preview(visit: ShopVisit, page: PageName, content: Content): Promise<AdminFile> {
+  const texts = [content['shortDescription'], content['address'], content['description']];
+  await prepareMerchantHtml(visit, ...texts);
+  const parts = texts.map((text) => merchantHtml(visit, text ?? ''));
+  return {
+    type: 'text/html; charset=utf-8',
+    content: encodeHtml`<!doctype html>
+      <html lang="${visit.locale.slice(0, 2)}">
+        <head>
+          <meta charset="utf-8" />
+          <title>${titleOf(visit, page)}</title>
+          <style>${safe(STYLESHEET.content.toString())}</style>
+          ${toStyle(visit.settings.theme).element}
+        </head>
+        <body>
+          <main>
+            <h1>${content['name'] ?? titleOf(visit, page)}</h1>
+            ${parts.map((part) => html`<div class="prose">${part}</div>`)}
+          </main>
+        </body>
+      </html>`,
+  };
+}

@@ -1,0 +1,174 @@
+import { badRequest, notFound, tooManyRequests } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import { isFieldValue, loadFields, saveFields } from '../../orders/payments/accounts.ts';
+import { accountProblem } from '../../orders/payments/check-account.ts';
+import {
+  isProviderName,
+  PROVIDER_LABELS,
+  type ProviderMethod,
+  type Providers,
+} from '../../orders/payments/providers.ts';
+import { webhookPath } from '../../orders/payments/webhook-route.ts';
+import type { SettingsFormat } from '../../shops/settings/format.ts';
+import { chip } from '../components/format.ts';
+import { buttonForm, problemOf, textField, tickField } from '../components/form.ts';
+import { Redirect } from '../page.ts';
+import type { PageRequest, ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { sectionPage, settingsTrail } from './section-page.ts';
+
+const TESTS_PER_HOUR = 60;
+
+export function payments(pages: ShopPages, format: SettingsFormat, providers: Providers): void {
+  sectionPage(pages, format, {
+    name: 'payments',
+    sections: ['paymentMethods'],
+    beside: (visit) => accountList(visit, providers),
+  });
+
+  pages.form(
+    '/settings/payments/:method',
+    { read: 'settings_write', write: 'settings_write' },
+    {
+      show: async (visit, request, draft) => {
+        const method = methodOf(visit, request);
+        const { fields } = providers[method.providerName];
+        const stored = await storedFields(visit, method);
+        const words = visit.words.settings.paymentKeys;
+        const hints: Readonly<Record<string, string>> = words.hints;
+        const labels: Readonly<Record<string, string>> = words.labels;
+        return {
+          title: words.title({ method: titleOf(visit, method) }),
+          menu: 'settings',
+          trail: [
+            ...settingsTrail(visit),
+            { href: to(visit, '/settings/payments'), text: visit.words.settings.pages.payments },
+          ],
+          main: html`<form method="post" class="card" autocomplete="off">
+            ${problemOf(draft)}
+            <p class="quiet">${words.about}</p>
+            ${Object.entries(fields).map(
+              ([name, { description, isOptional }]) =>
+                html`<div class="stack">
+                  ${textField({
+                    name,
+                    label: labels[name] ?? name,
+                    hint: hints[name] ?? description,
+                    type: 'password',
+                    autocomplete: 'off',
+                    placeholder: stored[name] === undefined ? '' : words.stored,
+                  })}
+                  ${isOptional && stored[name] !== undefined && tickField({ name: `${name}.remove`, label: words.remove, draft })}
+                </div>`,
+            )}
+            <dl class="pairs">
+              <dt>${words.webhook}</dt>
+              <dd><code>${visit.origin + webhookPath(visit.shopId, method.key)}</code></dd>
+            </dl>
+            <button class="main">${visit.words.form.save}</button>
+          </form>`,
+        };
+      },
+      save: async (visit, form) => {
+        const method = methodOf(visit, form);
+        const names = Object.keys(providers[method.providerName].fields);
+        const words = visit.words.settings.paymentKeys;
+        const typed = names.filter((name) => form.field(name) !== '');
+        const removed = names.filter((name) => form.field(`${name}.remove`) !== '' && !typed.includes(name));
+        const wrong = typed.find((name) => !isFieldValue(form.field(name)));
+        if (wrong !== undefined) throw badRequest(words.wrong({ name: wrong }));
+        const path = to(visit, '/settings/payments');
+        const changed = [...typed, ...removed];
+        if (changed.length === 0) return new Redirect(path, visit.words.settings.nothingChanged);
+        const { shopId, key } = visit;
+        await visit.db.transaction(async (tx) => {
+          const before = await loadFields(tx, key, shopId, method.paymentMethodId);
+          const after = Object.fromEntries([
+            ...Object.entries(before).filter(([name]) => !removed.includes(name)),
+            ...typed.map((name): [string, string] => [name, form.field(name)]),
+          ]);
+          await saveFields(tx, key, shopId, method.paymentMethodId, after);
+          await recordAction(tx, visit, '/settings/payments/:method', {
+            method: method.key,
+            fields: changed.join(),
+          });
+        });
+        return new Redirect(path, words.saved);
+      },
+    },
+    { asksAgain: true },
+  );
+
+  pages.post('/settings/payments/:method/test', 'settings_write', async (visit, form) => {
+    const method = methodOf(visit, form);
+    if (!(await form.isWithinLimit(`payment-test/${visit.shopId}`, TESTS_PER_HOUR))) {
+      throw tooManyRequests(TESTS_PER_HOUR, 3600, 'tests');
+    }
+    const words = visit.words.settings.paymentKeys;
+    const provider = providers[method.providerName];
+    const problem = await accountProblem(provider, {
+      shopId: visit.shopId,
+      fields: await storedFields(visit, method),
+      capture: method.capture,
+      settings: method.additionalData ?? {},
+    });
+    const label = PROVIDER_LABELS[method.providerName];
+    return new Redirect(
+      to(visit, '/settings/payments'),
+      problem === undefined ? words.works({ provider: label }) : words.fails({ provider: label, problem }),
+    );
+  });
+}
+
+function methodOf({ settings }: ShopVisit, { params }: PageRequest): ProviderMethod {
+  const method = settings.paymentMethods.find(({ key }) => key === params['method']);
+  if (!method || !isProviderName(method.providerName)) throw notFound();
+  return method as ProviderMethod;
+}
+
+const titleOf = ({ settings, locale }: ShopVisit, { name, key }: ProviderMethod): string =>
+  textIn(name, locale, settings.defaultLocale) ?? key;
+
+/** Never shown: only which of them there are. */
+const storedFields = ({ db, key, shopId }: ShopVisit, { paymentMethodId }: ProviderMethod) =>
+  loadFields(db, key, shopId, paymentMethodId);
+
+/** The methods that a provider handles: whether their keys are set, and a button that tries them. */
+async function accountList(visit: ShopVisit, providers: Providers): Promise<Markup> {
+  const words = visit.words.settings.paymentKeys;
+  const methods = visit.settings.paymentMethods.filter((method): method is ProviderMethod =>
+    isProviderName(method.providerName),
+  );
+  const accounts = await Promise.all(
+    methods.map(async (method) => ({ method, stored: await storedFields(visit, method) })),
+  );
+  return html`<section class="card first">
+    <h2>${words.accounts}</h2>
+    ${methods.length === 0 && html`<p class="quiet">${words.none}</p>`}
+    ${accounts.map(({ method, stored }) => {
+      const fields = Object.entries(providers[method.providerName].fields);
+      const isReady = fields.every(([name, { isOptional }]) => isOptional || stored[name] !== undefined);
+      return html`<div class="account">
+        <p>
+          <strong>${titleOf(visit, method)}</strong>
+          <span class="quiet">${PROVIDER_LABELS[method.providerName]}</span>
+          ${isReady ? chip(words.ready, 'good') : chip(words.missing, 'warning')}
+        </p>
+        ${
+          visit.may('settings_write') &&
+          html`<div class="actions">
+            ${
+              fields.length > 0 &&
+              html`<a class="button" href="${to(visit, `/settings/payments/${method.key}`)}"
+                >${words.change}</a
+              >`
+            }
+            ${isReady && buttonForm({ action: to(visit, `/settings/payments/${method.key}/test`), text: words.test })}
+          </div>`
+        }
+      </div>`;
+    })}
+  </section>`;
+}

@@ -1,0 +1,215 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { fingerprint, startDemo } from '../../../test/demo.ts';
+import type { Service } from '../../../test/service.ts';
+import { sql } from '../../db/sql.ts';
+import { checkBackup } from '../../platform/backup/manifest.ts';
+import { installationKey } from '../../shops/apps/sealing.ts';
+import { loadFields } from '../../orders/payments/accounts.ts';
+import { selectSettings } from '../../shops/settings/settings.ts';
+
+let service: Service;
+let merchant: Merchant;
+beforeAll(async () => {
+  service = await startDemo();
+  merchant = await givenMerchant(service);
+});
+afterAll(() => service.close());
+
+const versionIn = (text: string) => /name="version" value="([^"]*)"/.exec(text)![1]!;
+const settingsOf = async () => (await selectSettings(service.db, 'DemoShop'))!;
+
+describe('the backup', () => {
+  test('can be downloaded by the owner, is complete, and leaves an entry in the audit log', async () => {
+    const { cookie } = merchant;
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/admin/shops/DemoShop/settings/data/backup',
+      headers: { host: 'localhost:8080', origin: 'http://localhost:8080', cookie },
+    });
+    expect([response.statusCode, response.headers['content-type']]).toEqual([
+      200,
+      'application/octet-stream',
+    ]);
+    const folder = await mkdtemp(path.join(tmpdir(), 'kontor-'));
+    const file = path.join(folder, 'backup');
+    await writeFile(file, response.rawPayload);
+    const { manifest } = await checkBackup(file);
+    await rm(folder, { recursive: true });
+    expect(manifest.shopId).toBe('DemoShop');
+    expect(manifest.tables.find(({ name }) => name === 'customer')!.rows).toBe(15);
+    const audit = await service.db.one<{ route: string; name: string }>(sql`
+      select route, app_name as name from audit_entry where shop_id = 'DemoShop' order by entry_id desc limit 1`);
+    expect(audit).toEqual({ route: '/admin/shops/:shopId/settings/data/backup', name: merchant.email });
+  });
+
+  test('is for the owner alone', async () => {
+    const manager = await givenMerchant(service, 'manager');
+    expect((await manager.post('/settings/data/backup')).status).toBe(403);
+  });
+});
+
+describe('the preview of the theme', () => {
+  test('has the colours that are typed, and saves nothing', async () => {
+    const before = await fingerprint(service);
+    const { text, headers } = await merchant.post('/settings/theme/preview', { 'theme.accent': '#803020' });
+    expect(text).toContain('--accent:#803020');
+    expect(headers['content-security-policy']).toContain("default-src 'none'");
+    expect(await fingerprint(service)).toEqual(before);
+  });
+
+  test('does not let anything but a colour into a stylesheet', async () => {
+    const { text } = await merchant.post('/settings/theme/preview', {
+      'theme.accent': '#fff}</style><script>alert(1)</script>',
+    });
+    expect(text).not.toContain('<script>');
+    expect(text).toContain('theme.accent: is');
+  });
+
+  test('warns of a text that many can not read', async () => {
+    const { text } = await merchant.post('/settings/theme/preview', { 'theme.text': '#cccccc' });
+    expect(text).toContain('theme.text: is #cccccc, whose contrast on #ffffff is 1.60:1');
+  });
+});
+
+describe('the words of an email', () => {
+  const path = '/settings/emails/order?locale=en_GB';
+
+  test('are shown in the preview before they are saved', async () => {
+    const before = await fingerprint(service);
+    const { text } = await merchant.post('/settings/emails/order/preview?locale=en_GB', {
+      subject: 'x',
+      text: 'Ahoy <b>{shopName}</b>',
+    });
+    expect(text).toContain('Ahoy &lt;b&gt;Harbour &amp; Hearth&lt;/b&gt;');
+    expect(await fingerprint(service)).toEqual(before);
+  });
+
+  test('are saved for one language, and the built-in ones are not stored', async () => {
+    const shown = await merchant.get(path);
+    const saved = await merchant.post(path, {
+      version: versionIn(shown.text),
+      subject: 'Ahoy {orderNumber}',
+      text: 'Thanks!\r\n\r\n{lines}',
+    });
+    expect(saved.status).toBe(303);
+    expect((await settingsOf()).mailTexts).toEqual({
+      order: { en_GB: { subject: 'Ahoy {orderNumber}', text: 'Thanks!\n\n{lines}' } },
+    });
+    const again = await merchant.post(path, {
+      version: versionIn((await merchant.get(path)).text),
+      subject: '',
+      text: '',
+    });
+    expect(again.status).toBe(303);
+    expect((await settingsOf()).mailTexts).toEqual({});
+  });
+
+  test('with an unknown placeholder are refused and kept', async () => {
+    const refused = await merchant.post(path, {
+      version: versionIn((await merchant.get(path)).text),
+      subject: 'Ahoy {captain}',
+      text: '',
+    });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('names {captain}, expected one of');
+    expect(refused.text).toContain('value="Ahoy {captain}"');
+    expect((await settingsOf()).mailTexts).toEqual({});
+  });
+
+  test('of an unknown kind are not found', async () => {
+    expect((await merchant.get('/settings/emails/nothing')).status).toBe(404);
+  });
+});
+
+describe('a legal text', () => {
+  const path = '/settings/legal/privacy-policy?locale=de_DE';
+
+  test('is previewed without scripts', async () => {
+    const { text } = await merchant.post('/settings/legal/privacy-policy/preview', {
+      description: '<p>Kurz</p><script>alert(1)</script>',
+    });
+    expect(text).toContain('<p>Kurz</p>');
+    expect(text).not.toContain('alert');
+  });
+
+  test('is saved in its language by the operation of the API', async () => {
+    const version = versionIn((await merchant.get(path)).text);
+    const saved = await merchant.post(path, { version, name: 'Datenschutz', description: '<p>Neu</p>' });
+    expect(saved.status).toBe(303);
+    const { body } = await service.call('GET', '/DemoShop/legal/privacy-policy?locale=de_DE', {
+      token: 'demo-all',
+    });
+    expect(body).toEqual({ name: 'Datenschutz', description: '<p>Neu</p>' });
+    expect((await merchant.post(path, { version, name: 'Alt' })).status).toBe(409);
+  });
+});
+
+describe('the keys of a payment provider', () => {
+  beforeAll(async () => {
+    await merchant.post('/settings/file', {
+      action: 'apply',
+      text: `paymentMethods:
+  - { key: advance, name: Payment in advance }
+  - { key: invoice, name: Invoice }
+  - { key: quickpay, name: QuickPay, provider: demo }
+  - { key: card, name: Card, provider: stripe }
+  - { key: later, name: Pay later }`,
+    });
+  });
+
+  const fieldsOf = async () => {
+    const { paymentMethods } = await settingsOf();
+    const { paymentMethodId } = paymentMethods.find(({ key }) => key === 'card')!;
+    return loadFields(service.db, await installationKey(service.config), 'DemoShop', paymentMethodId);
+  };
+
+  test('are typed once, sealed and never shown', async () => {
+    const saved = await merchant.post('/settings/payments/card', {
+      secretKey: 'sk_test_secret',
+      webhookSecret: '',
+    });
+    expect(saved.status).toBe(303);
+    expect(await fieldsOf()).toEqual({ secretKey: 'sk_test_secret' });
+    const page = await merchant.get('/settings/payments/card');
+    expect(page.text).not.toContain('sk_test_secret');
+    expect(page.text).toContain('set – type to replace');
+    await merchant.post('/settings/payments/card', { secretKey: '', webhookSecret: 'whsec_1' });
+    expect(await fieldsOf()).toEqual({ secretKey: 'sk_test_secret', webhookSecret: 'whsec_1' });
+    await merchant.post('/settings/payments/card', { 'webhookSecret.remove': 'yes' });
+    expect(await fieldsOf()).toEqual({ secretKey: 'sk_test_secret' });
+    const audit = await service.db.one<{ object: object }>(sql`
+      select object from audit_entry where shop_id = 'DemoShop' order by entry_id desc limit 1`);
+    expect(audit!.object).toEqual({ method: 'card', fields: 'webhookSecret' });
+  });
+
+  test('with a blank are refused, and nothing of them is in the answer', async () => {
+    const refused = await merchant.post('/settings/payments/card', { secretKey: 'sk test' });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('secretKey has a blank');
+    expect(refused.text).not.toContain('sk test');
+    expect(await fieldsOf()).toEqual({ secretKey: 'sk_test_secret' });
+  });
+
+  test('the demo provider always works', async () => {
+    const tested = await merchant.post('/settings/payments/quickpay/test');
+    expect(tested.status).toBe(303);
+    const [cookie] = [tested.headers['set-cookie']].flat() as string[];
+    const notice = Buffer.from(/admin-notice=([^.;]+)/.exec(cookie!)![1]!, 'base64url').toString();
+    expect(JSON.parse(notice)).toEqual({ text: 'Demo payment answers, and the keys are good.' });
+  });
+
+  test('a method that no provider handles has none', async () => {
+    expect((await merchant.get('/settings/payments/invoice')).status).toBe(404);
+    expect((await merchant.post('/settings/payments/invoice/test')).status).toBe(404);
+  });
+
+  test('are not in the history', async () => {
+    const row = await service.db.one<{ count: number }>(sql`
+      select count(*) as count from settings_version where shop_id = 'DemoShop' and file::text like '%sk_test%'`);
+    expect(row!.count).toBe(0);
+  });
+});

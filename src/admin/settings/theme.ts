@@ -1,0 +1,108 @@
+import { encodeHtml, html, safe } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import { messages } from '../../kernel/messages.ts';
+import { formatMoney, toMinor } from '../../kernel/money.ts';
+import type { SettingsFormat } from '../../shops/settings/format.ts';
+import { formProblems, problemLine } from '../../shops/settings/problem.ts';
+import type { Theme } from '../../shops/settings/settings.ts';
+import { themeProblems } from '../../shops/settings/theme.ts';
+import { STYLESHEET } from '../../storefront/layout/assets.ts';
+import { toStyle } from '../../storefront/layout/theme.ts';
+import type { AdminFile } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { schemaOf } from './field-kind.ts';
+import { childOf, fieldTree, readValue } from './read-section.ts';
+import { sectionPage } from './section-page.ts';
+
+export function theme(pages: ShopPages, format: SettingsFormat): void {
+  sectionPage(pages, format, {
+    name: 'theme',
+    sections: ['theme', 'logoUrl'],
+    isEven: true,
+    beside: async (visit) => {
+      const preview = to(visit, '/settings/theme/preview');
+      const words = visit.words.settings.preview;
+      return html`<section class="card stay">
+        <h2>${words.title}</h2>
+        <iframe
+          class="preview"
+          name="preview"
+          title="${words.title}"
+          src="${preview}"
+          data-preview="${preview}"
+          sandbox=""
+        ></iframe>
+        <p class="hint">${words.theme}</p>
+      </section>`;
+    },
+  });
+
+  pages.file('/settings/theme/preview', 'settings_read', async (visit) =>
+    sample(visit, visit.settings.theme, []),
+  );
+
+  pages.post('/settings/theme/preview', 'settings_read', async (visit, form) => {
+    const typed = readValue(schemaOf('theme'), childOf(fieldTree(form), 'theme'), true);
+    const malformed = formProblems({ theme: typed }, format.validate);
+    // What is no colour must not reach a stylesheet.
+    if (malformed.length > 0)
+      return sample(
+        visit,
+        visit.settings.theme,
+        malformed.map((one) => problemLine(one)),
+      );
+    const draft = typed as Theme;
+    return sample(
+      visit,
+      draft,
+      [...themeProblems(draft)].map((one) => problemLine(one)),
+    );
+  });
+}
+
+/** A page with what the pages of the shop are made of, in the colours of the theme. */
+function sample({ settings, locale }: ShopVisit, draft: Theme, problems: readonly string[]): AdminFile {
+  const words = messages(locale).storefront;
+  const name = textIn(settings.name, locale, settings.defaultLocale) ?? '';
+  const price = (amount: number) =>
+    formatMoney(toMinor(amount, settings.defaultCurrency)!, settings.defaultCurrency, locale);
+  const picture = html`<svg viewBox="0 0 500 375" aria-hidden="true">
+    <rect width="500" height="375" fill="var(--soft)" />
+    <circle cx="250" cy="180" r="80" fill="var(--accent)" opacity=".55" />
+  </svg>`;
+  const content = encodeHtml`<!doctype html>
+    <html lang="${locale.slice(0, 2)}">
+      <head>
+        <meta charset="utf-8" />
+        <title>${name}</title>
+        <style>${safe(STYLESHEET.content.toString())}</style>
+        ${toStyle(draft).element}
+      </head>
+      <body>
+        ${problems.map((line) => html`<p class="notice error" role="alert">${line}</p>`)}
+        <header class="top"><div class="bar"><a class="brand" href="#"><span>${name}</span></a></div></header>
+        <main>
+          <section class="hero">
+            <div>
+              <h1>${textIn(settings.home.title, locale, settings.defaultLocale) ?? name}</h1>
+              <div class="prose"><p>${textIn(settings.home.text, locale, settings.defaultLocale)}</p></div>
+              <p><a class="button" href="#">${words.cart.checkout}</a></p>
+            </div>
+          </section>
+          <ul class="grid">
+            ${[12, 7.5].map(
+              (amount) =>
+                html`<li class="card">
+                  ${picture}
+                  <h3><a href="#">${name}</a></h3>
+                  <p class="price">${price(amount)}</p>
+                  <button class="quiet">${words.product.addToCart}</button>
+                </li>`,
+            )}
+          </ul>
+        </main>
+      </body>
+    </html>`;
+  return { type: 'text/html; charset=utf-8', content };
+}

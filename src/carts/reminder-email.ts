@@ -1,0 +1,58 @@
+import { nameOf } from '../catalogue/products/render.ts';
+import type { Messages } from '../kernel/messages.ts';
+import { newsletterTokens, newsletterUrls } from '../people/newsletters/links.ts';
+import {
+  SHOP_PLACEHOLDERS,
+  type EmailContext,
+  type EmailKind,
+  type EmailWords,
+} from '../platform/email/kind.ts';
+import { shopSettings } from '../shops/settings/settings.ts';
+import { findCart } from './queries.ts';
+
+/** A cart was left with something in it. */
+export interface CartLeft {
+  cartId: string;
+  /** The names of the products. */
+  products: string[];
+}
+
+const unsubscribeUrl = ({ installationKey, ...recipient }: EmailContext) =>
+  newsletterUrls(newsletterTokens(installationKey), recipient).unsubscribe;
+
+/**
+ * The cart opens in the browser or the account that it belongs to. The link itself opens nothing, because whoever typed
+ * the address may not be the person who reads the email.
+ */
+const cartUrl = (_: CartLeft, { storefront, locale }: EmailContext) =>
+  `${storefront}/cart${locale === undefined ? '' : `?locale=${locale}`}`;
+
+type ReminderWords = EmailWords & Messages['email']['cartReminder'];
+
+export const cartReminder: EmailKind<CartLeft, ReminderWords> = {
+  name: 'cartReminder',
+  occasion:
+    'To whoever has left a cart and gets a newsletter of the shop, when the merchant asks for it. Once per cart.',
+  example: { en_GB: { subject: 'Your cart at {shopName} is waiting' } },
+  isLimited: false,
+  sample: { cartId: '019A8C1E-0000-7000-8000-000000001005', products: ['Ginger tea', 'Kitchen knife'] },
+  placeholders: {
+    ...SHOP_PLACEHOLDERS,
+    products: { meaning: 'Names of the products.', value: ({ products }) => products.join(', ') },
+    cartUrl: { meaning: 'Address of the cart.', value: cartUrl },
+    unsubscribeUrl: {
+      meaning: 'Address of the page that unsubscribes.',
+      value: (_, context) => unsubscribeUrl(context),
+    },
+  },
+  // The queue holds the id of the cart alone. Who has ordered or emptied it since is not reminded of it.
+  load: async (db, { shopId, locale, facts }) => {
+    const { cartId } = facts as CartLeft;
+    const [cart, settings] = await Promise.all([findCart(db, shopId, cartId, {}), shopSettings(db, shopId)]);
+    if (!cart || cart.lines.length === 0) return undefined;
+    return { cartId, products: cart.products.map((product) => nameOf(product, settings, locale)) };
+  },
+  link: cartUrl,
+  moreLinks: (_, context, { unsubscribe }) => [{ label: unsubscribe, href: unsubscribeUrl(context) }],
+  words: (email) => email.cartReminder,
+};

@@ -1,0 +1,22 @@
+import type { Transaction } from '../../db/database.ts';
+import { conflict } from '../../http/errors.ts';
+import { takeNumber } from '../../shops/shop/queries.ts';
+import { insertProduct, type StoredProduct } from './queries.ts';
+
+export const numberTaken = () => conflict('This productNumber is taken');
+
+/** With its own number, or the next one that no merchant has given by hand. Returns the number. */
+export async function insertNumbered(
+  tx: Transaction,
+  shopId: string,
+  product: StoredProduct,
+): Promise<string> {
+  if (product.productNumber !== '') {
+    if (!(await insertProduct(tx, shopId, product))) throw numberTaken();
+    return product.productNumber;
+  }
+  for (;;) {
+    const productNumber = String(await takeNumber(tx, shopId, 'product'));
+    if (await insertProduct(tx, shopId, { ...product, productNumber })) return productNumber;
+  }
+}

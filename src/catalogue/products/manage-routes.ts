@@ -1,0 +1,205 @@
+import { Type, type Static } from 'typebox';
+import type { Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { parseMoment, toSeconds } from '../../http/dates.ts';
+import { badRequest, notFound } from '../../http/errors.ts';
+import { writingCurrency } from '../../http/locale.ts';
+import type { Operations } from '../../http/operation.ts';
+import { CurrencyParameter, Id } from '../../http/schemas.ts';
+import { newId } from '../../kernel/ids.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
+import { setFact } from './facts.ts';
+import { insertNumbered } from './insert-numbered.ts';
+import { refreshListing } from './listing.ts';
+import { recordPrices } from './price-history.ts';
+import { withPrice } from './prices.ts';
+import { recordCreatedProducts } from './product-events.ts';
+import { lockProduct, storedColumns, type StoredProduct } from './queries.ts';
+import { renderStored } from './render-stored.ts';
+import { amountOf, Decimal, Given, LONGEST, Text } from './request-fields.ts';
+import { renderOptions } from './render-options.ts';
+import { saveProduct } from './save-product.ts';
+import { Product } from './schema.ts';
+
+const shared = { under: 'manage', tag: 'products', labels: [], keepsKeyOrder: true } as const;
+const params = Type.Object({ productId: Id });
+
+const moment = (description: string) =>
+  Given(Text(`${description} null: takes it away.`, '2027-01-31T00:00:00Z', 40));
+
+const ProductExtras = Type.Object(
+  {
+    specialOffer: Type.Optional(Type.Boolean({ description: 'Special offer.', examples: [true] })),
+    isProductNumberVisible: Type.Optional(
+      Type.Boolean({ description: 'Number shown in the shop.', examples: [true] }),
+    ),
+    ecoParticipationPrice: Given(Decimal('Recycling fee in the currency of the query; null: none.', 0.5)),
+    energyLabel: Given(
+      Type.Object(
+        {
+          classes: Type.String({
+            description: 'One class, or the best and the worst.',
+            pattern: '^[A-G][+]{0,3}(,[A-G][+]{0,3})?$',
+            examples: ['B,D'],
+          }),
+          best: Type.String({
+            description: 'Best class of the scale; empty: none is said.',
+            pattern: '^([A-G][+]{0,3})?$',
+            examples: ['A'],
+          }),
+          file: Type.String({
+            description: 'Address of the label.',
+            pattern: '^(https?://|/)[^\\s]+$',
+            maxLength: LONGEST.line,
+            examples: ['https://shop.example/labels/AP-110.png'],
+          }),
+        },
+        { title: 'energyLabel', description: 'Energy label; null: none.' },
+      ),
+    ),
+    forSaleFrom: moment('From when on it is for sale.'),
+    forSaleUntil: moment('Until when it is for sale.'),
+  },
+  { title: 'product extras', description: 'What is absent stays as it is.' },
+);
+
+/** Variations that are copied along with their master. */
+const MOST_COPIED = 500;
+
+/** What merchants need beyond the contract. */
+export function productManagement(api: Operations): void {
+  api.write(
+    {
+      ...shared,
+      method: 'PATCH',
+      path: '/products/:productId',
+      name: 'updateProductExtras',
+      summary: 'Update product extras',
+      description: 'Changes what the operation of the contract can not change.',
+      access: 'products_write',
+      params,
+      query: Type.Object({ currency: CurrencyParameter }),
+      body: ProductExtras,
+      answer: Product,
+    },
+    async (call) => {
+      const { tx, shopId, params, query, body } = call;
+      const settings = await shopSettings(tx, shopId);
+      const product = await lockProduct(tx, shopId, params.productId);
+      if (!product) throw notFound();
+      const currency = writingCurrency(query.currency, settings);
+      await saveProduct(tx, shopId, product, changedProduct(product, body, currency));
+      return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));
+    },
+  );
+
+  api.write(
+    {
+      ...shared,
+      method: 'POST',
+      path: '/products/:productId/copies',
+      name: 'copyProduct',
+      summary: 'Copy product',
+      description: `A new product with the same texts, prices, attributes, categories and variations, and the next free number. It is not visible, has no images, and where the stock is tracked, it has none. At most ${MOST_COPIED} variations.`,
+      access: 'products_write',
+      params,
+      status: 201,
+      answer: Product,
+    },
+    async (call) => {
+      const { tx, shopId, params } = call;
+      const settings = await shopSettings(tx, shopId);
+      const product = await lockProduct(tx, shopId, params.productId);
+      if (!product) throw notFound();
+      if (product.kind === 'variation') throw badRequest('A variation is copied with its master');
+      const variations = await findVariations(tx, shopId, product.productId);
+      if (variations.length > MOST_COPIED) throw badRequest(`At most ${MOST_COPIED} variations`);
+      const copy = copyOf(product, { productId: newId(tx.now), productNumber: '', masterId: null });
+      const productNumber = await insertNumbered(tx, shopId, copy);
+      const copies = [copy];
+      // Ids of one moment have no order of their own; sorted, the variations keep theirs.
+      const ids = variations.map(() => newId(tx.now)).toSorted();
+      for (const [index, variation] of variations.entries()) {
+        const own = { productId: ids[index]!, masterId: copy.productId };
+        const next = copyOf(variation, { ...own, productNumber: `${productNumber}-${index + 1}` });
+        await insertNumbered(tx, shopId, next);
+        copies.push(next);
+      }
+      await copyAssignments(tx, shopId, product.productId, copy.productId);
+      await recordPrices(
+        tx,
+        shopId,
+        copies.map(({ productId, prices }) => ({
+          productId,
+          before: null,
+          after: prices,
+          beforeReduction: undefined,
+        })),
+      );
+      await refreshListing(tx, shopId, [copy.productId]);
+      recordCreatedProducts(
+        tx,
+        shopId,
+        copies.map(({ productId }) => productId),
+      );
+      call.created({ productId: copy.productId });
+      return renderStored(tx, settings, copy.productId, renderOptions(call, settings, {}, 'full'));
+    },
+  );
+}
+
+function changedProduct(
+  product: StoredProduct,
+  extras: Static<typeof ProductExtras>,
+  currency: string,
+): StoredProduct {
+  const next = { ...product };
+  const { specialOffer, isProductNumberVisible, ecoParticipationPrice: eco, energyLabel } = extras;
+  if (specialOffer !== undefined) setFact(next, 'specialOffer', specialOffer);
+  if (isProductNumberVisible !== undefined) setFact(next, 'isProductNumberVisible', isProductNumberVisible);
+  if (eco !== undefined) {
+    const minor = eco === null ? null : amountOf(eco, currency, 'ecoParticipationPrice');
+    setFact(next, 'ecoParticipationPrices', withPrice(next.facts.ecoParticipationPrices, currency, minor));
+  }
+  if (energyLabel !== undefined) setFact(next, 'energyLabel', energyLabel ?? undefined);
+  for (const key of ['forSaleFrom', 'forSaleUntil'] as const) {
+    const value = extras[key];
+    if (value === undefined) continue;
+    setFact(next, key, value === null ? undefined : toSeconds(parseMoment(value, key)));
+  }
+  return next;
+}
+
+/** Prices before a reduction are history, which a copy does not have. */
+function copyOf(
+  product: StoredProduct,
+  own: Pick<StoredProduct, 'productId' | 'productNumber' | 'masterId'>,
+): StoredProduct {
+  const { pricesBeforeReduction: _before, ...facts } = product.facts;
+  return {
+    ...product,
+    ...own,
+    visible: product.kind === 'variation' && product.visible,
+    stock: product.stock === null ? null : 0,
+    mainImage: null,
+    facts,
+  };
+}
+
+function findVariations(tx: Transaction, shopId: string, masterId: string) {
+  return tx.many<StoredProduct>(sql`
+    select ${storedColumns} from product where product.shop_id = ${shopId} and product.master_id = ${masterId}
+    order by product.product_id limit ${MOST_COPIED + 1}`);
+}
+
+/** Its categories, and what it is sold along with. */
+async function copyAssignments(tx: Transaction, shopId: string, productId: string, copyId: string) {
+  await tx.run(sql`
+    insert into product_category (shop_id, product_id, category_id, position)
+    select shop_id, ${copyId}::uuid, category_id, position from product_category
+    where shop_id = ${shopId} and product_id = ${productId}`);
+  await tx.run(sql`
+    insert into cross_selling (shop_id, product_id, target_id, position)
+    select shop_id, ${copyId}::uuid, target_id, position from cross_selling
+    where shop_id = ${shopId} and product_id = ${productId}`);
+}

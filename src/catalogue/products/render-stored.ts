@@ -1,0 +1,16 @@
+import type { Transaction } from '../../db/database.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { findProducts } from './queries.ts';
+import { renderProduct, type RenderOptions } from './render.ts';
+import type { Product } from './schema.ts';
+
+/** What a transaction has just written. */
+export async function renderStored(
+  tx: Transaction,
+  settings: Settings,
+  productId: string,
+  options: RenderOptions,
+): Promise<Product> {
+  const [row] = await findProducts(tx, settings.shopId, [productId]);
+  return renderProduct(row!, settings, options, tx.now).product;
+}

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { givenBrowser } from '../../test/admin.ts';
+import { kontorHere } from '../../test/command.ts';
+import { startDemo } from '../../test/demo.ts';
+import type { Service } from '../../test/service.ts';
+import { sql } from '../db/sql.ts';
+
+let service: Service;
+beforeAll(async () => {
+  service = await startDemo({ RATE_LIMIT_ANONYMOUS: '0' });
+});
+afterAll(() => service.close());
+
+function run(...words: string[]) {
+  const { host = 'localhost', port = 5432, user = '' } = inject('connection');
+  const query = new URLSearchParams({ host, port: String(port), user }).toString();
+  return kontorHere(['user', ...words], {
+    KONTOR_DATA: service.config.KONTOR_DATA,
+    DATABASE_URL: `postgres:///${service.database}?${query}`,
+    PUBLIC_URL: 'https://shop.example/',
+  });
+}
+
+const LINK = /^https:\/\/shop\.example(\/admin\/link\?token=[0-9A-F-]{36}\.[\w-]{43})\n$/;
+const PASSWORD = 'four quiet green boats';
+
+async function choosePassword(stdout: string) {
+  const browser = givenBrowser(service);
+  const answer = await browser.post(LINK.exec(stdout)![1]!, { newPassword: PASSWORD });
+  expect(answer.status).toBe(303);
+  return browser;
+}
+
+test('a user is created, chooses a password with the link, works in a second shop, and is reset', async () => {
+  expect(await run('list')).toEqual({
+    code: 0,
+    stderr: '',
+    stdout: 'No users yet. Create one: npx kontor user create EMAIL --shop ID --role owner\n',
+  });
+  const created = await run('create', 'Ina@Shop.example', '--shop', 'DemoShop', '--role', 'manager');
+  expect(created).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(LINK) });
+  const browser = await choosePassword(created.stdout);
+  expect((await browser.get('/admin/shops/DemoShop/customers')).status).toBe(200);
+
+  const again = await run('create', 'ina@shop.example', '--shop', 'EmptyShop', '--host');
+  expect(again.stdout).toBe(
+    'ina@shop.example has a password already: sign in at https://shop.example/admin\n',
+  );
+  const list = await run('list');
+  expect(list.stdout.split('\n').slice(0, 2)).toEqual([
+    expect.stringMatching(/^EMAIL +HOST +LAST SIGN-IN +SHOPS$/),
+    expect.stringMatching(/^ina@shop\.example +yes +\d{4}-\S+Z +EmptyShop \(owner\), DemoShop \(manager\)$/),
+  ]);
+
+  const reset = await run('reset', 'INA@shop.example', '--remove-authenticator');
+  expect(reset).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(LINK) });
+  expect((await browser.get('/admin/account')).status).toBe(303);
+  await choosePassword(reset.stdout);
+  const entries = await service.db.many(sql`
+    select route from audit_entry where shop_id = 'DemoShop' and method = 'COMMAND' order by entry_id`);
+  expect(entries).toEqual([{ route: 'kontor user create' }, { route: 'kontor user reset' }]);
+});
+
+test.each([
+  [['create', 'nobody', '--host'], '"nobody" is not an email address.'],
+  [['create', 'owner@demo.localhost', '--host'], '"owner@demo.localhost" is not an email address.'],
+  [
+    ['create', 'a@b.example', '--shop', 'DemoShop', '--role', 'king'],
+    'Unknown role "king". The roles are: owner, manager, catalogue, orders, accountant',
+  ],
+  [['create', 'a@b.example'], 'Say where the user works: --shop ID, or --host for the whole installation.'],
+  [['create', 'a@b.example', '--shop', 'Nowhere'], 'There is no shop "Nowhere". See: npx kontor shop list'],
+  [['reset', 'a@b.example'], 'There is no user "a@b.example". See: npx kontor user list'],
+])('user %j is refused, and nothing is made', async (words, line) => {
+  expect(await run(...words)).toEqual({ code: 1, stdout: '', stderr: `kontor: ${line}\n` });
+  expect(await service.db.many(sql`select from admin_user where email = 'a@b.example'`)).toEqual([]);
+});

@@ -1,0 +1,26 @@
+import { PaymentRefused, type Account, type PaymentProvider } from './provider.ts';
+
+/** No provider has a payment of this name. */
+const UNKNOWN = 'tr_kontor_check';
+
+/**
+ * Whether the provider accepts the keys of an account; undefined: it does, else why not. It is asked for a payment that
+ * does not exist: whoever says so has accepted the key and allows reading. Nothing is made and no money moves.
+ */
+export async function accountProblem(
+  provider: PaymentProvider,
+  account: Account,
+): Promise<string | undefined> {
+  const missing = Object.entries(provider.fields).find(
+    ([name, { isOptional }]) => !isOptional && account.fields[name] === undefined,
+  );
+  if (missing) return `${missing[0]} is not set`;
+  // What needs no keys can't have wrong ones.
+  if (Object.keys(provider.fields).length === 0) return undefined;
+  try {
+    await provider.confirm(UNKNOWN, account);
+    return undefined;
+  } catch (error) {
+    return error instanceof PaymentRefused ? undefined : (error as Error).message;
+  }
+}

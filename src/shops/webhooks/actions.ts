@@ -1,0 +1,59 @@
+import type { Transaction } from '../../db/database.ts';
+import { conflict, gone, invalid, notFound } from '../../http/errors.ts';
+import { readEvents } from '../../platform/events/queries.ts';
+import { positionOfDelivery } from './delivery-id.ts';
+import {
+  moveWebhookBack,
+  redeliver,
+  retryDeliveries,
+  updateActive,
+  type DeliveryRow,
+  type WebhookRow,
+} from './queries.ts';
+import { WEBHOOKS_CHANGED } from './worker.ts';
+
+/** What apps do with their own webhooks, and merchants with those of all apps. The webhook is locked by the caller. */
+
+export async function redeliverOne(
+  tx: Transaction,
+  shopId: string,
+  { webhookId, active }: WebhookRow,
+  deliveryId: string,
+): Promise<DeliveryRow> {
+  const position = positionOfDelivery(shopId, webhookId, deliveryId);
+  if (position === undefined) throw notFound();
+  if (!active) throw conflict('The webhook is not active');
+  const row = await redeliver(tx, shopId, webhookId, position);
+  if (!row) throw notFound();
+  tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
+  return row;
+}
+
+/** Sends the event at this position and all after it again. */
+export async function replayFrom(
+  tx: Transaction,
+  shopId: string,
+  { webhookId }: WebhookRow,
+  from: number,
+): Promise<void> {
+  const { oldest, last } = await readEvents(tx, shopId, { after: from - 1, types: [], limit: 1 });
+  if (from > last) throw invalid('OUT_OF_RANGE', 'from');
+  if (from < oldest) throw gone(`The event at ${from} is gone, the oldest position is ${oldest}`);
+  await moveWebhookBack(tx, shopId, webhookId, from - 1);
+  tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
+}
+
+/** A webhook that is switched on goes on with the event it stopped at. */
+export async function setActive(
+  tx: Transaction,
+  shopId: string,
+  webhook: WebhookRow,
+  active: boolean,
+): Promise<WebhookRow> {
+  if (active && !webhook.secretSealed) {
+    throw conflict('Its secret was left out when the shop was restored, make a new one first');
+  }
+  if (active && !webhook.active) await retryDeliveries(tx, shopId, webhook.webhookId);
+  tx.notifyAfterCommit(WEBHOOKS_CHANGED, shopId);
+  return (await updateActive(tx, shopId, webhook.webhookId, active))!;
+}
