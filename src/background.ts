@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { runDueImports } from './catalogue/products/import-runner.ts';
 import { runDueRebuilds } from './catalogue/products/listing-rebuild.ts';
 import { cleanupSteps } from './cleanup-steps.ts';
 import type { Config } from './config.ts';
@@ -17,12 +18,15 @@ import { WEBHOOK_ENTITIES } from './webhook-entities.ts';
 
 const CHECK_REBUILDS = 5_000;
 const CHECK_CLEANUP = 60_000;
+/** A merchant waits for it. */
+const CHECK_IMPORTS = 1_000;
 
 /** Starts the work beside requests. Every process checks for it; leases in the database decide which one does it. */
 export function startBackground(db: Database, config: Config, log: FastifyBaseLogger): Background {
   const steps = cleanupSteps(config, log);
   const works = [
     repeat('the rebuild of lists', CHECK_REBUILDS, log, (signal) => runDueRebuilds(db, signal)),
+    repeat('the import of products', CHECK_IMPORTS, log, (signal) => runDueImports(db, log, signal)),
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),
   ];
   return { stop: async () => void (await Promise.all(works.map((work) => work.stop()))) };

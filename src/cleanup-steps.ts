@@ -3,6 +3,7 @@ import { adminLinkCleanup } from './admin/users/links.ts';
 import { adminSessionCleanup } from './admin/users/queries.ts';
 import { auditCleanup } from './shops/audit-log/queries.ts';
 import { abandonedCarts } from './carts/abandoned.ts';
+import { importCleanup } from './catalogue/products/import-queries.ts';
 import { cartCleanup } from './carts/queries.ts';
 import type { Config } from './config.ts';
 import { answerCleanup } from './http/idempotency.ts';
@@ -38,6 +39,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     wishlistCleanup,
     emailCountCleanup,
     failedJobCleanup,
+    importCleanup,
     deliveryCleanup(config.EVENT_DAYS),
     eventCleanup(config.EVENT_DAYS),
     mediaCleanup(openMediaStorage(config), { config, log }),

@@ -1,10 +1,12 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
+import { FORM_TYPE } from '../http/body.ts';
 import { forbidden, isRefusal, notFound } from '../http/errors.ts';
 import { refusalOf } from '../http/failures.ts';
 import { addressCaller, countCall } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
+import { registerUploadParser, withUpload, type Upload } from '../http/upload.ts';
 import { documentBytes } from './layout/layout.ts';
 import { CONTENT_SECURITY_POLICY } from './layout/assets.ts';
 import { DEVICE_LIFETIME } from './device-cookie.ts';
@@ -211,6 +213,33 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         const visit = await admittedToShop(request, reply, write, asksAgain);
         if (!visit) return reply;
         return respond(request, reply, visit, await saved(request, visit, form));
+      });
+    },
+    fileForm(path, permission, { field, show, save }) {
+      shopPages.get(path, permission, show);
+      void app.register(async (scope) => {
+        await registerUploadParser(scope);
+        // So that whoever may not send a file is told that, and not that the type is wrong.
+        scope.addContentTypeParser(FORM_TYPE, (_request, payload, done) => {
+          payload.resume();
+          done(null, undefined);
+        });
+        scope.post(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
+          const visit = await admittedToShop(request, reply, permission);
+          if (!visit) return reply;
+          const page = toPageRequest(request);
+          try {
+            const answer = await withUpload(request, field, config, () =>
+              save(visit, page, (request.body as Record<string, Upload>)[field]!),
+            );
+            return await respond(request, reply, visit, answer);
+          } catch (error) {
+            const { status, message } = refusalOf(error as Error, request);
+            if (status >= 500 || status === 404) throw error;
+            const draft: Draft = { field: () => '', fieldList: () => [], problem: message };
+            return respond(request, reply, visit, { ...(await show(visit, page, draft)), status });
+          }
+        });
       });
     },
     file(path, permission, handler, { asksAgain }: Options = {}) {

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Upload } from '../http/upload.ts';
 import type { AdminFile, AdminPage, Redirect } from './page.ts';
 import type { Permission } from './users/permissions.ts';
 import type { Audience, ShopVisit, Visit } from './visit.ts';
@@ -37,6 +38,15 @@ export interface Draft {
 export interface UploadRequest extends PageRequest {
   /** The body as it comes, to be passed on to the operation that takes it. */
   upload: { content: Readable; type: string; length: string | undefined };
+}
+
+/** A form with one file, as a browser sends it without a script. */
+export interface FileForm {
+  /** The name of the field with the file. */
+  field: string;
+  show: (visit: ShopVisit, request: PageRequest, draft?: Draft) => Promise<AdminPage>;
+  /** The file is deleted when it has ended. */
+  save: (visit: ShopVisit, request: PageRequest, file: Upload) => Promise<Redirect | AdminPage>;
 }
 
 export interface Form<V> {
@@ -84,6 +94,9 @@ export interface ShopPages {
     form: Form<ShopVisit>,
     options?: Options,
   ): void;
+
+  /** A page with a form for a file: GET shows it, POST takes the file. */
+  fileForm(path: string, permission: Permission, form: FileForm): void;
 
   file(
     path: string,

@@ -28,7 +28,8 @@ export function products(pages: ShopPages): void {
       title,
       menu: 'products',
       actions: mayWrite
-        ? html`<a class="button" href="${to(visit, '/products/stock-take')}">${words.stockTake.title}</a>
+        ? html`<a class="button" href="${to(visit, '/products/import')}">${visit.words.import.open}</a>
+            <a class="button" href="${to(visit, '/products/stock-take')}">${words.stockTake.title}</a>
             <a class="button main" href="${to(visit, '/products/new')}">${words.new.title}</a>`
         : undefined,
       main: await listView(visit, request, {

@@ -143,13 +143,36 @@ export async function createPaths(
   }
 }
 
-/** The categories of products, the main one first. */
-export function findAssignedCategories(db: Queries, shopId: string, productIds: readonly string[]) {
-  return db.many<{ productId: string; categoryIds: string[] }>(sql`
+/** What a file says of the categories of these products, by the id of the product; the main category comes first. */
+export async function findAssignedPaths(
+  db: Queries,
+  shopId: string,
+  { pathOf }: CategoryTree,
+  products: Iterable<{ productId: string }>,
+): Promise<Map<string, string>> {
+  const productIds = [...products].map(({ productId }) => productId);
+  const rows = await db.many<{ productId: string; categoryIds: string[] }>(sql`
     select upper(product_id::text) as "productId",
       json_agg(upper(category_id::text) order by position, category_id) as "categoryIds"
     from product_category where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
     group by product_id`);
+  return new Map(
+    rows.map(({ productId, categoryIds }) => [
+      productId,
+      joinPaths(categoryIds.flatMap((categoryId) => pathOf.get(categoryId) ?? [])),
+    ]),
+  );
+}
+
+/** The category and all that are below it. */
+export function idsBelow({ nodes }: CategoryTree, categoryId: string): string[] {
+  const ids = new Set([categoryId]);
+  // Each round finds the next level.
+  for (let size = 0; size < ids.size;) {
+    size = ids.size;
+    for (const [id, { parentId }] of nodes) if (parentId !== null && ids.has(parentId)) ids.add(id);
+  }
+  return [...ids];
 }
 
 /** Puts each product into these categories and no others, in this order. */

@@ -7,6 +7,7 @@ import type { Operations } from '../../http/operation.ts';
 import { newPauses } from '../../http/pauses.ts';
 import { LocaleParameter } from '../../http/schemas.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
+import { findAssignedPaths, findCategoryTree, idsBelow, type CategoryTree } from './category-paths.ts';
 import { columnsOf, type Column, type FileProduct } from './csv-columns.ts';
 import { csvLine, escapeFormula } from './csv-cells.ts';
 import { storedColumns } from './queries.ts';
@@ -36,22 +37,48 @@ export function exportProducts(api: Operations): void {
     async ({ db, shopId, query }) => {
       const settings = await shopSettings(db, shopId);
       const locale = readingLocale(query.locale, settings);
-      return Readable.from(fileText(db, settings, locale), { objectMode: false, highWaterMark: 65_536 });
+      const language = locale.slice(0, 2);
+      return productFile(db, settings, {
+        columns: columnsOf(settings),
+        titleOf: ({ title }) => title(language),
+      });
     },
   );
 }
 
+export interface ExportOptions {
+  columns: readonly Column[];
+  titleOf: (column: Column) => string;
+  /** undefined: visible or not. */
+  isVisible?: boolean | undefined;
+  /** Only products in this category or one below it. */
+  categoryId?: string | undefined;
+}
+
 /** Piece by piece, as fast as it is read: never more than a few hundred products are in memory. */
-async function* fileText(db: Queries, settings: Settings, locale: string): AsyncGenerator<string> {
-  const columns = columnsOf(settings);
-  const language = locale.slice(0, 2);
+export function productFile(db: Queries, settings: Settings, options: ExportOptions): Readable {
+  return Readable.from(fileText(db, settings, options), { objectMode: false, highWaterMark: 65_536 });
+}
+
+async function* fileText(db: Queries, settings: Settings, options: ExportOptions): AsyncGenerator<string> {
+  const { columns, titleOf, isVisible, categoryId } = options;
+  const hasPaths = columns.some(({ key }) => key === 'Categories');
+  const tree =
+    hasPaths || categoryId !== undefined
+      ? await findCategoryTree(db, settings.shopId, settings.defaultLocale)
+      : undefined;
+  const filter: ProductFilter = {
+    visibilities: isVisible === undefined ? [true, false] : [isVisible],
+    categoryIds: categoryId === undefined ? undefined : idsBelow(tree!, categoryId),
+    paths: hasPaths ? tree : undefined,
+  };
   const pause = newPauses();
   let piece = '';
-  yield csvLine(columns.map(({ key, title }) => `${title(language)} [${key}]`));
+  yield csvLine(columns.map((column) => `${titleOf(column)} [${column.key}]`));
   for (const variations of [false, true]) {
     let last = '00000000-0000-0000-0000-000000000000';
     for (;;) {
-      const products = await findFileProducts(db, settings, variations, last);
+      const products = await findFileProducts(db, settings, filter, variations, last);
       if (products.length === 0) break;
       for (const product of products) {
         piece += csvLine(columns.map((column) => writtenCell(column, product)));
@@ -69,9 +96,18 @@ function writtenCell({ cell, isNumber }: Column, product: FileProduct): string {
   return isNumber ? cell(product) : escapeFormula(cell(product));
 }
 
+interface ProductFilter {
+  visibilities: readonly boolean[];
+  /** undefined: all products, in whatever category or in none. */
+  categoryIds: readonly string[] | undefined;
+  /** Where the paths of categories are read from; undefined: nobody asks for them. */
+  paths: CategoryTree | undefined;
+}
+
 async function findFileProducts(
   db: Queries,
   { shopId, productTypes }: Settings,
+  { visibilities, categoryIds, paths }: ProductFilter,
   variations: boolean,
   after: string,
 ): Promise<FileProduct[]> {
@@ -81,12 +117,18 @@ async function findFileProducts(
     from product
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
     where product.shop_id = ${shopId} and product.product_id > ${after}
-      and (product.kind = 'variation') = ${variations}
+      and (product.kind = 'variation') = ${variations} and product.visible = any (${visibilities}::boolean[])
+      and (${categoryIds === undefined} or exists (
+        select from product_category assigned
+        where assigned.shop_id = ${shopId} and assigned.product_id = coalesce(product.master_id, product.product_id)
+          and assigned.category_id = any (${categoryIds ?? []}::uuid[])))
     order by product.product_id limit ${ROWS_AT_ONCE}`);
   const aliases = new Map(productTypes.map(({ productTypeId, alias }) => [productTypeId, alias]));
+  // A variation is where its master is, and says nothing itself.
+  const assigned = paths && !variations ? await findAssignedPaths(db, shopId, paths, rows) : undefined;
   return rows.map(({ typeId, ...row }) => ({
     ...row,
     class: aliases.get(typeId ?? '') ?? 'Default',
-    categories: '',
+    categories: assigned?.get(row.productId) ?? '',
   }));
 }

@@ -6,9 +6,8 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import { queueAvailabilityNotifications } from './availability-notifications.ts';
 import {
   createPaths,
-  findAssignedCategories,
+  findAssignedPaths,
   findCategoryTree,
-  joinPaths,
   missingPaths,
   readPaths,
   replaceAssignments,
@@ -88,7 +87,7 @@ export async function planRows(
   const tree = columns.some(({ column }) => column.key === 'Categories')
     ? await findCategoryTree(tx, shopId, settings.defaultLocale)
     : undefined;
-  const paths = tree ? await assignedPaths(tx, shopId, tree, known) : new Map<string, string>();
+  const paths = tree ? await findAssignedPaths(tx, shopId, tree, known.values()) : new Map<string, string>();
   const aliases = new Map(settings.productTypes.map((type) => [type.productTypeId, type.alias]));
   const plan: BatchPlan = {
     created: 0,
@@ -170,22 +169,6 @@ class RowRefusal extends Error {
     this.problem = problem;
     this.cell = cell;
   }
-}
-
-async function assignedPaths(
-  tx: Transaction,
-  shopId: string,
-  tree: CategoryTree,
-  known: ReadonlyMap<string, StoredProduct>,
-): Promise<Map<string, string>> {
-  const ids = [...known.values()].map(({ productId }) => productId);
-  const assigned = await findAssignedCategories(tx, shopId, ids);
-  return new Map(
-    assigned.map(({ productId, categoryIds }) => [
-      productId,
-      joinPaths(categoryIds.flatMap((categoryId) => tree.pathOf.get(categoryId) ?? [])),
-    ]),
-  );
 }
 
 function fileProduct(

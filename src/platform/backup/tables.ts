@@ -13,6 +13,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   idempotent_answer:
     'First answers are kept for a day, for clients that repeat a request to this installation.',
   job: 'Waiting emails are sent by the installation that queued them, and nobody gets one twice.',
+  product_import:
+    'A file is imported by the installation that it was sent to; what came of it is in the products.',
   sign_in_request:
     'A link or code that signs in is valid for 15 minutes, and is made with the key of the installation.',
   saved_view: 'Views belong to the people of this installation, as their roles do.',

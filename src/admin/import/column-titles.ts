@@ -1,0 +1,30 @@
+import type { Column } from '../../catalogue/products/csv-columns.ts';
+import type { Choice } from '../components/form.ts';
+import { languageName } from '../components/language-name.ts';
+import type { ShopVisit } from '../visit.ts';
+
+/** What a column is called: `Name (German)`, `Price (EUR)`; one language or currency alone is not named. */
+export function columnTitle(visit: ShopVisit, key: string): string {
+  const { words, language, settings } = visit;
+  const [base, part] = key.split('/') as [string, string?];
+  const titles: Readonly<Record<string, unknown>> = words.import.columns;
+  const title = titles[base];
+  const name = typeof title === 'string' ? title : base;
+  if (part === undefined) return name;
+  if (settings.currencies.includes(part)) {
+    return settings.currencies.length === 1 ? name : `${name} (${part})`;
+  }
+  if (settings.locales.length === 1) return name;
+  const locale = settings.locales.find((one) => one === part || one.startsWith(`${part}_`)) ?? part;
+  return `${name} (${languageName(locale, language, settings.locales)})`;
+}
+
+/** By name, the product number first. */
+export function columnChoices(visit: ShopVisit, columns: Iterable<Column>): Choice[] {
+  const choices = [...columns].map(({ key }) => ({ value: key, text: columnTitle(visit, key) }));
+  const compare = new Intl.Collator(visit.language).compare;
+  return choices.toSorted(
+    (left, right) =>
+      Number(right.value === 'Alias') - Number(left.value === 'Alias') || compare(left.text, right.text),
+  );
+}

@@ -1,0 +1,101 @@
+import { findCategoryTree } from '../../catalogue/products/category-paths.ts';
+import { knownColumns } from '../../catalogue/products/csv-mapping.ts';
+import { productFile } from '../../catalogue/products/export.ts';
+import { html } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { choiceField } from '../components/form.ts';
+import type { ShopPages } from '../pages.ts';
+import { to } from '../visit.ts';
+import { columnChoices, columnTitle } from './column-titles.ts';
+
+/** What most people want to change in a spreadsheet. */
+const USUAL = new Set([
+  'Alias',
+  'Name',
+  'ListPrices',
+  'StockLevel',
+  'Visible',
+  'Categories',
+  'Description',
+  'SuperProduct',
+]);
+
+const MOST_CATEGORIES = 500;
+
+/** The products as a file, with the columns and filters that were chosen. */
+export function exportPages(pages: ShopPages): void {
+  pages.get('/products/export', 'products_read_batch', async (visit) => {
+    const words = visit.words.import;
+    const columns = columnChoices(visit, knownColumns(visit.settings).values());
+    const { pathOf } = await findCategoryTree(visit.db, visit.shopId, visit.settings.defaultLocale);
+    return {
+      title: words.exportTitle,
+      menu: 'products',
+      trail: [{ href: to(visit, '/products'), text: visit.words.layout.menuEntries.products }],
+      main: html`<form
+        method="get"
+        action="${to(visit, '/products/export.csv')}"
+        class="card"
+        hx-boost="false"
+      >
+        <p class="hint">${words.exportIntro}</p>
+        <div class="row">
+          ${choiceField({
+            name: 'visible',
+            label: words.exportFilter,
+            empty: words.exportAll,
+            choices: [
+              { value: 'yes', text: words.exportShown },
+              { value: 'no', text: words.exportHidden },
+            ],
+          })}
+          ${choiceField({
+            name: 'category',
+            label: words.exportCategory,
+            empty: words.exportAnyCategory,
+            choices: [...pathOf]
+              .slice(0, MOST_CATEGORIES)
+              .map(([value, text]) => ({ value, text }))
+              .toSorted((left, right) => left.text.localeCompare(right.text, visit.language)),
+          })}
+        </div>
+        <fieldset>
+          <legend>${words.choose}</legend>
+          <p class="hint">${words.numberAlways}</p>
+          <div class="export-columns">
+            ${columns.map(
+              ({ value, text }) =>
+                html`<label
+                  ><input
+                    type="checkbox"
+                    name="column"
+                    value="${value}"
+                    ${USUAL.has(value.split('/')[0]!) && html`checked`}
+                    ${value === 'Alias' && html`disabled`}
+                  />
+                  ${text}</label
+                >`,
+            )}
+          </div>
+        </fieldset>
+        <button class="main">${words.exportButton}</button>
+      </form>`,
+    };
+  });
+
+  pages.file('/products/export.csv', 'products_read_batch', async (visit, request) => {
+    const chosen = new Set(['Alias', ...request.queryList('column')]);
+    const visible = request.query('visible');
+    const category = request.query('category') ?? '';
+    return {
+      type: 'text/csv; charset=utf-8',
+      fileName: visit.words.import.exportFile,
+      content: productFile(visit.db, visit.settings, {
+        columns: [...knownColumns(visit.settings).values()].filter(({ key }) => chosen.has(key)),
+        titleOf: ({ key }) => columnTitle(visit, key),
+        isVisible: visible === 'yes' ? true : visible === 'no' ? false : undefined,
+        categoryId: isId(category) ? category.toUpperCase() : undefined,
+      }),
+    };
+  });
+}

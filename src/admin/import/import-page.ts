@@ -1,0 +1,178 @@
+import { knownColumns, likelyKey } from '../../catalogue/products/csv-mapping.ts';
+import {
+  findImport,
+  findImportContent,
+  startImport,
+  type Reading,
+  type StoredImport,
+} from '../../catalogue/products/import-queries.ts';
+import { badRequest, conflict, notFound } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { isId } from '../../kernel/ids.ts';
+import { choiceField, problemOf, tickField, type Choice } from '../components/form.ts';
+import { Redirect, type AdminPage } from '../page.ts';
+import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { columnChoices, columnTitle } from './column-titles.ts';
+import { recordImport, startOf } from './import.ts';
+import { reportView } from './report.ts';
+
+/** One file on its way into the shop: what its columns are, a check, the import, and what came of it. */
+export function importPages(pages: ShopPages): void {
+  pages.form(
+    '/products/import/:importId',
+    { read: 'products_write', write: 'products_write' },
+    { show: showImport, save: saveColumns },
+  );
+
+  pages.post('/products/import/:importId/start', 'products_write', async (visit, form) => {
+    const { importId, reading } = await loadImport(visit, form);
+    await visit.db.transaction(async (tx) => {
+      const isStarted = await startImport(tx, visit.shopId, importId, {
+        state: 'importing',
+        reading,
+        from: ['checked'],
+      });
+      if (!isStarted) throw conflict(visit.words.import.busy);
+      await recordImport(tx, visit, importId);
+    });
+    return new Redirect(to(visit, `/products/import/${importId}`));
+  });
+}
+
+export async function loadImport(visit: ShopVisit, { params }: PageRequest): Promise<StoredImport> {
+  const importId = params['importId']!;
+  const found = isId(importId) ? await findImport(visit.db, visit.shopId, importId) : undefined;
+  if (!found) throw notFound();
+  return found;
+}
+
+async function showImport(visit: ShopVisit, request: PageRequest, draft?: Draft): Promise<AdminPage> {
+  const found = await loadImport(visit, request);
+  const words = visit.words.import;
+  const isOpen =
+    found.state === 'mapping' || (found.state === 'checked' && request.query('columns') === 'yes');
+  return {
+    title: found.fileName,
+    menu: 'products',
+    trail: [
+      { href: to(visit, '/products'), text: visit.words.layout.menuEntries.products },
+      { href: to(visit, '/products/import'), text: words.title },
+    ],
+    main: isOpen || draft ? await columnsForm(visit, found, draft) : reportView(visit, found),
+  };
+}
+
+const SHOWN_VALUES = 3;
+
+async function columnsForm(visit: ShopVisit, found: StoredImport, draft?: Draft): Promise<Markup> {
+  const words = visit.words.import;
+  const content = await findImportContent(visit.db, visit.shopId, found.importId);
+  const { header, sample } = await startOf(visit, found.fileName, content);
+  const { mapping, decimalSign, visible } = found.reading;
+  const choices = columnChoices(visit, knownColumns(visit.settings).values());
+  const used = mapping.filter((key) => key !== null).length;
+  return html`<form method="post" class="card" action="${to(visit, `/products/import/${found.importId}`)}">
+    ${problemOf(draft)}
+    <h2>${words.columnsTitle}</h2>
+    <p class="hint">
+      ${words.columnsHint} ${words.recognised({ known: used, all: header.length })}
+      ${words.rows({ count: found.rowCount })}.
+    </p>
+    <table class="file-columns">
+      <thead>
+        <tr>
+          <th scope="col">${words.inFile}</th>
+          <th scope="col">${words.means}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${header.map((title, place) => {
+          const values = sample
+            .map(({ cells }) => cells[place] ?? '')
+            .filter((cell) => cell.trim() !== '')
+            .slice(0, SHOWN_VALUES);
+          return columnRow(visit, { title, place, values, chosen: mapping[place] ?? '', choices, draft });
+        })}
+      </tbody>
+    </table>
+    ${choiceField({
+      name: 'decimalSign',
+      label: words.decimalSign,
+      value: decimalSign,
+      choices: [
+        { value: '.', text: words.signs.point },
+        { value: ',', text: words.signs.comma },
+      ],
+      draft,
+    })}
+    ${tickField({ name: 'visible', label: words.visible, value: visible, draft })}
+    <div class="actions"><button class="main">${words.check}</button></div>
+  </form>`;
+}
+
+interface ShownColumn {
+  title: string;
+  place: number;
+  values: readonly string[];
+  chosen: string;
+  choices: readonly Choice[];
+  draft: Draft | undefined;
+}
+
+function columnRow(visit: ShopVisit, { title, place, values, chosen, choices, draft }: ShownColumn): Markup {
+  const words = visit.words.import;
+  const name = `column.${place}`;
+  const selected = draft?.field(name) ?? chosen;
+  const likely = selected === '' ? likelyKey(title, visit.settings) : undefined;
+  return html`<tr>
+    <td>
+      <label for="${name}">${title === '' ? `${words.column} ${place + 1}` : title.slice(0, 100)}</label>
+      <span class="quiet samples"
+        >${values.length === 0 ? words.sampleEmpty : values.map((value) => value.slice(0, 40)).join(' · ')}</span
+      >
+    </td>
+    <td>
+      <select id="${name}" name="${name}">
+        <option value="">${words.leaveOut}</option>
+        ${choices.map(
+          ({ value, text }) =>
+            html`<option value="${value}" ${value === selected && html`selected`}>${text}</option>`,
+        )}
+      </select>
+      ${likely !== undefined && html`<p class="hint">${words.likely({ name: columnTitle(visit, likely) })}</p>`}
+    </td>
+  </tr>`;
+}
+
+/** Stores what the columns are, and lets the file be checked. */
+async function saveColumns(visit: ShopVisit, form: FormRequest): Promise<Redirect> {
+  const { importId, reading } = await loadImport(visit, form);
+  const next = readColumns(visit, form, reading);
+  const isStarted = await visit.db.transaction((tx) =>
+    startImport(tx, visit.shopId, importId, {
+      state: 'checking',
+      reading: next,
+      from: ['mapping', 'checked', 'failed'],
+    }),
+  );
+  if (!isStarted) throw conflict(visit.words.import.busy);
+  return new Redirect(to(visit, `/products/import/${importId}`));
+}
+
+function readColumns(visit: ShopVisit, form: FormRequest, { mapping }: Reading): Reading {
+  const words = visit.words.import;
+  const known = knownColumns(visit.settings);
+  const chosen = mapping.map((_key, place) => {
+    const key = form.field(`column.${place}`);
+    return known.has(key) ? key : null;
+  });
+  const twice = chosen.find((key, place) => key !== null && chosen.indexOf(key) !== place);
+  if (twice) throw badRequest(words.columnTwice({ name: columnTitle(visit, twice) }));
+  if (!chosen.includes('Alias')) throw badRequest(words.numberMissing);
+  return {
+    mapping: chosen,
+    decimalSign: form.field('decimalSign') === ',' ? ',' : '.',
+    visible: form.field('visible') === 'yes',
+  };
+}

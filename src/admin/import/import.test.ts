@@ -1,0 +1,240 @@
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { givenOtherShop, startDemo } from '../../../test/demo.ts';
+import type { Service } from '../../../test/service.ts';
+import { runDueImports } from '../../catalogue/products/import-runner.ts';
+import { findImport, findImports } from '../../catalogue/products/import-queries.ts';
+import { sql } from '../../db/sql.ts';
+
+let service: Service;
+let merchant: Merchant;
+beforeAll(async () => {
+  service = await startDemo();
+  await givenOtherShop(service);
+  merchant = await givenMerchant(service, 'catalogue');
+});
+afterAll(() => service.close());
+
+const BOUNDARY = 'x-boundary';
+
+async function sendFile(text: string | Buffer, as = merchant) {
+  const payload = Buffer.concat([
+    Buffer.from(
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="goods.csv"\r\n` +
+        'Content-Type: text/csv\r\n\r\n',
+    ),
+    Buffer.from(text),
+    Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
+  ]);
+  const response = await service.app.inject({
+    method: 'POST',
+    url: '/admin/shops/DemoShop/products/import',
+    headers: {
+      host: 'localhost:8080',
+      origin: 'http://localhost:8080',
+      cookie: as.cookie,
+      'content-type': `multipart/form-data; boundary=${BOUNDARY}`,
+    },
+    payload,
+  });
+  return { status: response.statusCode, text: response.body, location: response.headers.location };
+}
+
+const runAll = () => runDueImports(service.db, pino({ level: 'silent' }));
+const latest = async () => (await findImports(service.db, 'DemoShop'))[0]!;
+const pathOf = ({ importId }: { importId: string }) => `/products/import/${importId}`;
+const countOf = async (start: string) =>
+  (await service.db.one<{ count: number }>(sql`
+    select count(*) as count from product where shop_id = 'DemoShop' and starts_with(product_number, ${start})`))!
+    .count;
+
+/** What the form of the columns sends, as it is shown. */
+async function columnsOf(path: string): Promise<Record<string, string>> {
+  const { text } = await merchant.get(path);
+  const fields: Record<string, string> = { visible: 'yes' };
+  for (const [, name, options] of text.matchAll(/<select[^>]* name="([^"]+)"[^>]*>(.*?)<\/select>/gs)) {
+    fields[name!] = /<option value="([^"]*)" selected/.exec(options!)?.[1] ?? '';
+  }
+  return fields;
+}
+
+test('a file with bad rows is checked, imported, mended and sent again', async () => {
+  const rows = Array.from({ length: 500 }, (_, n) => `IMP-${n};Kanne ${n};${n + 1},50;${n};Tee > Kannen`);
+  rows[7] = 'IMP-7;Kanne 7;viel;7;Tee > Kannen';
+  rows[9] = 'IMP-9;Kanne 9;1,50;wenig;Tee > Kannen';
+  const sent = await sendFile(`Artikelnummer;Bezeichnung;Preis;Bestand;Kategorie\n${rows.join('\n')}\n`);
+  expect(sent.status).toBe(303);
+  const path = pathOf(await latest());
+  expect(sent.location).toBe(`/admin/shops/DemoShop${path}`);
+  const fields = await columnsOf(path);
+  expect(fields).toEqual({
+    'column.0': 'Alias',
+    'column.1': expect.stringMatching(/^Name\/en/),
+    'column.2': 'ListPrices/EUR/gross',
+    'column.3': 'StockLevel',
+    'column.4': 'Categories',
+    decimalSign: ',',
+    visible: 'yes',
+  });
+
+  expect((await merchant.post(path, fields)).status).toBe(303);
+  expect((await merchant.get(path)).text).toContain('hx-trigger="every 1s"');
+  await runAll();
+  expect(await latest()).toMatchObject({
+    state: 'checked',
+    created: 498,
+    changed: 0,
+    refused: 2,
+    rowsDone: 500,
+  });
+  expect(await countOf('IMP-')).toBe(0);
+  const { text: report } = await merchant.get(path);
+  expect(report).toContain('This is not a price.');
+  expect(report).toContain('Import 498 rows');
+
+  expect((await merchant.post(`${path}/start`)).status).toBe(303);
+  expect((await merchant.post(`${path}/start`)).status).toBe(409);
+  await runAll();
+  expect(await latest()).toMatchObject({ state: 'done', created: 498, refused: 2 });
+  expect(await countOf('IMP-')).toBe(498);
+
+  const { text: csv, headers } = await merchant.get(`${path}/refused.csv`);
+  expect(headers['content-type']).toContain('text/csv');
+  expect(csv.replace('\uFEFF', '').split('\n')).toEqual([
+    '"Artikelnummer";"Bezeichnung";"Preis";"Bestand";"Kategorie";"Problem"',
+    'IMP-7;Kanne 7;viel;7;Tee > Kannen;Price (EUR): This is not a price.',
+    'IMP-9;Kanne 9;1,50;wenig;Tee > Kannen;Stock: This is not a number, or it is too small or too large.',
+    '',
+  ]);
+
+  // Mended on the page: the two rows are a file of their own, whose columns are known.
+  const mended = await merchant.post(`${path}/mend`, { 'cell.9': '8,50', 'cell.11': '4' });
+  expect(mended.status).toBe(303);
+  await runAll();
+  const second = await latest();
+  expect(second).toMatchObject({ state: 'checked', created: 2, refused: 0, rowCount: 2 });
+  await merchant.post(`${pathOf(second)}/start`);
+  await runAll();
+  expect(await countOf('IMP-')).toBe(500);
+  const { body } = await service.call('POST', '/DemoShop/products/find', {
+    token: 'demo-all',
+    body: { productNumber: 'IMP-7' },
+  });
+  expect(body.items[0]).toMatchObject({
+    name: 'Kanne 7',
+    priceInfo: { price: { amount: 8.5 } },
+    stocklevel: 7,
+  });
+
+  // The downloaded file itself can be sent again; what it says of the problem is left out.
+  await sendFile(csv);
+  const again = await columnsOf(pathOf(await latest()));
+  expect([again['column.0'], again['column.5']]).toEqual(['Alias', '']);
+  const audit = await service.db.many(sql`
+    select from audit_entry where shop_id = 'DemoShop' and route like '%/products/import/%'`);
+  expect(audit).toHaveLength(2);
+});
+
+test('an import goes on behind the rows that are saved when a process died', async () => {
+  const rows = Array.from({ length: 1_100 }, (_, n) => `RUN-${n};x`);
+  await merchant.post('/products/import/paste', { rows: `SKU;Name\n${rows.join('\n')}` });
+  const { importId } = await latest();
+  const path = pathOf({ importId });
+  await merchant.post(path, await columnsOf(path));
+  await runAll();
+  await merchant.post(`${path}/start`);
+  // The process stops after the first batch.
+  const stopping = new AbortController();
+  const stopped = runDueImports(service.db, pino({ level: 'silent' }), stopping.signal);
+  for (;;) {
+    const now = await findImport(service.db, 'DemoShop', importId);
+    if (now!.rowsDone > 0) break;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  stopping.abort();
+  await stopped;
+  const saved = (await findImport(service.db, 'DemoShop', importId))!;
+  expect(saved.rowsDone % 500).toBe(0);
+  expect(await countOf('RUN-')).toBe(saved.rowsDone === 1_100 ? 1_100 : saved.rowsDone);
+  await runAll();
+  expect(await findImport(service.db, 'DemoShop', importId)).toMatchObject({
+    state: 'done',
+    rowsDone: 1_100,
+    created: 1_100,
+    unchanged: 0,
+  });
+  expect(await countOf('RUN-')).toBe(1_100);
+});
+
+test.each([
+  ['an empty file', '', 400, 'The file is empty.'],
+  ['titles alone', 'SKU;Name\n', 400, 'The file has no rows'],
+  ['an open quote', 'SKU;Name\nx;"y\n', 400, 'The file cannot be read'],
+])('%s is refused on the page', async (_case, text, status, message) => {
+  const before = await findImports(service.db, 'DemoShop');
+  const answer = await sendFile(text);
+  expect(answer.status).toBe(status);
+  expect(answer.text).toContain(message);
+  expect(await findImports(service.db, 'DemoShop')).toEqual(before);
+});
+
+test('the columns must name the product number once', async () => {
+  await merchant.post('/products/import/paste', { rows: 'Thing;Other\nA;B' });
+  const path = pathOf(await latest());
+  const none = await merchant.post(path, { 'column.0': '', 'column.1': 'Name/en' });
+  expect(none.status).toBe(400);
+  expect(none.text).toContain('Choose which column holds the product numbers');
+  const twice = await merchant.post(path, { 'column.0': 'Alias', 'column.1': 'Alias' });
+  expect(twice.text).toContain('Product number was chosen for two columns.');
+  expect((await latest()).state).toBe('mapping');
+});
+
+test('an import of one shop is not there in another, nor for those who may not write', async () => {
+  const { importId } = await latest();
+  const neighbour = await givenMerchant(service, 'owner', 'OtherShop');
+  expect((await neighbour.get(`/products/import/${importId}`)).status).toBe(404);
+  expect((await neighbour.post(`/products/import/${importId}/delete`)).status).toBe(404);
+  const accountant = await givenMerchant(service, 'accountant');
+  expect((await sendFile('SKU\nX\n', accountant)).status).toBe(403);
+  expect((await merchant.post(`/products/import/${importId}/delete`)).status).toBe(303);
+  expect((await merchant.get(`/products/import/${importId}`)).status).toBe(404);
+});
+
+test('an export has the chosen columns and products, and importing it changes nothing', async () => {
+  await merchant.post('/products/import/paste', {
+    rows: 'SKU;Name;Category;Visible;Tax class\nEXP-1;Cup;Ex > Cups | Ex;1;reduced\nEXP-2;Plate;Ex;0;',
+  });
+  const path = pathOf(await latest());
+  await merchant.post(path, await columnsOf(path));
+  await runAll();
+  await merchant.post(`${path}/start`);
+  await runAll();
+  expect(await latest()).toMatchObject({ state: 'done', created: 2, refused: 0 });
+
+  const { categoryId } = (await service.db.one<{ categoryId: string }>(sql`
+    select upper(category_id::text) as "categoryId" from category where shop_id = 'DemoShop' and alias = 'Ex'`))!;
+  const query = 'column=Categories&column=TaxClass&column=Visible&column=Nonsense';
+  const few = await merchant.get(`/products/export.csv?${query}&category=${categoryId}`);
+  expect(few.text).toBe(
+    'Product number [Alias];Shown in the shop [Visible];Tax class [TaxClass];Categories [Categories]\n' +
+      'EXP-1;1;reduced;Ex > Cups | Ex\nEXP-2;0;;Ex\n',
+  );
+  const hidden = await merchant.get(`/products/export.csv?column=Visible&category=${categoryId}&visible=no`);
+  expect(hidden.text.split('\n').slice(1)).toEqual(['EXP-2;0', '']);
+
+  const { text: page } = await merchant.get('/products/export');
+  const all = [...page.matchAll(/name="column"\s+value="([^"]+)"/g)].map(
+    ([, key]) => `column=${encodeURIComponent(key!)}`,
+  );
+  const { text: file } = await merchant.get(`/products/export.csv?${all.join('&')}`);
+  await sendFile(file);
+  const whole = pathOf(await latest());
+  const fields = await columnsOf(whole);
+  expect(Object.values(fields)).not.toContain('');
+  await merchant.post(whole, fields);
+  await runAll();
+  const { rowCount, ...report } = await latest();
+  expect(report).toMatchObject({ state: 'checked', created: 0, changed: 0, unchanged: rowCount, refused: 0 });
+  expect((await (await givenMerchant(service, 'accountant')).get('/products/export')).status).toBe(403);
+});

@@ -1,0 +1,156 @@
+import type { StoredImport } from '../../catalogue/products/import-queries.ts';
+import type { RowProblem } from '../../catalogue/products/row-problem.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { buttonForm } from '../components/form.ts';
+import { REGIONS } from '../components/format.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { columnTitle } from './column-titles.ts';
+
+/** Problems that a page shows; all of them are in the file. */
+export const SHOWN_PROBLEMS = 100;
+
+/** How far a check or an import is, or what came of it. While it runs, htmx asks for this part again and again. */
+export function reportView(visit: ShopVisit, found: StoredImport): Markup {
+  const isRunning = found.state === 'checking' || found.state === 'importing';
+  const path = to(visit, `/products/import/${found.importId}`);
+  return html`<div
+    id="import"
+    class="stack"
+    ${
+      isRunning &&
+      html`hx-get="${path}" hx-trigger="every 1s" hx-select="#import" hx-target="this" hx-swap="outerHTML"`
+    }
+  >
+    ${isRunning ? progressCard(visit, found, path) : resultCard(visit, found, path)}
+    ${!isRunning && found.problems.length > 0 && problemCard(visit, found, path)}
+  </div>`;
+}
+
+function progressCard(visit: ShopVisit, { state, rowsDone, rowCount }: StoredImport, path: string): Markup {
+  const words = visit.words.import;
+  const text = words.progress({ done: numberText(visit, rowsDone), all: numberText(visit, rowCount) });
+  return html`<section class="card">
+    <p>${state === 'checking' ? words.checkingText : words.importingText}</p>
+    <progress value="${rowsDone}" max="${rowCount}" aria-label="${words.states[state]}">${text}</progress>
+    <p class="quiet" role="status">${text}</p>
+    <p class="without-script"><a class="button" href="${path}">${words.reload}</a></p>
+  </section>`;
+}
+
+function resultCard(visit: ShopVisit, found: StoredImport, path: string): Markup {
+  const words = visit.words.import;
+  const { state, created, changed, unchanged, refused, newCategories } = found;
+  const text = { checked: words.checkedText, failed: words.failedText }[state as string] ?? words.doneText;
+  const isChecked = state === 'checked';
+  const counts: [string, number][] = [
+    [isChecked ? words.wouldCreate : words.created, created],
+    [isChecked ? words.wouldChange : words.changed, changed],
+    [words.unchanged, unchanged],
+    [words.refused, refused],
+  ];
+  return html`<section class="card">
+    <p role="status">${text}</p>
+    ${found.error !== null && html`<p class="problem">${found.error}</p>`}
+    <dl class="import-counts">
+      ${counts.map(
+        ([title, count], index) =>
+          html`<div class="${index === 3 && count > 0 ? 'bad' : ''}">
+            <dt>${title}</dt>
+            <dd>${numberText(visit, count)}</dd>
+          </div>`,
+      )}
+    </dl>
+    ${
+      newCategories.length > 0 &&
+      html`<details>
+        <summary>${words.newCategories({ count: new Set(newCategories).size })}</summary>
+        <ul>
+          ${[...new Set(newCategories)].slice(0, SHOWN_PROBLEMS).map((category) => html`<li>${category}</li>`)}
+        </ul>
+      </details>`
+    }
+    ${isChecked && created + changed === 0 && html`<p class="quiet">${words.nothingToImport}</p>`}
+    <div class="actions">
+      ${
+        isChecked &&
+        created + changed > 0 &&
+        buttonForm({
+          action: `${path}/start`,
+          text: words.start({ count: created + changed }),
+          kind: 'main',
+        })
+      }
+      ${isChecked && html`<a class="button" href="${path}?columns=yes">${words.changeColumns}</a>`}
+      ${
+        !isChecked &&
+        html`<a class="button main" href="${to(visit, '/products')}">${words.toProducts}</a>
+          <a class="button" href="${to(visit, '/products/import')}">${words.another}</a>`
+      }
+    </div>
+  </section>`;
+}
+
+function numberText({ language }: ShopVisit, value: number): string {
+  return value.toLocaleString(REGIONS[language]);
+}
+
+/** Bad cells can be mended in their place: the rows are then checked as a file of their own. */
+function problemCard(visit: ShopVisit, found: StoredImport, path: string): Markup {
+  const words = visit.words.import;
+  const problems = found.problems.toSorted((left, right) => left.line - right.line);
+  const shown = problems.slice(0, SHOWN_PROBLEMS);
+  return html`<form class="card" method="post" action="${path}/mend" aria-labelledby="problems">
+    <h2 id="problems">${words.problemsTitle}</h2>
+    <p class="hint">${words.problemsHint}</p>
+    <div class="scroll">
+      <table class="row-problems">
+        <thead>
+          <tr>
+            <th scope="col">${words.row}</th>
+            <th scope="col">${words.column}</th>
+            <th scope="col">${words.wasRead}</th>
+            <th scope="col">${words.reason}</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${shown.map((problem) => problemRow(visit, found, problem))}
+        </tbody>
+      </table>
+    </div>
+    ${found.refused > shown.length && html`<p>${words.moreProblems({ count: found.refused - shown.length })}</p>`}
+    <div class="actions">
+      <button class="main">${words.mend}</button>
+      <a class="button" href="${path}/refused.csv" hx-boost="false">${words.download}</a>
+    </div>
+  </form>`;
+}
+
+function problemRow(visit: ShopVisit, { reading }: StoredImport, problem: RowProblem): Markup {
+  const words = visit.words.import;
+  const place = problem.column === null ? -1 : reading.mapping.indexOf(problem.column);
+  const column = problem.column === null ? words.wholeRow : columnTitle(visit, problem.column);
+  return html`<tr>
+    <td>${problem.line}</td>
+    <td>${column}</td>
+    <td>
+      ${
+        place === -1
+          ? problem.cell
+          : html`<input
+              name="cell.${problem.line}"
+              value="${problem.cell}"
+              aria-label="${words.mendField({ row: problem.line, column })}"
+            />`
+      }
+    </td>
+    <td>${reasonText(visit, problem)}</td>
+  </tr>`;
+}
+
+/** Why a row is not taken, in the language of the person. */
+export function reasonText({ words }: ShopVisit, { code, values, text }: RowProblem): string {
+  const reasons: Readonly<Record<string, unknown>> = words.import.problems;
+  const reason = reasons[code];
+  if (typeof reason === 'function') return (reason as (given: typeof values) => string)(values);
+  return typeof reason === 'string' ? reason : text;
+}

@@ -1,0 +1,200 @@
+import type { Queries, Transaction } from '../../db/database.ts';
+import { sql } from '../../db/sql.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { CleanupStep } from '../../platform/cleanup.ts';
+import type { Mapping } from './csv-mapping.ts';
+import type { DecimalSign } from './decimal-comma.ts';
+import { MOST_PROBLEMS, type ImportReport } from './import.ts';
+import type { RowProblem } from './row-problem.ts';
+
+export type ImportState = 'mapping' | 'checking' | 'checked' | 'importing' | 'done' | 'failed';
+
+export interface Reading {
+  mapping: Mapping;
+  decimalSign: DecimalSign;
+  visible: boolean;
+}
+
+/** An import as lists show it. */
+export interface ImportSummary {
+  importId: string;
+  author: string;
+  fileName: string;
+  state: ImportState;
+  rowCount: number;
+  rowsDone: number;
+  created: number;
+  changed: number;
+  unchanged: number;
+  refused: number;
+}
+
+export interface StoredImport extends ImportSummary {
+  reading: Reading;
+  problems: RowProblem[];
+  newCategories: string[];
+  error: string | null;
+}
+
+const summary = sql`
+  upper(import_id::text) as "importId", author, file_name as "fileName", state, row_count as "rowCount",
+  rows_done as "rowsDone", created, changed, unchanged, refused`;
+
+const stored = sql`${summary}, reading, problems, new_categories as "newCategories", error`;
+
+/** A shop keeps so many; the oldest one goes when another comes. */
+const MOST_IMPORTS = 20;
+
+export function findImports(db: Queries, shopId: string) {
+  return db.many<ImportSummary>(sql`
+    select ${summary} from product_import
+    where shop_id = ${shopId} order by import_id desc limit ${MOST_IMPORTS}`);
+}
+
+export function findImport(db: Queries, shopId: string, importId: string) {
+  return db.one<StoredImport>(sql`
+    select ${stored} from product_import where shop_id = ${shopId} and import_id = ${importId}`);
+}
+
+export async function findImportContent(db: Queries, shopId: string, importId: string): Promise<string> {
+  const row = await db.one<{ content: string }>(sql`
+    select content from product_import where shop_id = ${shopId} and import_id = ${importId}`);
+  return row?.content ?? '';
+}
+
+export interface NewImport {
+  author: string;
+  fileName: string;
+  content: string;
+  rowCount: number;
+  reading: Reading;
+  /** `checking` begins at once. */
+  state: 'mapping' | 'checking';
+}
+
+/** Returns its id. */
+export async function insertImport(tx: Transaction, shopId: string, given: NewImport): Promise<string> {
+  const importId = newId(tx.now);
+  const { author, fileName, content, rowCount, reading, state } = given;
+  await tx.run(sql`
+    insert into product_import (shop_id, import_id, author, file_name, content, state, reading, row_count, rows_done,
+      created, changed, unchanged, refused, problems, new_categories, run_at, attempts)
+    values (${shopId}, ${importId}, ${author}, ${fileName.slice(0, 200)}, ${content}, ${state}, ${reading}, ${rowCount},
+      0, 0, 0, 0, 0, '[]', '[]', ${state === 'checking' ? tx.now : null}, 0)`);
+  await tx.run(sql`
+    delete from product_import where shop_id = ${shopId} and run_at is null and import_id in (
+      select import_id from product_import where shop_id = ${shopId} order by import_id desc offset ${MOST_IMPORTS})`);
+  return importId;
+}
+
+/** Begins to check or to import. false: it is not in one of these states any more. */
+export async function startImport(
+  tx: Transaction,
+  shopId: string,
+  importId: string,
+  {
+    state,
+    reading,
+    from,
+  }: { state: 'checking' | 'importing'; reading: Reading; from: readonly ImportState[] },
+): Promise<boolean> {
+  const changed = await tx.run(sql`
+    update product_import
+    set state = ${state}, reading = ${reading}, rows_done = 0, created = 0, changed = 0, unchanged = 0, refused = 0,
+      problems = '[]', new_categories = '[]', run_at = ${tx.now}, attempts = 0, error = null
+    where shop_id = ${shopId} and import_id = ${importId} and state = any (${from}::text[])`);
+  return changed > 0;
+}
+
+export function deleteImport(tx: Transaction, shopId: string, importId: string) {
+  return tx.run(sql`
+    delete from product_import where shop_id = ${shopId} and import_id = ${importId} and state <> 'importing'`);
+}
+
+/** A process that says nothing for this long is taken for dead. */
+const LEASE = 60_000;
+
+export function findDueImport(db: Queries) {
+  return db.one<{ shopId: string; importId: string }>(sql`
+    select shop_id as "shopId", import_id as "importId" from product_import
+    where run_at <= ${db.now} order by run_at limit 1`);
+}
+
+export interface TakenImport extends StoredImport {
+  content: string;
+  attempts: number;
+}
+
+/** undefined: another process was faster. */
+export function takeImport(db: Queries, shopId: string, importId: string) {
+  const { now } = db;
+  return db.one<TakenImport>(sql`
+    update product_import set run_at = ${new Date(now.getTime() + LEASE)}, attempts = attempts + 1
+    where shop_id = ${shopId} and import_id = ${importId} and run_at <= ${now}
+    returning ${stored}, content, attempts`);
+}
+
+type Taken = Pick<TakenImport, 'importId' | 'attempts'>;
+
+/** Adds what has become of some rows. false: another process has taken the import, or it was deleted. */
+export async function addProgress(
+  tx: Transaction,
+  shopId: string,
+  { importId, attempts }: Taken,
+  rows: number,
+  done: ImportReport,
+): Promise<boolean> {
+  const problems = JSON.stringify(done.problems);
+  const changed = await tx.run(sql`
+    update product_import
+    set rows_done = rows_done + ${rows}, created = created + ${done.created}, changed = changed + ${done.changed},
+      unchanged = unchanged + ${done.unchanged}, refused = refused + ${done.problems.length},
+      problems = case when refused < ${MOST_PROBLEMS} then problems || ${problems}::jsonb else problems end,
+      new_categories = new_categories || ${JSON.stringify(done.newCategories)}::jsonb,
+      run_at = ${new Date(tx.now.getTime() + LEASE)}
+    where shop_id = ${shopId} and import_id = ${importId} and attempts = ${attempts}`);
+  return changed > 0;
+}
+
+/** A check that begins anew counts anew. */
+export function resetProgress(tx: Transaction, shopId: string, { importId, attempts }: Taken) {
+  return tx.run(sql`
+    update product_import
+    set rows_done = 0, created = 0, changed = 0, unchanged = 0, refused = 0, problems = '[]', new_categories = '[]'
+    where shop_id = ${shopId} and import_id = ${importId} and attempts = ${attempts}`);
+}
+
+export function endImport(
+  tx: Transaction,
+  shopId: string,
+  { importId, attempts }: Taken,
+  { state, error = null }: { state: ImportState; error?: string | null },
+) {
+  return tx.run(sql`
+    update product_import set state = ${state}, run_at = null, error = ${error?.slice(0, 2_000) ?? null}
+    where shop_id = ${shopId} and import_id = ${importId} and attempts = ${attempts}`);
+}
+
+/** Lets the next process go on at once. */
+export function releaseImport(tx: Transaction, shopId: string, { importId, attempts }: Taken) {
+  return tx.run(sql`
+    update product_import set run_at = ${tx.now}
+    where shop_id = ${shopId} and import_id = ${importId} and attempts = ${attempts}`);
+}
+
+const KEPT = 30 * 86_400_000;
+
+/** An id begins with the moment in which it was made. */
+export const importCleanup: CleanupStep = {
+  name: 'product imports',
+  run: async (db, limit) => {
+    const before = newId(new Date(db.now.getTime() - KEPT));
+    const old = await db.many<{ shopId: string; importId: string }>(sql`
+      select shop_id as "shopId", import_id as "importId" from product_import
+      where import_id < ${before} and run_at is null limit ${limit}`);
+    for (const { shopId, importId } of old) {
+      await db.run(sql`delete from product_import where shop_id = ${shopId} and import_id = ${importId}`);
+    }
+    return old.length;
+  },
+};
