@@ -174,7 +174,16 @@ function attributeCard(visit: ShopVisit, attribute: TypeAttribute, index: number
         </table>
       </div>`
     }
-    ${longTextField({ name: `new.${index}`, label: words.newValues({ name: title }), hint: words.onePerLine, rows: 2, draft })}
+    ${
+      visit.may('products_write') &&
+      longTextField({
+        name: `new.${index}`,
+        label: words.newValues({ name: title }),
+        hint: words.onePerLine,
+        rows: 2,
+        draft,
+      })
+    }
   </section>`;
 }
 
