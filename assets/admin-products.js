@@ -81,11 +81,13 @@
     item[event.clientX < left + width / 2 ? 'before' : 'after'](dragged);
   });
   document.addEventListener('dragleave', () => card()?.classList.remove('dropping'));
-  document.addEventListener('drop', async (event) => {
+  document.addEventListener('drop', (event) => {
     if (!event.target.closest('#pictures')) return;
     event.preventDefault();
     card().classList.remove('dropping');
-    if (event.dataTransfer.files.length > 0) return upload([...event.dataTransfer.files]);
+    void (event.dataTransfer.files.length > 0 ? upload([...event.dataTransfer.files]) : saveOrder());
+  });
+  const saveOrder = async () => {
     const names = [...card().querySelectorAll('[data-name]')].map((item) => item.dataset.name);
     try {
       const body = new URLSearchParams(names.map((name) => ['name', name]));
@@ -94,7 +96,7 @@
       await reload();
       showProblem(error.message);
     }
-  });
+  };
 })();
 
 (() => {
@@ -183,9 +185,12 @@
     choose(event.dataTransfer.files);
   });
 
-  form.addEventListener('submit', async (event) => {
+  form.addEventListener('submit', (event) => {
     if (files.length === 0) return;
     event.preventDefault();
+    void saveWithPictures();
+  });
+  const saveWithPictures = async () => {
     const button = form.querySelector('.save-bar button');
     button.disabled = true;
     const response = await fetch(form.action, {
@@ -216,7 +221,7 @@
       await fetch(`${product}/pictures`, { method: 'POST', body });
     }
     location.assign(response.url);
-  });
+  };
 })();
 
 (() => {
@@ -232,7 +237,7 @@
     [...points.map(([time]) => time), Math.floor(Date.now() / 1000)],
     [...points.map(([, price]) => price), last],
   ];
-  new window.uPlot(
+  const drawn = new window.uPlot(
     {
       width: chart.clientWidth,
       height: 220,
@@ -252,4 +257,5 @@
     data,
     chart,
   );
+  addEventListener('resize', () => drawn.setSize({ width: chart.clientWidth, height: 220 }));
 })();

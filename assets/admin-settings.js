@@ -7,10 +7,10 @@ document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-add], [data-move]');
   if (!button) return;
   const entry = button.closest('[data-entry]');
-  if (button.dataset.move === 'up')
-    entry.previousElementSibling?.matches('[data-entry]') && entry.previousElementSibling.before(entry);
-  if (button.dataset.move === 'down')
-    entry.nextElementSibling?.matches('[data-entry]') && entry.nextElementSibling.after(entry);
+  const isEntry = (element) => element?.matches('[data-entry]');
+  const { previousElementSibling: previous, nextElementSibling: next } = entry ?? {};
+  if (button.dataset.move === 'up' && isEntry(previous)) previous.before(entry);
+  if (button.dataset.move === 'down' && isEntry(next)) next.after(entry);
   if (button.dataset.move) return button.focus();
   const list = button.closest('[data-entries]');
   const template = list.querySelector(':scope > template');
@@ -62,7 +62,7 @@ for (const field of document.querySelectorAll(
   swatch.setAttribute('aria-label', document.querySelector(`label[for="${field.id}"]`).textContent);
   const follow = () => {
     const [, short] = /^#([0-9a-f]{3})$/i.exec(field.value) ?? [];
-    const whole = short ? `#${[...short].map((digit) => digit + digit).join('')}` : field.value;
+    const whole = short ? `#${short.replaceAll(/./g, '$&$&')}` : field.value;
     if (/^#[0-9a-f]{6}$/i.test(whole)) swatch.value = whole;
     swatch.classList.toggle('unset', field.value === '');
   };

@@ -11,8 +11,6 @@ export interface Merchant {
   get(path: string): Promise<AdminAnswer>;
   /** Sends a form as a browser does; a field may have several values. */
   post(path: string, fields?: Record<string, string | readonly string[]>): Promise<AdminAnswer>;
-  /** Sends a form with a file. */
-  upload(path: string, name: string, file: { name: string; content: string | Buffer }): Promise<AdminAnswer>;
 }
 
 export interface AdminAnswer {
@@ -43,12 +41,7 @@ export async function givenMerchant(
 
 /** Whoever sends this cookie; '' is a stranger. */
 export function merchantWith(service: Service, cookie: string, shopId: string, email: string): Merchant {
-  const send = async (
-    method: 'GET' | 'POST',
-    path: string,
-    payload?: string | Buffer,
-    type = 'application/x-www-form-urlencoded',
-  ) => {
+  const send = async (method: 'GET' | 'POST', path: string, payload?: string) => {
     const response = await service.app.inject({
       method,
       url: path.startsWith('/admin') ? path : `/admin/shops/${shopId}${path}`,
@@ -57,7 +50,7 @@ export function merchantWith(service: Service, cookie: string, shopId: string, e
         cookie,
         ...(method === 'POST' && {
           origin: 'http://localhost:8080',
-          'content-type': type,
+          'content-type': 'application/x-www-form-urlencoded',
         }),
       },
       ...(payload !== undefined && { payload }),
@@ -74,19 +67,6 @@ export function merchantWith(service: Service, cookie: string, shopId: string, e
     email,
     cookie,
     get: (path) => send('GET', path),
-    upload: (path, name, file) =>
-      send(
-        'POST',
-        path,
-        Buffer.concat([
-          Buffer.from(
-            `--limit\r\nContent-Disposition: form-data; name="${name}"; filename="${file.name}"\r\nContent-Type: application/octet-stream\r\n\r\n`,
-          ),
-          Buffer.from(file.content),
-          Buffer.from('\r\n--limit--\r\n'),
-        ]),
-        'multipart/form-data; boundary=limit',
-      ),
     post: (path, fields = {}) =>
       send(
         'POST',

@@ -1,5 +1,5 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { FORM_TYPE } from '../http/body.ts';
 import { forbidden, isRefusal, notFound } from '../http/errors.ts';
@@ -32,7 +32,7 @@ type AnyVisit = Visit<'anybody'> | ShopVisit;
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may open a page of the admin. */
-    admin?: { audience: Audience } | { permission: Permission | 'member'; takesUpload?: boolean };
+    admin?: { audience: Audience } | { permission: Permission | 'member' };
   }
 }
 
@@ -252,19 +252,17 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
     upload(path, permission, handler) {
       void app.register(async (scope) => {
         scope.removeAllContentTypeParsers();
-        // The operation that takes the file reads it, with its own limits.
-        scope.addContentTypeParser('multipart/form-data', (_request, payload, done) => done(null, payload));
-        scope.post(
-          `/admin/shops/:shopId${path}`,
-          pageRoute({ permission, takesUpload: true }),
-          async (request, reply) => {
-            const visit = await admittedToShop(request, reply, permission);
-            if (!visit) return reply;
-            const { 'content-type': type, 'content-length': length } = request.headers;
-            const upload = { content: request.body as Readable, type: type!, length };
-            return sendFile(reply, await handler(visit, { ...toPageRequest(request), upload }));
-          },
-        );
+        // The operation that takes the file reads it, with its own limits, and refuses another type than it takes: a
+        // stranger who sends one is told to sign in, like everybody else.
+        scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+        scope.post(`/admin/shops/:shopId${path}`, pageRoute({ permission }), async (request, reply) => {
+          const visit = await admittedToShop(request, reply, permission);
+          if (!visit) return reply;
+          const { 'content-type': type, 'content-length': length } = request.headers;
+          const content = (request.body as Readable | undefined) ?? Readable.from([]);
+          const upload = { content, type: type ?? 'application/octet-stream', length };
+          return sendFile(reply, await handler(visit, { ...toPageRequest(request), upload }));
+        });
       });
     },
   };

@@ -101,7 +101,7 @@ test.each([PHONE, WITHOUT_SCRIPTS])(
     await page.getByRole('button', { name: 'Find' }).first().click();
     await page.getByRole('button', { name: 'Add: Beacon Kettle' }).click();
     await page.getByLabel('Quantity: Beacon Kettle').fill('2');
-    await page.getByLabel('Email or customer number').fill('ada@');
+    await page.getByLabel('Name, email or customer number').fill('ada@');
     await page.getByRole('button', { name: 'Find' }).last().click();
     await page.getByRole('button', { name: /^Choose: Ada/ }).click();
     await look(page, isScripted);

@@ -123,10 +123,13 @@ function methodChip({ words }: ShopVisit, method: string): Markup {
 /** `Product: images`; a command as it was typed. The route says it: `/rs/shops/:shopId/products/:productId/images`. */
 function whatText({ words }: ShopVisit, { method, route }: EntryRow): string {
   if (method === 'COMMAND') return route;
-  const [thing = '', ...rest] = route
+  const things: Readonly<Record<string, string>> = words.audit.things;
+  const parts = route
     .replace(/^\/(?:rs|manage|admin)\/shops\/:shopId\//, '')
     .split('/')
     .filter((part) => !part.startsWith(':'));
-  const things: Readonly<Record<string, string>> = words.audit.things;
+  // Webhooks and scripts stand below the apps in the admin.
+  if (parts[0] === 'apps' && Object.hasOwn(things, parts[1] ?? '')) parts.shift();
+  const [thing = '', ...rest] = parts;
   return [things[thing] ?? thing, ...rest].join(' › ');
 }

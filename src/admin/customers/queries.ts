@@ -42,7 +42,8 @@ function afterAll(prefix: string): string {
   return characters.join('') + String.fromCodePoint(Math.min(last + 1, 0x10ffff));
 }
 
-const matches = (shopId: string, { text, customerGroupId }: CustomerFilter) => {
+/** A condition on customers. */
+export const matches = (shopId: string, { text, customerGroupId }: CustomerFilter) => {
   const ofGroup =
     customerGroupId === '' ? sql`` : sql`and customer.customer_group_id = ${customerGroupId}::uuid`;
   if (text === '') return sql`customer.shop_id = ${shopId} ${ofGroup}`;

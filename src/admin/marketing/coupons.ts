@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { couponKey } from '../../carts/coupon-campaigns/campaign.ts';
-import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
@@ -8,31 +7,28 @@ import { moneyText } from '../../http/price-text.ts';
 import { isId } from '../../kernel/ids.ts';
 import { barChart } from '../components/bars.ts';
 import { buttonForm, problemOf, textField } from '../components/form.ts';
-import { chip, dayText, plainDay } from '../components/format.ts';
+import { chip, plainDay } from '../components/format.ts';
 import { listState, listView, type Column } from '../components/list.ts';
 import { explained } from '../components/validation.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
+import { codesCard, codesText, countText, SHOWN_CODES } from './coupon-codes.ts';
 import { campaignFields, campaignLabels, typedCampaign, type ShownCampaign } from './campaign-form.ts';
 import {
   countCampaigns,
   findCampaignDays,
   findCode,
-  findCodesAfter,
   findListedCampaign,
   findListedCampaigns,
   findSomeCodes,
-  MOST_COUNTED,
   type ListedCampaign,
-  type ListedCode,
 } from './queries.ts';
 import { marketingStep, marketingTabs } from './tabs.ts';
 
 const DAY = 86_400_000;
 const SHOWN_DAYS = 30;
-const SHOWN_CODES = 50;
 
 export function coupons(pages: ShopPages): void {
   pages.get('/marketing', 'coupons_read', async (visit, request) => {
@@ -215,9 +211,6 @@ function campaignColumns(visit: ShopVisit): Column<ListedCampaign>[] {
   ];
 }
 
-const countText = ({ language }: ShopVisit, codes: number) =>
-  codes > MOST_COUNTED ? `${MOST_COUNTED.toLocaleString(language)}+` : codes.toLocaleString(language);
-
 function discountText({ words, locale }: ShopVisit, campaign: ListedCampaign): string {
   const { kind, amount, currency, waiveShippingCosts } = campaign;
   if (kind === 'SHIPPING') return words.coupons.kinds.SHIPPING;
@@ -338,114 +331,4 @@ function usesChart(
       };
     }),
   );
-}
-
-function codesCard(
-  visit: ShopVisit,
-  path: string,
-  {
-    listed,
-    codes,
-    wanted,
-    draft,
-  }: { listed: ListedCampaign; codes: readonly ListedCode[]; wanted: string; draft: Draft | undefined },
-): Markup {
-  const words = visit.words.coupons;
-  return html`<section class="card" id="codes">
-    <h2>${words.codes} (${countText(visit, listed.codes)})</h2>
-    ${problemOf(draft)}
-    ${
-      visit.may('coupons_write') &&
-      html`<form method="post" action="${to(visit, `${path}/codes`)}" class="row code-form">
-          ${textField({ name: 'code', label: words.code, maxLength: 100, isRequired: true, draft })}
-          <button>${words.addCode}</button>
-        </form>
-        <details ${draft?.field('count') && html`open`}>
-          <summary>${words.generate}</summary>
-          <p class="hint">${words.generateHint}</p>
-          <form method="post" action="${to(visit, `${path}/codes`)}" class="row code-form">
-            ${textField({ name: 'count', type: 'number', label: words.count, value: 100, isRequired: true, draft })}
-            ${textField({ name: 'prefix', label: words.prefix, maxLength: 20, draft })}
-            <button>${words.generate}</button>
-          </form>
-        </details>`
-    }
-    ${
-      listed.codes === 0
-        ? html`<p class="quiet">${words.noCodes}</p>`
-        : html`<div class="actions">
-              <a class="button" href="${to(visit, `${path}/codes.csv`)}">${words.download}</a>
-              ${
-                listed.codes > SHOWN_CODES &&
-                html`<form method="get" action="${to(visit, path)}" class="code-search">
-                  <label class="hidden" for="find-code">${words.findCode}</label>
-                  <input
-                    type="search"
-                    id="find-code"
-                    name="code"
-                    value="${wanted}"
-                    placeholder="${words.findCode}"
-                  />
-                </form>`
-              }
-            </div>
-            ${codeTable(visit, codes)}
-            ${
-              listed.codes > SHOWN_CODES &&
-              wanted === '' &&
-              html`<p class="hint">${words.more({ count: SHOWN_CODES })}</p>`
-            }`
-    }
-  </section>`;
-}
-
-function codeTable(visit: ShopVisit, codes: readonly ListedCode[]): Markup {
-  const words = visit.words.coupons;
-  if (codes.length === 0) return html`<p class="quiet">${visit.words.list.nothingFound}</p>`;
-  return html`<div class="list plain">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">${words.code}</th>
-          <th scope="col" class="number">${words.used}</th>
-          <th scope="col">${words.createdAt}</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${codes.map(
-          ({ code, used, createdAt, isWithdrawn }) =>
-            html`<tr>
-              <td data-title="${words.code}">
-                <span><code>${code}</code> ${isWithdrawn && chip(words.withdrawn)}</span>
-              </td>
-              <td data-title="${words.used}" class="number">${used}</td>
-              <td data-title="${words.createdAt}">${dayText(createdAt, visit.language)}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
-}
-
-const AT_ONCE = 5_000;
-
-async function* codesText(visit: ShopVisit, campaignId: string): AsyncGenerator<string> {
-  const words = visit.words.coupons;
-  yield `\u{feff}${csvLine([words.code, words.used, words.createdAt, words.withdrawn])}`;
-  let after = '';
-  for (;;) {
-    const rows = await findCodesAfter(visit.db, visit.shopId, campaignId, { after, limit: AT_ONCE });
-    yield rows
-      .map(({ code, used, createdAt, isWithdrawn }) =>
-        csvLine([
-          escapeFormula(code),
-          String(used),
-          createdAt.toISOString().slice(0, 10),
-          isWithdrawn ? visit.words.form.yes : visit.words.form.no,
-        ]),
-      )
-      .join('');
-    if (rows.length < AT_ONCE) return;
-    after = rows.at(-1)!.codeKey;
-  }
 }

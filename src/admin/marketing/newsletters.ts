@@ -41,7 +41,7 @@ export function newsletters(pages: ShopPages): void {
                       <dl class="pairs">
                         <dt>${words.subscribers}</dt>
                         <dd>${numberOfSubscribers.toLocaleString(visit.language)}</dd>
-                        <dt>${words.language}</dt>
+                        <dt>${words.inLanguage}</dt>
                         <dd>${languages.of(language)}</dd>
                       </dl>
                     </li>`,

@@ -52,6 +52,7 @@ describe('the list', () => {
     expect(numbersIn((await merchant.get('/orders?q=1001')).text)).toHaveLength(4);
     expect(numbersIn((await merchant.get('/orders?q=/1014')).text)).toHaveLength(1);
     expect(numbersIn((await merchant.get('/orders?q=JONAS.W@')).text)).toHaveLength(4);
+    expect(numbersIn((await merchant.get('/orders?q=wittm')).text)).toHaveLength(4);
     expect((await merchant.get('/orders?q=%25')).text).toContain('Nothing matches these filters.');
     expect((await merchant.get('/orders?state=all&to=2000-01-01')).text).toContain('Nothing matches');
     expect((await merchant.get('/orders?state=all&from=nonsense')).text).toContain('1–15 of 15');
@@ -226,6 +227,27 @@ describe('an order', () => {
       ...kept,
       ['TE-100', 3, 6.5],
     ]);
+  });
+
+  test('comes back, and is refunded for what came back', async () => {
+    const orderId = await idOf('1004');
+    const [line] = (await managed(orderId)).lineItemContainer.productLineItems;
+    const nothing = await send('1004', 'return', { restock: 'yes' });
+    expect([nothing.status, nothing.text.includes('Enter a quantity')]).toEqual([400, true]);
+    expect((await send('1004', 'return', { [`quantity-${line.lineItemId}`]: '1' })).status).toBe(303);
+    const [returned] = (await managed(orderId)).management.returns;
+    expect(returned).toMatchObject({ state: 'received', restocked: false, lines: [{ quantity: 1 }] });
+    // It is what is to be done next.
+    const path = `/orders/${orderId}/returns/${returned.returnId}`;
+    const { text } = await merchant.get(`/orders/${orderId}`);
+    expect(text).toContain(`action="/admin/shops/DemoShop${path}"`);
+    const version = valueIn(text, 'version')!;
+    const refused = await merchant.post(path, { version, state: 'refunded', refund: '99999' });
+    expect([refused.status, valueIn(refused.text, 'refund')]).toEqual([409, '99999']);
+    expect((await merchant.post(path, { version, state: 'refunded', refund: '1,50' })).status).toBe(303);
+    const { management } = await managed(orderId);
+    expect([management.returns[0].state, management.refundedAmount.amount]).toEqual(['refunded', 1.5]);
+    expect((await merchant.get(`/orders/${orderId}/returns/${orderId}`)).status).toBe(404);
   });
 
   test('is cancelled', async () => {

@@ -2,6 +2,7 @@ import type { CartProduct } from '../../catalogue/products/cart-product.ts';
 import { findCartProducts, versionStamps } from '../../catalogue/products/cart-product-cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { matches } from '../customers/queries.ts';
 
 const MAX_SUGGESTED = 20;
 
@@ -61,14 +62,12 @@ export interface FoundCustomer {
   name: string;
 }
 
-/** Customers whose email address begins with the text, or whose number it is. */
+/** Customers whose number, email address, name or company begins with the text. */
 export function findCustomers(db: Queries, shopId: string, text: string) {
-  const key = text.toLowerCase();
   return db.many<FoundCustomer>(sql`
     select upper(customer_id::text) as "customerId", customer_number as "customerNumber",
       billing_address ->> 'emailAddress' as email,
       concat_ws(' ', billing_address ->> 'firstName', billing_address ->> 'lastName', billing_address ->> 'company') as name
-    from customer
-    where shop_id = ${shopId} and (customer_number = ${text} or (email_key >= ${key} and email_key < ${key + LAST}))
+    from customer where ${matches(shopId, { text, customerGroupId: '' })}
     order by email_key limit 10`);
 }

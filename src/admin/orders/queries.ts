@@ -8,6 +8,7 @@ import {
 } from '../../orders/list.ts';
 import type { PartLine } from '../../orders/manage-queries.ts';
 import { managedColumns, orderColumns, ordersWithCustomers, type OrderRow } from '../../orders/queries.ts';
+import { matches as matchesCustomer } from '../customers/queries.ts';
 import { PART_STATES } from './states.ts';
 
 /** How many orders wait for something, from the sums of days; and how many returns, up to a limit. */
@@ -44,7 +45,7 @@ const reversed = (text: string) => Array.from(text).toReversed().join('');
 export const MAX_FOUND = 500;
 const MAX_CUSTOMERS = 100;
 
-/** A condition on orders: the number ends with this text, or the customer's email address begins with it, or its number is it. */
+/** A condition on orders: the number ends with this text, or the customer is found by it: number, email address, name. */
 const isFound = (shopId: string, text: string) => sql`
   customer_order.order_id = any (array(
     (
@@ -55,13 +56,8 @@ const isFound = (shopId: string, text: string) => sql`
     ) union (
       select order_id from customer_order
       where shop_id = ${shopId} and customer_id = any (array(
-        (
-          select customer_id from customer
-          where shop_id = ${shopId} and email_key >= ${text.toLowerCase()} and email_key < ${endOf(text.toLowerCase())}
-          limit ${MAX_CUSTOMERS}
-        ) union (
-          select customer_id from customer where shop_id = ${shopId} and customer_number = ${text}
-        )
+        select customer_id from customer where ${matchesCustomer(shopId, { text, customerGroupId: '' })}
+        limit ${MAX_CUSTOMERS}
       ))
       order by created_at desc limit ${MAX_FOUND}
     )

@@ -24,7 +24,7 @@ export function bulk(pages: ShopPages): void {
   ] as const) {
     pages.post(path, 'products_write', async (visit, form) => {
       const words = visit.words.products.bulk;
-      const changed = await setVisible(visit, chosenIds(visit, form.fieldList('id')), visible);
+      const changed = await setVisible(visit, requireChosen(visit, form.fieldList('id')), visible);
       const text = (visible ? words.shown : words.hidden)({ count: changed.length });
       const opposite = visible ? '/products/hide' : '/products/show';
       return new Redirect(to(visit, '/products'), {
@@ -43,7 +43,9 @@ export function bulk(pages: ShopPages): void {
     {
       show: async (visit, request, draft) => {
         const words = visit.words.products.bulk;
-        const products = await findListedProducts(visit, chosenIds(visit, request.queryList('id')));
+        const ids = chosenIds(request.queryList('id'));
+        if (ids.length === 0) return noneChosenPage(visit, words.delete);
+        const products = await findListedProducts(visit, ids);
         return bulkPage(visit, {
           title: words.deleteTitle({ count: products.length }),
           main: html`<form method="post" class="card">
@@ -65,7 +67,7 @@ export function bulk(pages: ShopPages): void {
         });
       },
       save: async (visit, form) => {
-        const ids = chosenIds(visit, form.queryList('id'));
+        const ids = requireChosen(visit, form.queryList('id'));
         for (const id of ids) await visit.call('DELETE', `/rs/products/${id}`);
         return new Redirect(to(visit, '/products'), visit.words.products.bulk.deleted({ count: ids.length }));
       },
@@ -78,7 +80,8 @@ export function bulk(pages: ShopPages): void {
     {
       show: async (visit, request, draft) => {
         const words = visit.words.products.bulk;
-        const ids = chosenIds(visit, request.queryList('id'));
+        const ids = chosenIds(request.queryList('id'));
+        if (ids.length === 0) return noneChosenPage(visit, words.changePrices);
         const percent = request.query('percent') ?? '';
         const change = requestedChange(visit, request);
         const problem = percent === '' || change ? undefined : words.wrongPercent;
@@ -120,7 +123,7 @@ export function bulk(pages: ShopPages): void {
         });
       },
       save: async (visit, form) => {
-        const ids = chosenIds(visit, form.queryList('id'));
+        const ids = requireChosen(visit, form.queryList('id'));
         const change = requestedChange(visit, form);
         if (!change) throw badRequest(visit.words.products.bulk.wrongPercent);
         const changes = priceChanges(await ownPrices(visit, ids), change);
@@ -140,12 +143,28 @@ export function bulk(pages: ShopPages): void {
 }
 
 /** The ids come as boxes that are ticked, or, where a change is taken back, joined to one text. */
-function chosenIds(visit: ShopVisit, values: readonly string[]): string[] {
+function chosenIds(values: readonly string[]): string[] {
   const ids = [...new Set(values.flatMap((value) => value.split(',')).filter(isId))].map((id) =>
     id.toUpperCase(),
   );
-  if (ids.length === 0) throw badRequest(visit.words.products.bulk.noneChosen);
   return ids.slice(0, MOST_PRODUCTS);
+}
+
+function requireChosen(visit: ShopVisit, values: readonly string[]): string[] {
+  const ids = chosenIds(values);
+  if (ids.length === 0) throw badRequest(visit.words.products.bulk.noneChosen);
+  return ids;
+}
+
+/** For whoever comes by another way than the list. */
+function noneChosenPage(visit: ShopVisit, title: string): AdminPage {
+  return bulkPage(visit, {
+    title,
+    main: html`<p class="card">
+      ${visit.words.products.bulk.noneChosen}
+      <a href="${to(visit, '/products')}">${visit.words.layout.menuEntries.products}</a>
+    </p>`,
+  });
 }
 
 /** Returns those that were not so before. */

@@ -159,6 +159,30 @@ describe('a stock take', () => {
 });
 
 describe('what belongs to a product', () => {
+  test('a picture that is none, or nothing at all, is refused', async () => {
+    const before = await fingerprint(service);
+    const url = `/admin/shops/DemoShop/products/${await idOf('KN-110')}/pictures`;
+    const headers = { host: 'localhost:8080', origin: 'http://localhost:8080', cookie: owner.cookie };
+    const form = 'multipart/form-data; boundary=x';
+    const file =
+      '--x\r\ncontent-disposition: form-data; name="image"; filename="a.png"\r\n\r\nno picture\r\n--x--\r\n';
+    for (const [type, payload] of [
+      [undefined, undefined],
+      ['application/x-www-form-urlencoded', 'image=1'],
+      [form, ''],
+      [form, file],
+    ]) {
+      const { statusCode } = await service.app.inject({
+        method: 'POST',
+        url,
+        headers: { ...headers, ...(type !== undefined && { 'content-type': type }) },
+        ...(payload !== undefined && { payload }),
+      });
+      expect([type, payload, statusCode]).toEqual([type, payload, 400]);
+    }
+    expect(await fingerprint(service)).toEqual(before);
+  });
+
   test('attributes are set, added and emptied', async () => {
     const id = await idOf('KN-110');
     const path = `/products/${id}/attributes`;

@@ -31,8 +31,11 @@ export interface IdPage {
   isMore: boolean;
 }
 
-/** Products that are read of those that are short, however many there are. */
-const MOST_SHORT = 10_000;
+/**
+ * Products that are compared of those that a filter finds, however many there are: nobody leafs through more of them, and
+ * a word that stands in every name would make the page wait. The list then says that there are more.
+ */
+const MOST_HITS = 2_000;
 
 export async function findProductPage(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage> {
   const { terms, stock } = filter;
@@ -106,12 +109,12 @@ async function findShort(db: Queries, shopId: string, filter: ProductFilter): Pr
     from (
       select distinct coalesce(master_id, product_id) as product_id from product
       where shop_id = ${shopId} and kind <> 'master' and stock <= greatest(min_stock, 0) and ${shortage(stock)}
-      limit ${MOST_SHORT}
+      limit ${MOST_HITS}
     ) as short
     join listing on listing.shop_id = ${shopId} and listing.product_id = short.product_id and listing.locale = ${locale}
     where ${narrowed(shopId, filter)}`,
   );
-  return { ...found, isMore: found.results >= MOST_SHORT };
+  return { ...found, isMore: found.results >= MOST_HITS };
 }
 
 async function findMatches(
@@ -135,9 +138,10 @@ async function findMatches(
     sql`
     select product_id, name, price from listing
     where ${inScope(shopId, { locale, includeInvisible: true })} and ${matchesTerms(searched, locale)}
-      and ${narrowed(shopId, filter)} and ${hasStock}`,
+      and ${narrowed(shopId, filter)} and ${hasStock}
+    limit ${MOST_HITS}`,
   );
-  return { ...found, isMore: false };
+  return { ...found, isMore: found.results >= MOST_HITS };
 }
 
 /** `materialized` lets PostgreSQL collect the hits before it sorts them, as in a search of the shop. */

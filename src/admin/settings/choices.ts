@@ -1,7 +1,7 @@
 import { isCurrency } from '../../kernel/money.ts';
 import { languageTag } from '../../http/locale.ts';
 import { PROVIDER_LABELS } from '../../orders/payments/providers.ts';
-import { countryName, isCountry } from '../../shops/countries/countries.ts';
+import { countryName, isCountry, isInEu } from '../../shops/countries/countries.ts';
 import type { SettingsFile } from '../../shops/settings/file.ts';
 import type { Choice } from '../components/form.ts';
 import type { SettingsWords } from './words.ts';
@@ -17,11 +17,15 @@ export function settingChoices(
     'countries.default': () => (file.countries?.items ?? []).map((code) => countryChoice(code, language)),
     'countries.items': () => countryChoices(language),
     'locales.default': () => (file.locales?.items ?? []).map((locale) => localeChoice(locale, words)),
-    'locales.items': () =>
-      sorted(
+    'locales.items': () => {
+      // Those of the European Union first: the others make a long list.
+      const isNear = ({ value }: Choice) => Number(isInEu(value.slice(3)));
+      const all = sorted(
         LOCALES.map((locale) => localeChoice(locale, words)),
         language,
-      ),
+      );
+      return all.toSorted((one, other) => isNear(other) - isNear(one));
+    },
     'currencies.default': () => (file.currencies?.items ?? []).map((code) => currencyChoice(code, language)),
     'currencies.items': () =>
       sorted(

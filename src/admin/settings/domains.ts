@@ -16,7 +16,7 @@ export function domains(pages: ShopPages, format: SettingsFormat): void {
         <p>
           ${words.now} <a href="${visit.storefront}" target="_blank" rel="noopener">${visit.storefront}</a>
         </p>
-        <ol class="steps">
+        <ol class="directions">
           <li>${words.dns({ server })}</li>
           <li>${words.add}</li>
           <li>${words.certificate}</li>

@@ -105,9 +105,9 @@ const nameOf = (visit: ShopVisit, { name }: EmailKind): string =>
 
 function kindList(visit: ShopVisit, kinds: readonly EmailKind[]): Markup {
   const words = visit.words.settings.emailView;
-  return html`<section class="card first">
+  return html`<section class="card above-form">
     <h2>${words.kinds}</h2>
-    <ul class="links">
+    <ul class="kinds">
       ${kinds.map(
         (kind) =>
           html`<li>

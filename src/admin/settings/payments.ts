@@ -144,13 +144,13 @@ async function accountList(visit: ShopVisit, providers: Providers): Promise<Mark
   const accounts = await Promise.all(
     methods.map(async (method) => ({ method, stored: await storedFields(visit, method) })),
   );
-  return html`<section class="card first">
+  return html`<section class="card above-form">
     <h2>${words.accounts}</h2>
     ${methods.length === 0 && html`<p class="quiet">${words.none}</p>`}
     ${accounts.map(({ method, stored }) => {
       const fields = Object.entries(providers[method.providerName].fields);
       const isReady = fields.every(([name, { isOptional }]) => isOptional || stored[name] !== undefined);
-      return html`<div class="account">
+      return html`<div class="provider">
         <p>
           <strong>${titleOf(visit, method)}</strong>
           <span class="quiet">${PROVIDER_LABELS[method.providerName]}</span>

@@ -15,6 +15,8 @@ export interface FormContext {
   language: string;
   /** The languages of the shop, the default one first. */
   locales: readonly string[];
+  /** The language in which entries are named. */
+  locale: string;
   currency: string;
   isDisabled: boolean;
   /** What can be chosen for a setting whose schema does not list it, by its path: countries, currencies. */
@@ -267,10 +269,11 @@ function entryButtons(name: string, words: SettingsWords, isStored: boolean): Ma
 }
 
 /** The name of an entry, and what it costs. */
-function entryTitle(value: unknown, { words, locales, currency, choices }: FormContext): Part {
+function entryTitle(value: unknown, { words, locale, locales, currency, choices }: FormContext): Part {
   if (typeof value !== 'object' || value === null) return undefined;
   const { name, key, kind, price, default: isDefault, provider } = value as Record<string, unknown>;
-  const title = typeof name === 'string' ? name : (name as Record<string, string> | undefined)?.[locales[0]!];
+  const names = (typeof name === 'object' ? name : {}) as Record<string, string>;
+  const title = typeof name === 'string' ? name : (names[locale] ?? names[locales[0]!]);
   const providerText = choices('paymentMethods.provider')?.find((one) => one.value === provider)?.text;
   const facts = [
     ...(typeof kind === 'string' ? [words.value('shippingMethods.kind', kind)] : []),

@@ -105,7 +105,7 @@ async function formPage(
   const fields = html`<form method="post" class="settings-form" data-settings novalidate>
     ${refused && problemSummary(refused, form.context.words)} ${versionField(storedSections(visit, page))}
     ${cards(page, form)} ${page.fields?.(visit, form)}
-    ${mayWrite && html`<div class="save-bar"><button class="main">${words.form.save}</button></div>`}
+    ${mayWrite && html`<div class="settings-save"><button class="main">${words.form.save}</button></div>`}
   </form>`;
   return {
     title: words.settings.pages[page.name],
@@ -137,6 +137,7 @@ function shownForm(
       words,
       language,
       locales: [defaultLocale, ...locales.filter((locale) => locale !== defaultLocale)],
+      locale: visit.locale,
       currency: file.currencies?.default ?? defaultCurrency,
       isDisabled: !visit.may('settings_write'),
       choices: settingChoices(file, words),

@@ -34,7 +34,7 @@ function rateTable(visit: ShopVisit, { file, context }: ShownForm): Markup {
       countryName(one, language).localeCompare(countryName(other, language), language),
     );
   const titleOf = ({ name, key }: (typeof classes)[number]) =>
-    typeof name === 'string' ? name : (name?.[context.locales[0]!] ?? key);
+    typeof name === 'string' ? name : (name?.[context.locale] ?? name?.[context.locales[0]!] ?? key);
   return html`<section class="card" id="section-rates">
     <h2>${words.title}</h2>
     <p class="hint">${words.hint}</p>

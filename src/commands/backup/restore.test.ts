@@ -367,9 +367,10 @@ test('a backup of an older schema comes up as the installation would have', asyn
   await target.close();
 }, 120_000);
 
-/** The recording leaves out ids that were made while it was made. */
+/** The recording leaves out ids that were made while it was made, and `mboUrl` led nowhere then. */
 function masked(text: string): string {
   return text
+    .replace(/"mboUrl":"[^"]*"/, '"mboUrl":""')
     .replaceAll(/[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}|\bID\b/g, 'ID')
     .replaceAll(/"pickupToken":"[^"]*"|PickupToken=[^"]*|TOKEN/g, 'TOKEN');
 }

@@ -1,0 +1,125 @@
+import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { problemOf, textField } from '../components/form.ts';
+import { chip, dayText } from '../components/format.ts';
+import type { Draft } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { findCodesAfter, MOST_COUNTED, type ListedCampaign, type ListedCode } from './queries.ts';
+
+export const SHOWN_CODES = 50;
+
+/** `10,000+` when there are more than were counted. */
+export const countText = ({ language }: ShopVisit, codes: number) =>
+  codes > MOST_COUNTED ? `${MOST_COUNTED.toLocaleString(language)}+` : codes.toLocaleString(language);
+
+/** The codes of a campaign: adding, making, finding them, and the file with all of them. */
+export function codesCard(
+  visit: ShopVisit,
+  path: string,
+  {
+    listed,
+    codes,
+    wanted,
+    draft,
+  }: { listed: ListedCampaign; codes: readonly ListedCode[]; wanted: string; draft: Draft | undefined },
+): Markup {
+  const words = visit.words.coupons;
+  return html`<section class="card" id="codes">
+    <h2>${words.codes} (${countText(visit, listed.codes)})</h2>
+    ${problemOf(draft)}
+    ${
+      visit.may('coupons_write') &&
+      html`<form method="post" action="${to(visit, `${path}/codes`)}" class="row code-form">
+          ${textField({ name: 'code', label: words.code, maxLength: 100, isRequired: true, draft })}
+          <button>${words.addCode}</button>
+        </form>
+        <details ${draft?.field('count') && html`open`}>
+          <summary>${words.generate}</summary>
+          <p class="hint">${words.generateHint}</p>
+          <form method="post" action="${to(visit, `${path}/codes`)}" class="row code-form">
+            ${textField({ name: 'count', type: 'number', label: words.count, value: 100, isRequired: true, draft })}
+            ${textField({ name: 'prefix', label: words.prefix, maxLength: 20, draft })}
+            <button>${words.generate}</button>
+          </form>
+        </details>`
+    }
+    ${
+      listed.codes === 0
+        ? html`<p class="quiet">${words.noCodes}</p>`
+        : html`<div class="actions">
+              <a class="button" href="${to(visit, `${path}/codes.csv`)}">${words.download}</a>
+              ${
+                listed.codes > SHOWN_CODES &&
+                html`<form method="get" action="${to(visit, path)}" class="code-search">
+                  <label class="hidden" for="find-code">${words.findCode}</label>
+                  <input
+                    type="search"
+                    id="find-code"
+                    name="code"
+                    value="${wanted}"
+                    placeholder="${words.findCode}"
+                  />
+                </form>`
+              }
+            </div>
+            ${codeTable(visit, codes)}
+            ${
+              listed.codes > SHOWN_CODES &&
+              wanted === '' &&
+              html`<p class="hint">${words.more({ count: SHOWN_CODES })}</p>`
+            }`
+    }
+  </section>`;
+}
+
+function codeTable(visit: ShopVisit, codes: readonly ListedCode[]): Markup {
+  const words = visit.words.coupons;
+  if (codes.length === 0) return html`<p class="quiet">${visit.words.list.nothingFound}</p>`;
+  return html`<div class="list plain">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">${words.code}</th>
+          <th scope="col" class="number">${words.used}</th>
+          <th scope="col">${words.createdAt}</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${codes.map(
+          ({ code, used, createdAt, isWithdrawn }) =>
+            html`<tr>
+              <td data-title="${words.code}">
+                <span><code>${code}</code> ${isWithdrawn && chip(words.withdrawn)}</span>
+              </td>
+              <td data-title="${words.used}" class="number">${used}</td>
+              <td data-title="${words.createdAt}">${dayText(createdAt, visit.language)}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+const AT_ONCE = 5_000;
+
+/** All codes as a file, read in parts. */
+export async function* codesText(visit: ShopVisit, campaignId: string): AsyncGenerator<string> {
+  const words = visit.words.coupons;
+  yield `\u{feff}${csvLine([words.code, words.used, words.createdAt, words.withdrawn])}`;
+  let after = '';
+  for (;;) {
+    const rows = await findCodesAfter(visit.db, visit.shopId, campaignId, { after, limit: AT_ONCE });
+    yield rows
+      .map(({ code, used, createdAt, isWithdrawn }) =>
+        csvLine([
+          escapeFormula(code),
+          String(used),
+          createdAt.toISOString().slice(0, 10),
+          isWithdrawn ? visit.words.form.yes : visit.words.form.no,
+        ]),
+      )
+      .join('');
+    if (rows.length < AT_ONCE) return;
+    after = rows.at(-1)!.codeKey;
+  }
+}
