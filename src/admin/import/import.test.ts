@@ -226,10 +226,12 @@ test('an export has the chosen columns and products, and importing it changes no
     select upper(category_id::text) as "categoryId" from category where shop_id = 'DemoShop' and alias = 'Ex'`))!;
   const query = 'column=Categories&column=TaxClass&column=Visible&column=Nonsense';
   const few = await merchant.get(`/products/export.csv?${query}&category=${categoryId}`);
-  expect(few.text).toBe(
-    'Product number [Alias];Shown in the shop [Visible];Tax class [TaxClass];Categories [Categories]\n' +
-      'EXP-1;1;reduced;Ex > Cups | Ex\nEXP-2;0;;Ex\n',
+  const [titles, ...lines] = few.text.trim().split('\n');
+  expect(titles).toBe(
+    'Product number [Alias];Shown in the shop [Visible];Tax class [TaxClass];Categories [Categories]',
   );
+  // Both were made in the same moment, so their ids have no order.
+  expect(lines.toSorted()).toEqual(['EXP-1;1;reduced;Ex > Cups | Ex', 'EXP-2;0;;Ex']);
   const hidden = await merchant.get(`/products/export.csv?column=Visible&category=${categoryId}&visible=no`);
   expect(hidden.text.split('\n').slice(1)).toEqual(['EXP-2;0', '']);
 
