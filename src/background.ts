@@ -7,6 +7,7 @@ import type { Database } from './db/database.ts';
 import { EMAIL_KINDS } from './email-kinds.ts';
 import { repeat, type Background } from './platform/background.ts';
 import { runCleanup } from './platform/cleanup.ts';
+import { openMediaStorage } from './platform/media/open-storage.ts';
 import { startEmailWorker } from './platform/email/worker.ts';
 import { createProviders, type Providers } from './orders/payments/providers.ts';
 import { startPaymentWorker } from './orders/payments/worker.ts';
@@ -24,9 +25,12 @@ const CHECK_IMPORTS = 1_000;
 /** Starts the work beside requests. Every process checks for it; leases in the database decide which one does it. */
 export function startBackground(db: Database, config: Config, log: FastifyBaseLogger): Background {
   const steps = cleanupSteps(config, log);
+  const media = openMediaStorage(config);
   const works = [
     repeat('the rebuild of lists', CHECK_REBUILDS, log, (signal) => runDueRebuilds(db, signal)),
-    repeat('the import of products', CHECK_IMPORTS, log, (signal) => runDueImports(db, log, signal)),
+    repeat('the import of products', CHECK_IMPORTS, log, (signal) =>
+      runDueImports({ db, config, media, log }, signal),
+    ),
     repeat('the clean-up', CHECK_CLEANUP, log, (signal) => runCleanup(db, steps, { log, signal })),
   ];
   return { stop: async () => void (await Promise.all(works.map((work) => work.stop()))) };

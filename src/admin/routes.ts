@@ -38,6 +38,7 @@ import { newProduct } from './products/new-product.ts';
 import { pictures } from './products/pictures.ts';
 import { priceHistory } from './products/price-history.ts';
 import { product } from './products/product.ts';
+import { productTypes } from './product-types/product-types.ts';
 import { products } from './products/products.ts';
 import { related } from './products/related.ts';
 import { stockTake } from './products/stock-take.ts';
@@ -114,6 +115,7 @@ export async function adminRoutes(
     importPages(shopPages);
     refusedRows(shopPages);
     exportPages(shopPages);
+    productTypes(shopPages);
     product(shopPages);
     pictures(shopPages);
     newProduct(shopPages);

@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { FileProblem } from '../catalogue/products/csv-file.ts';
-import { importFile } from '../catalogue/products/import.ts';
+import { importPictures } from '../catalogue/products/import-pictures.ts';
+import { importProducts, openImport } from '../catalogue/products/import.ts';
+import { openMediaStorage } from '../platform/media/open-storage.ts';
 import { CommandProblem, print, recordCommand, withShop, type Command } from './command.ts';
 import { startProgress } from './progress.ts';
 
@@ -17,7 +19,7 @@ export const productCommands: Command[] = [
       'Cells are separated by semicolons, commas or tabs; decimals may have a comma. Columns are found by their usual\n' +
       'names too, such as SKU, Name, Price, Stock. Beside the columns of the export a file may have Visible, SpecialOffer\n' +
       'and IsProductNumberVisible (0 or 1), TaxClass, MinStock, Categories (such as Kitchen > Kettles | Sale),\n' +
-      'EcoParticipationPrices/EUR/gross and EnergyLabel (such as B,D A https://shop.example/label.png).',
+      'Images (addresses), EcoParticipationPrices/EUR/gross and EnergyLabel (such as B,D A https://shop.example/label.png).',
     options: {
       'dry-run': { type: 'boolean', summary: 'Only say what would be imported.' },
       invisible: { type: 'boolean', summary: 'Do not show new products in the shop yet.' },
@@ -27,12 +29,28 @@ export const productCommands: Command[] = [
         const { size } = await stat(file!).catch(() => ({ size: 0 }));
         const isCheck = options['dry-run'] === true;
         const progress = startProgress('rows', size);
-        const report = await importFile(db, file!, {
-          shopId: shopId!,
-          visible: options['invisible'] !== true,
-          isCheck,
-          onProgress: progress.advance,
-        }).catch((error: unknown) => {
+        const run = async () => {
+          const opened = await openImport(db, shopId!, file!);
+          const done = await importProducts(db, {
+            ...opened,
+            shopId: shopId!,
+            visible: options['invisible'] !== true,
+            isCheck,
+            onProgress: progress.advance,
+          });
+          if (isCheck) return done;
+          const media = openMediaStorage(config);
+          await importPictures({
+            db,
+            config,
+            media,
+            shopId: shopId!,
+            ...opened,
+            onPicture: async (problem) => void (problem && done.problems.push(problem)),
+          });
+          return done;
+        };
+        const report = await run().catch((error: unknown) => {
           if (error instanceof FileProblem) throw new CommandProblem(error.message);
           throw error;
         });

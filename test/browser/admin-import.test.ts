@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { runDueImports } from '../../src/catalogue/products/import-runner.ts';
 import { sql } from '../../src/db/sql.ts';
+import { openMediaStorage } from '../../src/platform/media/open-storage.ts';
 import { givenMerchant } from '../admin.ts';
 import { browsing, seriousProblems, type Visitor } from '../browser.ts';
 
@@ -18,7 +19,10 @@ async function openAdmin(visitor: Visitor): Promise<Page> {
   return page;
 }
 
-const runImports = () => runDueImports(shop.service.db, pino({ level: 'silent' }));
+const runImports = () => {
+  const { db, config } = shop.service;
+  return runDueImports({ db, config, media: openMediaStorage(config), log: pino({ level: 'silent' }) });
+};
 
 const count = async (start: string) =>
   (await shop.service.db.one<{ count: number }>(sql`
@@ -55,7 +59,7 @@ test.each(['wide', 'phone'] as const)(
     expect(await seriousProblems(page)).toEqual([]);
     expect(await count(`${screen}-`)).toBe(0);
     await page.getByRole('button', { name: 'Import 498 rows' }).click();
-    await page.getByText('0 of 500 rows').waitFor();
+    await page.getByRole('status').filter({ hasText: '0 of 500 rows' }).waitFor();
     await runImports();
     await page.getByText('The import is done.').waitFor();
     expect(await count(`${screen}-`)).toBe(498);
@@ -84,11 +88,13 @@ test('a category is moved by the keyboard', async () => {
   expect(await seriousProblems(page)).toEqual([]);
   const names = () => page.locator('.category > a').allTextContents();
   const before = await names();
-  await page.locator('.steps button[value=down]:not([disabled])').first().focus();
-  await page.keyboard.press('Enter');
+  const press = async (label: string) => {
+    await page.getByRole('button', { name: label, exact: true }).focus();
+    await page.keyboard.press('Enter');
+  };
+  await press('Move Coffee down');
   await page.waitForURL('**/categories?moved=*');
   expect(await names()).not.toEqual(before);
-  await page.locator('.steps button[value=up]:not([disabled])').first().focus();
-  await page.keyboard.press('Enter');
+  await press('Move Coffee up');
   await expect.poll(names).toEqual(before);
 });

@@ -18,6 +18,7 @@ export function categoryTree(pages: ShopPages): void {
     return {
       title: words.layout.menuEntries.categories,
       menu: 'categories',
+      actions: html`<a class="button" href="${to(visit, '/product-types')}">${words.productTypes.title}</a>`,
       scripts: visit.may('products_write') ? [CATEGORIES_SCRIPT] : [],
       main: html`<p class="hint">${words.categories.hint}</p>
         ${treeOf(rows).map((root) => rootView(visit, rows, root, request.query('moved')))}`,

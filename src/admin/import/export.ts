@@ -5,7 +5,7 @@ import { html } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
 import { choiceField } from '../components/form.ts';
 import type { ShopPages } from '../pages.ts';
-import { to } from '../visit.ts';
+import { to, type ShopVisit } from '../visit.ts';
 import { columnChoices, columnTitle } from './column-titles.ts';
 
 /** What most people want to change in a spreadsheet. */
@@ -26,7 +26,7 @@ const MOST_CATEGORIES = 500;
 export function exportPages(pages: ShopPages): void {
   pages.get('/products/export', 'products_read_batch', async (visit) => {
     const words = visit.words.import;
-    const columns = columnChoices(visit, knownColumns(visit.settings).values());
+    const columns = columnChoices(visit, exportColumns(visit));
     const { pathOf } = await findCategoryTree(visit.db, visit.shopId, visit.settings.defaultLocale);
     return {
       title: words.exportTitle,
@@ -91,7 +91,7 @@ export function exportPages(pages: ShopPages): void {
       type: 'text/csv; charset=utf-8',
       fileName: visit.words.import.exportFile,
       content: productFile(visit.db, visit.settings, {
-        columns: [...knownColumns(visit.settings).values()].filter(({ key }) => chosen.has(key)),
+        columns: exportColumns(visit).filter(({ key }) => chosen.has(key)),
         titleOf: ({ key }) => columnTitle(visit, key),
         isVisible: visible === 'yes' ? true : visible === 'no' ? false : undefined,
         categoryId: isId(category) ? category.toUpperCase() : undefined,
@@ -99,3 +99,7 @@ export function exportPages(pages: ShopPages): void {
     };
   });
 }
+
+/** Pictures are fetched by an import, and have no cell in an export. */
+const exportColumns = ({ settings }: ShopVisit) =>
+  [...knownColumns(settings).values()].filter(({ key }) => key !== 'Images');

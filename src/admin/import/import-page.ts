@@ -1,4 +1,4 @@
-import { knownColumns, likelyKey } from '../../catalogue/products/csv-mapping.ts';
+import { knownColumns, likelyKeys } from '../../catalogue/products/csv-mapping.ts';
 import {
   findImport,
   findImportContent,
@@ -71,6 +71,13 @@ async function columnsForm(visit: ShopVisit, found: StoredImport, draft?: Draft)
   const { header, sample } = await startOf(visit, found.fileName, content);
   const { mapping, decimalSign, visible } = found.reading;
   const choices = columnChoices(visit, knownColumns(visit.settings).values());
+  const chosenIn = (place: number) => draft?.field(`column.${place}`) ?? mapping[place] ?? '';
+  const open = header.flatMap((title, place) => (chosenIn(place) === '' ? [{ title, place }] : []));
+  const guesses = likelyKeys(
+    open.map(({ title }) => title),
+    visit.settings,
+  );
+  const likely = new Map(open.map(({ place }, index) => [place, guesses[index]]));
   const used = mapping.filter((key) => key !== null).length;
   return html`<form method="post" class="card" action="${to(visit, `/products/import/${found.importId}`)}">
     ${problemOf(draft)}
@@ -92,7 +99,14 @@ async function columnsForm(visit: ShopVisit, found: StoredImport, draft?: Draft)
             .map(({ cells }) => cells[place] ?? '')
             .filter((cell) => cell.trim() !== '')
             .slice(0, SHOWN_VALUES);
-          return columnRow(visit, { title, place, values, chosen: mapping[place] ?? '', choices, draft });
+          return columnRow(visit, {
+            title,
+            place,
+            values,
+            chosen: chosenIn(place),
+            choices,
+            likely: likely.get(place),
+          });
         })}
       </tbody>
     </table>
@@ -117,14 +131,13 @@ interface ShownColumn {
   values: readonly string[];
   chosen: string;
   choices: readonly Choice[];
-  draft: Draft | undefined;
+  /** What was probably meant, where nothing is chosen. */
+  likely: string | undefined;
 }
 
-function columnRow(visit: ShopVisit, { title, place, values, chosen, choices, draft }: ShownColumn): Markup {
+function columnRow(visit: ShopVisit, { title, place, values, chosen, choices, likely }: ShownColumn): Markup {
   const words = visit.words.import;
   const name = `column.${place}`;
-  const selected = draft?.field(name) ?? chosen;
-  const likely = selected === '' ? likelyKey(title, visit.settings) : undefined;
   return html`<tr>
     <td>
       <label for="${name}">${title === '' ? `${words.column} ${place + 1}` : title.slice(0, 100)}</label>
@@ -137,7 +150,7 @@ function columnRow(visit: ShopVisit, { title, place, values, chosen, choices, dr
         <option value="">${words.leaveOut}</option>
         ${choices.map(
           ({ value, text }) =>
-            html`<option value="${value}" ${value === selected && html`selected`}>${text}</option>`,
+            html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`,
         )}
       </select>
       ${likely !== undefined && html`<p class="hint">${words.likely({ name: columnTitle(visit, likely) })}</p>`}

@@ -5,6 +5,7 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import { joinPaths, readPaths } from './category-paths.ts';
 import { setFact, WITHDRAWAL_EXCLUSIONS, type ProductSafety } from './facts.ts';
 import { withPrice } from './prices.ts';
+import { readAddresses } from './picture-addresses.ts';
 import type { StoredProduct } from './queries.ts';
 import { LONGEST } from './request-fields.ts';
 import { CellProblem } from './row-problem.ts';
@@ -167,6 +168,14 @@ export function moreColumnsOf(settings: Settings): Column[] {
     ],
     ['SpecialOffer', flag('specialOffer', false)],
     ['IsProductNumberVisible', flag('isProductNumberVisible', true)],
+    [
+      'Images',
+      {
+        // They are fetched when the rows are saved; an export does not name them.
+        cell: () => '',
+        apply: (_product, cell) => void readAddresses(cell),
+      },
+    ],
     ...settings.currencies.map((currency): [string, Effects] => [
       `EcoParticipationPrices/${currency}/${model}`,
       currencyPrices('ecoParticipationPrices', currency),

@@ -66,9 +66,10 @@ function columnNames(settings: Settings): Map<string, string> {
   for (const { key } of columns) add(key, key);
   for (const { key } of columns) {
     const [base, part] = key.split('/') as [string, string?];
+    const texts = part === undefined || !OTHER_NAMES[base] ? [] : partTexts(part);
     for (const other of OTHER_NAMES[base] ?? []) {
       if (part === undefined || isStandard(part, settings)) add(plain(other), key);
-      if (part !== undefined) for (const text of partTexts(part)) add(plain(`${other} ${text}`), key);
+      for (const text of texts) add(plain(`${other} ${text}`), key);
     }
   }
   for (const { key, title } of columns) {
@@ -102,7 +103,7 @@ export function strictMapping(header: readonly string[], settings: Settings): Ma
     if (mapping[place] !== null || keyIn(cell) === PROBLEM_COLUMN) continue;
     const again = guessMapping([cell], settings)[0];
     if (again !== null) throw new FileProblem(`A column is there twice: ${again}`);
-    const likely = likelyKey(cell, settings);
+    const [likely] = likelyKeys([cell], settings);
     throw new FileProblem(
       `The column ${keyIn(cell)} is unknown in ${settings.shopId}` +
         (likely === undefined ? '' : `; did you mean ${likely}?`) +
@@ -112,15 +113,22 @@ export function strictMapping(header: readonly string[], settings: Settings): Ma
   return mapping;
 }
 
-/** The column whose name differs least; undefined: none is like it. */
-export function likelyKey(title: string, settings: Settings): string | undefined {
-  const typed = plain(title).slice(0, 60);
-  let best: { key: string; distance: number } | undefined;
-  for (const [name, key] of columnNames(settings)) {
-    const distance = editDistance(typed, plain(name));
-    if (distance <= typed.length / 3 && distance < (best?.distance ?? Infinity)) best = { key, distance };
-  }
-  return best?.key;
+/** Comparing takes time, and nobody reads more guesses. */
+const MOST_GUESSES = 30;
+
+/** For each title the column whose name differs least; undefined: none is like it, or there are too many titles. */
+export function likelyKeys(titles: readonly string[], settings: Settings): (string | undefined)[] {
+  const names = [...columnNames(settings)].map(([name, key]) => [plain(name), key] as const);
+  return titles.map((title, place) => {
+    if (place >= MOST_GUESSES) return undefined;
+    const typed = plain(title).slice(0, 60);
+    let best: { key: string; distance: number } | undefined;
+    for (const [name, key] of names) {
+      const distance = editDistance(typed, name);
+      if (distance <= typed.length / 3 && distance < (best?.distance ?? Infinity)) best = { key, distance };
+    }
+    return best?.key;
+  });
 }
 
 /** How many letters must be added, left out or replaced (Levenshtein). */

@@ -1,5 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
+import type { MediaStorage } from '../../platform/media/storage.ts';
 import { FileProblem, textFile } from './csv-file.ts';
 import {
   addProgress,
@@ -11,7 +13,16 @@ import {
   takeImport,
   type TakenImport,
 } from './import-queries.ts';
+import { importPictures } from './import-pictures.ts';
 import { importProducts, recordFinished } from './import.ts';
+import type { RowProblem } from './row-problem.ts';
+
+export interface ImportDeps {
+  db: Database;
+  config: Config;
+  media: MediaStorage;
+  log: FastifyBaseLogger;
+}
 
 /** An import that fails so often as a whole fails for a reason of its own. */
 const MOST_ATTEMPTS = 5;
@@ -23,32 +34,47 @@ class Interrupted extends Error {
 
 /** Runs the checks and imports that are due, one after the other. */
 export async function runDueImports(
-  db: Database,
-  log: FastifyBaseLogger,
+  deps: ImportDeps,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<void> {
+  const { db } = deps;
   while (!signal.aborted) {
     const due = await findDueImport(db);
     if (!due) return;
     const taken = await takeImport(db, due.shopId, due.importId);
-    if (taken) await runImport(db, due.shopId, taken, log, signal);
+    if (taken) await runImport(deps, due.shopId, taken, signal);
   }
 }
 
-async function runImport(
+/** Says that the import is alive, and why a picture is missing. */
+async function addPicture(
   db: Database,
   shopId: string,
   taken: TakenImport,
-  log: FastifyBaseLogger,
+  problem: RowProblem | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (signal.aborted) throw new Interrupted('The service stops');
+  const problems = problem ? [problem] : [];
+  const done = { created: 0, changed: 0, unchanged: 0, problems, newCategories: [] };
+  const isOurs = await db.transaction((tx) => addProgress(tx, shopId, taken, 0, done));
+  if (!isOurs) throw new Interrupted('It was taken');
+}
+
+async function runImport(
+  { db, config, media, log }: ImportDeps,
+  shopId: string,
+  taken: TakenImport,
   signal: AbortSignal,
 ): Promise<void> {
   const isCheck = taken.state === 'checking';
+  const file = textFile(taken.fileName, taken.content);
   try {
     // A check writes nothing, so it begins anew after a restart; an import goes on behind the rows that are saved.
     if (isCheck) await db.transaction((tx) => resetProgress(tx, shopId, taken));
     await importProducts(db, {
       shopId,
-      file: textFile(taken.fileName, taken.content),
+      file,
       ...taken.reading,
       isCheck,
       rowsDone: isCheck ? 0 : taken.rowsDone,
@@ -57,6 +83,18 @@ async function runImport(
         if (!(await addProgress(tx, shopId, taken, rows, done))) throw new Interrupted('It was taken');
       },
     });
+    if (!isCheck) {
+      const { mapping } = taken.reading;
+      await importPictures({
+        db,
+        config,
+        media,
+        shopId,
+        file,
+        mapping,
+        onPicture: (problem) => addPicture(db, shopId, taken, problem, signal),
+      });
+    }
     await db.transaction(async (tx) => {
       const state = isCheck ? 'checked' : 'done';
       if ((await endImport(tx, shopId, taken, { state })) === 0 || isCheck) return;

@@ -55,18 +55,26 @@ const BATCHES_AT_ONCE = 2;
 export const MOST_PROBLEMS = 10_000;
 const MOST_NEW_CATEGORIES = 1_000;
 
-/** Imports a file of this machine, all of whose columns must be known. */
+/** Opens a file of this machine, all of whose columns must be known. */
+export async function openImport(
+  db: Database,
+  shopId: string,
+  path: string,
+): Promise<Pick<ImportOptions, 'file' | 'mapping' | 'decimalSign'>> {
+  const settings = await shopSettings(db, shopId);
+  const file = await openProductFile(path);
+  const start = await inspectFile(file);
+  const mapping = strictMapping(start.header, settings);
+  return { file, mapping, decimalSign: decimalSignIn(start, mappedColumns(mapping, settings)) };
+}
+
+/** Imports the rows of such a file, without the pictures that it names. */
 export async function importFile(
   db: Database,
   path: string,
   options: Pick<ImportOptions, 'shopId' | 'visible' | 'isCheck' | 'onProgress'>,
 ): Promise<ImportReport> {
-  const settings = await shopSettings(db, options.shopId);
-  const file = await openProductFile(path);
-  const start = await inspectFile(file);
-  const mapping = strictMapping(start.header, settings);
-  const decimalSign = decimalSignIn(start, mappedColumns(mapping, settings));
-  return importProducts(db, { ...options, file, mapping, decimalSign });
+  return importProducts(db, { ...options, ...(await openImport(db, options.shopId, path)) });
 }
 
 /** What the numbers among the first rows say. */

@@ -16,6 +16,7 @@ export type ProblemCode =
   | 'energyLabel'
   | 'categoryPath'
   | 'address'
+  | 'picture'
   | 'otherProduct'
   | 'noNumber'
   | 'twice'

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Type, type Static } from 'typebox';
+import type { Config } from '../../config.ts';
 import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { hasScope, type Caller } from '../../http/callers.ts';
@@ -90,10 +91,7 @@ export function slideshow(api: Operations, media: MediaStorage): void {
       },
     },
     async ({ tx, shopId, params, body: { image }, origin, prepared }) => {
-      await lockProduct(tx, shopId, params.productId);
-      await insertImage(tx, shopId, params.productId, image.name, prepared);
-      await changeSlideshow(tx, shopId, params.productId);
-      await takeMedia(tx, config, shopId, bytesOf([prepared]));
+      await addImage(tx, config, shopId, params.productId, image.name, prepared);
       return toImageInfo({ name: image.name, ...prepared }, origin, shopId);
     },
   );
@@ -161,6 +159,21 @@ export function slideshow(api: Operations, media: MediaStorage): void {
       return body;
     },
   );
+}
+
+/** Adds an image, whose files are there, behind the others of the product. */
+export async function addImage(
+  tx: Transaction,
+  config: Config,
+  shopId: string,
+  productId: string,
+  imageName: string,
+  stored: StoredImage,
+): Promise<void> {
+  await lockProduct(tx, shopId, productId);
+  await insertImage(tx, shopId, productId, imageName, stored);
+  await changeSlideshow(tx, shopId, productId);
+  await takeMedia(tx, config, shopId, bytesOf([stored]));
 }
 
 async function refuseEarly(db: Queries, shopId: string, productId: string, name: string): Promise<void> {

@@ -128,7 +128,7 @@ export function createSender(policy: ReceiverPolicy, { timeout = TIMEOUT } = {})
 }
 
 /** Node asks for one address or for all of them, to try one after the other. */
-function lookupOf(policy: ReceiverPolicy, url: URL): LookupFunction {
+export function lookupOf(policy: ReceiverPolicy, url: URL): LookupFunction {
   return (_host, { all }, done) => {
     policy.addressesOf(url).then(
       (addresses) => (all ? done(null, addresses) : done(null, addresses[0]!.address, addresses[0]!.family)),

@@ -1,0 +1,42 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { readConfig } from '../../config.ts';
+import { receiverPolicy } from '../../shops/webhooks/receiver-address.ts';
+import { fetchPicture } from './fetch-picture.ts';
+import { readAddresses } from './picture-addresses.ts';
+
+const open = receiverPolicy(readConfig({ HOST: '0.0.0.0' }));
+const isPrivate = receiverPolicy(readConfig({ HOST: '127.0.0.1' }));
+
+test.each([
+  'http://127.0.0.1/lamp.png',
+  'https://169.254.169.254/lamp.png',
+  'https://[::1]/lamp.png',
+  'https://localhost/lamp.png',
+  'https://user:word@shop.example/lamp.png',
+])('a service that others can reach does not fetch %s', async (address) => {
+  await expect(fetchPicture(open, address)).rejects.toThrow(/^The address must/);
+});
+
+test('redirects end, and so do pictures that are too large', async () => {
+  const server = createServer((request, response) => {
+    if (request.url === '/round.png') response.writeHead(302, { location: '/round.png' }).end();
+    else response.end(Buffer.alloc(11 * 1_048_576));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await expect(fetchPicture(isPrivate, `${origin}/round.png`)).rejects.toThrow('leads elsewhere too often');
+  await expect(fetchPicture(isPrivate, `${origin}/large.png`)).rejects.toThrow('more than 10 MB');
+  server.close();
+});
+
+test('a cell has addresses of pictures, whose names are the last part', () => {
+  expect(readAddresses('https://a.example/b%20c.JPG?x=1 | https://a.example/d.png')).toEqual([
+    { address: 'https://a.example/b%20c.JPG?x=1', name: 'b c.JPG' },
+    { address: 'https://a.example/d.png', name: 'd.png' },
+  ]);
+  for (const cell of ['lamp.png', 'ftp://a.example/b.png', 'https://a.example/', 'https://a.example/b.svg']) {
+    expect(() => readAddresses(cell)).toThrow('which is no address');
+  }
+});
