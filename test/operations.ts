@@ -1863,7 +1863,7 @@ export const OPERATIONS: readonly Operation[] = [
   managing('POST', 'emails', {
     status: 201,
     params: { orderId: openOrder },
-    body: () => ({}),
+    body: () => ({ documentId: null }),
     request: 'documentId?: string|null',
   }),
   managing('POST', 'shipments', {
