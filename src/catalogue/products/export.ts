@@ -111,6 +111,14 @@ async function findFileProducts(
   variations: boolean,
   after: string,
 ): Promise<FileProduct[]> {
+  // A text of its own, because a condition that may be switched off would read all assignments of the shop.
+  const isInCategory =
+    categoryIds === undefined
+      ? sql`true`
+      : sql`exists (
+          select from product_category assigned
+          where assigned.shop_id = ${shopId} and assigned.product_id = coalesce(product.master_id, product.product_id)
+            and assigned.category_id = any (${categoryIds}::uuid[]))`;
   const rows = await db.many<Omit<FileProduct, 'class' | 'categories'> & { typeId: string | null }>(sql`
     select ${storedColumns}, upper(coalesce(master.product_type_id, product.product_type_id)::text) as "typeId",
       coalesce(master.product_number, '') as "masterNumber"
@@ -118,10 +126,7 @@ async function findFileProducts(
     left join product master on master.shop_id = product.shop_id and master.product_id = product.master_id
     where product.shop_id = ${shopId} and product.product_id > ${after}
       and (product.kind = 'variation') = ${variations} and product.visible = any (${visibilities}::boolean[])
-      and (${categoryIds === undefined} or exists (
-        select from product_category assigned
-        where assigned.shop_id = ${shopId} and assigned.product_id = coalesce(product.master_id, product.product_id)
-          and assigned.category_id = any (${categoryIds ?? []}::uuid[])))
+      and ${isInCategory}
     order by product.product_id limit ${ROWS_AT_ONCE}`);
   const aliases = new Map(productTypes.map(({ productTypeId, alias }) => [productTypeId, alias]));
   // A variation is where its master is, and says nothing itself.
