@@ -389,6 +389,13 @@ describe("a shop's own words", () => {
       orderNumber: 'ORD261115/1001',
       amount: `39,90${NBSP}€`,
     },
+    cartReminder: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      products: 'Ginger tea, Kitchen knife',
+      cartUrl: 'https://shop.example/shop/Harbour/cart',
+      unsubscribeUrl: newsletter.unsubscribe,
+    },
     paymentInstructions: {
       shopName: 'Harbour & Hearth',
       shopUrl: 'https://shop.example/shop/Harbour',

@@ -55,7 +55,7 @@ export class StatementNames {
 }
 
 /** The program has far fewer texts: a test counts them. This is for the day when one depends on a request after all. */
-const names = new StatementNames(1_000);
+const names = new StatementNames(2_000);
 const bySite = new WeakMap<readonly string[], Pick<Statement, 'name' | 'text'>>();
 /** What a call site spliced together lately, and from which fragments. */
 const splices = new WeakMap<readonly string[], { inner: (readonly string[])[]; strings: string[] }[]>();

@@ -121,9 +121,12 @@ test.each(['wide', 'phone'] as const)(
 test('stock is counted with a scanner, and taken back', async () => {
   const page = await openAdmin({ screen: 'phone' });
   await page.goto(`${PRODUCTS}/stock-take`);
+  // The field has the focus by itself.
+  await page.locator('#code:focus').waitFor();
   await page.keyboard.type('LA-110');
   await page.keyboard.press('Enter');
   await page.getByText('Counted (stock until now: 300)').waitFor();
+  await page.locator('[name=count]:focus').waitFor();
   await page.keyboard.type('287,5');
   await page.keyboard.press('Enter');
   await page.getByRole('status').getByText('Dock Light LED Bulb: stock 287.5').waitFor();

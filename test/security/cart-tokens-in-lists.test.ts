@@ -100,7 +100,7 @@ test('whoever makes a cart, or shows its token, gets the links', async () => {
 
 test('a page tells the scripts of apps no link, whatever the visitor allows', async () => {
   await loadAppScripts(service);
-  const visitor = givenVisitor(service, 'DemoShop');
+  const visitor = givenVisitor(service, 'DemoShop', '127.0.0.1', 'demoshop.localhost');
   await visitor.post('/consent', { consent: 'all' });
   const page = await visitor.submit('/cart/add', { productId: shop.ids['CB-101']!, quantity: '1' });
   expect(page.text).toContain('cart:add');

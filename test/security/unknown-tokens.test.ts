@@ -72,7 +72,11 @@ test('what is made in this process works at once, and in others after a moment',
   expect(callers.cached('Beta', 'early')).toMatchObject({ caller: undefined });
   await givenShop(service, 'Beta');
   callers.invalidate('Beta');
-  expect((await callers.load('Beta', 'early')).caller).toEqual({ app: undefined, publicCatalogue: true });
+  expect((await callers.load('Beta', 'early')).caller).toEqual({
+    app: undefined,
+    publicCatalogue: true,
+    isSuspended: false,
+  });
   expect(callers.cached('Beta', 'early')).toMatchObject({ caller: { app: undefined } });
   const made = await givenToken(service, 'Beta');
   callers.invalidate('Beta');

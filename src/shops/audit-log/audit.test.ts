@@ -61,6 +61,7 @@ describe('every write, and every export of a person', () => {
         ...call.params,
         ...(operation.path === '/categories/{categoryId}' &&
           operation.method === 'POST' && { parent: call.params['categoryId'] }),
+        ...(operation.path.endsWith('/copies') && { parent: call.params['productId'] }),
         ...(operation.method === 'POST' && madeId(answer)),
       },
     });

@@ -197,7 +197,7 @@ describe('changing the cart', () => {
   });
 
   test('the events of what happened are told once', async () => {
-    const visitor = givenVisitor(service, 'DemoShop');
+    const visitor = givenVisitor(service, 'DemoShop', '127.0.0.1', 'demoshop.localhost');
     await visitor.post('/consent', { consent: 'all' });
     const eventsOf = (text: string) =>
       (
