@@ -17,7 +17,7 @@ import { formOf, PNG } from '../upload.ts';
  */
 
 const LONGEST_BLOCK = 50;
-const TRIES = 5;
+const TRIES = 10;
 
 let service: Service;
 let shop: Shop;
