@@ -192,6 +192,8 @@ test('the browser remembers what was viewed, if the visitor allows it', async ()
   const section = page
     .locator('section')
     .filter({ has: page.getByRole('heading', { name: 'Zuletzt angesehen' }) });
+  // The script asks for it when the page is there.
+  await section.waitFor();
   expect(await section.locator('h3').allInnerTexts()).toEqual([
     'Beacon Wasserkocher 1,7 l',
     'Reefline Schälmesser',
