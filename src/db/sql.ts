@@ -54,7 +54,10 @@ export class StatementNames {
   }
 }
 
-/** The program has far fewer texts: a test counts them. This is for the day when one depends on a request after all. */
+/**
+ * The program sends statements from some 750 places, and a test finds texts that depend on a request. This is for the day when one does after
+ * all.
+ */
 const names = new StatementNames(2_000);
 const bySite = new WeakMap<readonly string[], Pick<Statement, 'name' | 'text'>>();
 /** What a call site spliced together lately, and from which fragments. */
