@@ -18,6 +18,13 @@ describe('newId', () => {
     const now = new Date();
     expect(new Set(Array.from({ length: 10_000 }, () => newId(now))).size).toBe(10_000);
   });
+
+  test('sorts within a millisecond, until the sequence starts again', () => {
+    const now = new Date();
+    const ids = Array.from({ length: 4_096 }, () => newId(now));
+    const backwards = ids.filter((id, index) => index > 0 && id < ids[index - 1]!);
+    expect(backwards.length).toBeLessThanOrEqual(1);
+  });
 });
 
 test.each([
