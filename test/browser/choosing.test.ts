@@ -208,7 +208,7 @@ test('an empty shop looks meant, and tells its owner what to do', async () => {
     await page.goto('/shop/EmptyShop');
     expect(await page.getByRole('heading', { name: 'Wir packen noch aus' }).count()).toBe(1);
     expect(await page.getByRole('link', { name: 'Ersten Artikel anlegen' }).getAttribute('href')).toBe(
-      `${shop.origin}/docs`,
+      `${shop.origin}/admin/shops/EmptyShop/products/new`,
     );
     expect(await seriousProblems(page)).toEqual([]);
   }

@@ -192,7 +192,7 @@ async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draf
           mayReadOrders &&
           html`<section class="card">
             <h2>${words.orders}</h2>
-            ${orderTable(visit, customerId, orders, summary)}
+            ${orderTable(visit, customer.customerNumber, orders, summary)}
           </section>`
         }
         ${
@@ -247,7 +247,7 @@ function figures({ words, language, locale, settings }: ShopVisit, { sums }: Cus
 
 function orderTable(
   visit: ShopVisit,
-  customerId: string,
+  customerNumber: string,
   orders: readonly CustomerOrder[],
   { sums }: CustomerSummary,
 ): Markup {
@@ -283,7 +283,9 @@ function orderTable(
     </div>
     ${
       orders.length === SHOWN_ORDERS &&
-      html`<a href="${to(visit, '/orders', { customerId })}">${words.allOrders({ count })}</a>`
+      html`<a href="${to(visit, '/orders', { state: 'all', q: customerNumber })}"
+        >${words.allOrders({ count })}</a
+      >`
     }`;
 }
 

@@ -194,7 +194,7 @@ function promises({ settings, locale }: Visit): Markup | false {
 }
 
 /** Only who sits at the machine itself is told how to fill the shop. */
-function emptyShop({ locale, config, origin }: Visit): Markup {
+function emptyShop({ shopId, locale, config, origin }: Visit): Markup {
   const words = messages(locale).storefront.front;
   return html`<section class="empty">
     <span class="no-picture" aria-hidden="true"></span>
@@ -203,7 +203,7 @@ function emptyShop({ locale, config, origin }: Visit): Markup {
     ${
       isPrivate(config) &&
       html`<p>${words.owner}</p>
-        <p><a class="button" href="${origin}/docs">${words.addProduct}</a></p>`
+        <p><a class="button" href="${origin}/admin/shops/${shopId}/products/new">${words.addProduct}</a></p>`
     }
   </section>`;
 }

@@ -14,6 +14,7 @@ export interface ListedShop {
 const header = html`${brand}
   <nav aria-label="This server">
     <ul>
+      <li><a href="/admin">Admin</a></li>
       <li><a href="/docs">API reference</a></li>
       <li><a href="/openapi.json">OpenAPI</a></li>
       <li><a href="/health">Health</a></li>
@@ -60,8 +61,8 @@ export function startPage(shops: readonly ListedShop[], count: number, origin: s
           HTTP to storefronts, apps and scripts.
         </p>
         <div class="row">
-          <a class="button main" href="/docs">Open the API reference</a>
-          <a class="button" href="/openapi.json">openapi.json</a>
+          <a class="button main" href="/admin">Open the admin</a>
+          <a class="button" href="/docs">API reference</a>
         </div>
       </div>
       <section aria-labelledby="page.shops">
