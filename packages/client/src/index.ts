@@ -4,7 +4,7 @@ import { KontorError } from './error.ts';
 import { eventPages, events, type EventOptions } from './events.ts';
 import type { Answer, Init, InitArgument, ItemOf, Method, Page, PagedPath, PathOf } from './paths.ts';
 import { DEFAULT_RETRY, idempotencyKeys, retryingFetch, type RetryOptions } from './retry.ts';
-import type { EventList, paths, ShopEvent } from './schema.ts';
+import type { ErrorBody, EventList, paths, ShopEvent } from './schema.ts';
 
 export type * from './schema.ts';
 export type { CartTokens } from './cart-tokens.ts';
@@ -80,9 +80,17 @@ export function createClient({
 
   const call = async (method: Method, path: string, init: AnyInit = {}): Promise<unknown> => {
     const params = { ...init.params, path: { shopId, ...init.params?.path } };
-    const { data, error, response } = await api.request(method, path as never, { ...init, params } as never);
+    // A file is text; what else comes is JSON, or nothing.
+    const options = { parseAs: 'text', ...init, params };
+    const { data, error, response } = (await api.request(method, path as never, options as never)) as {
+      data?: string;
+      error?: ErrorBody | string;
+      response: Response;
+    };
     if (!response.ok) throw new KontorError(response, error);
-    return data;
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    if (init.parseAs !== undefined || !isJson) return data;
+    return data ? JSON.parse(data) : undefined;
   };
   const readPages = async function* (path: string, init: AnyInit = {}) {
     for (let page = 1; ; page++) {
@@ -115,5 +123,6 @@ export function createClient({
 }
 
 interface AnyInit {
+  parseAs?: string;
   params?: { path?: Record<string, string>; query?: Record<string, unknown> };
 }

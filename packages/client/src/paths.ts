@@ -42,12 +42,20 @@ export interface Page<Item> {
 export type ItemOf<Path extends PagedPath> = Answer<Path, 'get'> extends Page<infer Item> ? Item : never;
 
 type InShop<Operation> = Operation extends { parameters: infer Parameters }
-  ? Omit<Operation, 'parameters'> & {
-      parameters: Omit<Parameters, 'path' | 'header'> &
-        PathParameters<Parameters> &
-        HeaderParameters<Parameters>;
-    }
+  ? Omit<Operation, 'parameters' | 'requestBody'> &
+      RequestBody<Operation> & {
+        parameters: Omit<Parameters, 'path' | 'header'> &
+          PathParameters<Parameters> &
+          HeaderParameters<Parameters>;
+      }
   : Operation;
+
+/** A file is sent as a form; everything else as JSON, which the service takes for its other forms as well. */
+type RequestBody<Operation> = Operation extends {
+  requestBody: { content: { 'multipart/form-data': unknown } };
+}
+  ? { requestBody: { content: { 'multipart/form-data': FormData } } }
+  : Pick<Operation, 'requestBody' & keyof Operation>;
 
 /** The shop is known; the others are named in the call. */
 type PathParameters<Parameters> = Parameters extends { path: infer Named }

@@ -8,6 +8,7 @@ import { givenToken } from '../../../test/builders.ts';
 import { ADA } from '../../../test/carts.ts';
 import { startDemo } from '../../../test/demo.ts';
 import { startReceiver } from '../../../test/receiver.ts';
+import { PNG } from '../../../test/upload.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import {
   createClient,
@@ -108,6 +109,25 @@ describe('a call', () => {
   test('through a proxy that answers with text rejects with that', async () => {
     const shop = newClient({}, async () => new Response('down', { status: 500 }));
     await expect(shop.GET(SHOP)).rejects.toMatchObject({ status: 500, message: 'down' });
+  });
+
+  test('sends and gets files', async () => {
+    const shop = newClient();
+    const file = await shop.GET(`${SHOP}/products/export`, { params: { query: { locale: 'en_GB' } } });
+    const { text } = await service.call('GET', '/DemoShop/products/export?locale=en_GB', {
+      token: 'demo-all',
+    });
+    expect(file).toBe(text);
+
+    const { items } = await shop.GET(`${SHOP}/products`);
+    const params = { path: { productId: items[0]!.productId } };
+    const body = new FormData();
+    body.append('image', new Blob([PNG], { type: 'image/png' }), 'dot.png');
+    const image = await shop.POST(`${SHOP}/products/{productId}/slideshow`, { params, body });
+    const deleted = await shop.DELETE(`${SHOP}/products/{productId}/slideshow/{imageName}`, {
+      params: { path: { ...params.path, imageName: image.name } },
+    });
+    expect([image.name, deleted]).toEqual(['dot.png', undefined]);
   });
 
   test('can be seen by a middleware', async () => {

@@ -34,6 +34,11 @@ export async function calls(): Promise<void> {
     params: { path: { productId: '1' } },
   });
   expectTypeOf(nothing).toEqualTypeOf<undefined>();
+
+  const file = await shop.GET('/rs/shops/{shopId}/products/export');
+  expectTypeOf(file).toEqualTypeOf<string>();
+  const picture = { params: { path: { productId: '1' } }, body: new FormData() };
+  await shop.POST('/rs/shops/{shopId}/products/{productId}/slideshow', picture);
 }
 
 export async function carts(): Promise<void> {
