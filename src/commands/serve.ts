@@ -5,6 +5,7 @@ export const serveCommands: Command[] = [
     name: 'serve',
     summary: 'Start the service (npm start does this).',
     details: 'Settings come from the environment: docs/configuration.md lists them.',
+    example: 'serve',
     run: async ({ config }) => {
       // Imported only here, so that the other commands do not wait for a web server to load.
       const [{ serve }, { demo }] = await Promise.all([import('../main.ts'), import('./demo/demo.ts')]);
