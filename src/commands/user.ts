@@ -34,6 +34,7 @@ export const userCommands: Command[] = [
     arguments: ['EMAIL'],
     summary: 'Create a user of the admin, or give one a role.',
     details: `Prints a link to choose a password, unless the user has one. It works once, within 24 hours.\n\nThe roles are ${ROLES.join(', ')}. A user may work in several shops: run the command once for each.`,
+    example: 'user create ina@tea-time.example --shop MyShop --role orders',
     options: {
       shop: { type: 'string', value: 'ID', summary: 'The shop to work in.' },
       role: { type: 'string', value: 'ROLE', summary: 'What the user may do there (default: owner).' },
@@ -78,6 +79,7 @@ export const userCommands: Command[] = [
     summary: 'Print a link to choose a new password.',
     details:
       'It works once, within 24 hours. All browsers of the user are signed out. The authenticator app stays, unless\n--remove-authenticator is given.',
+    example: 'user reset ina@tea-time.example',
     options: {
       'remove-authenticator': {
         type: 'boolean',
@@ -102,6 +104,7 @@ export const userCommands: Command[] = [
   {
     name: 'user list',
     summary: 'List the users of the admin.',
+    example: 'user list',
     run: ({ config }) =>
       withDatabase(config, async (db) => {
         const users = await findUsers(db, MOST_LISTED);
