@@ -44,6 +44,7 @@ describe('without a database', () => {
     'shop restore FILE',
     'user create EMAIL',
     'user reset EMAIL',
+    'user delete EMAIL',
     'user list',
     'token create ID',
     'token list ID',
