@@ -54,7 +54,7 @@ export function finishAnswer(
   if (statusCode === 200 && (request.method === 'GET' || request.method === 'HEAD')) {
     const etag = (reply.getHeader('etag') as string | undefined) ?? `"${etagOf(bytes)}"`;
     reply.header('etag', etag);
-    if (matches(request.headers['if-none-match'], etag)) {
+    if (matchesEtag(request.headers['if-none-match'], etag)) {
       reply.code(304).removeHeader('content-type');
       done(null, '');
       return;
@@ -63,7 +63,8 @@ export function finishAnswer(
   done(null, bytes);
 }
 
-function matches(header: string | undefined, etag: string): boolean {
+/** Whether the header If-None-Match of a request names this ETag. */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header === etag || header.trim() === '*') return true;
   return header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);
