@@ -34,6 +34,7 @@ import { documents } from './orders/documents/routes.ts';
 import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from './http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
 import { createCallerDirectory } from './http/callers.ts';
+import { compressAnswer, isCompressible } from './http/compression.ts';
 import { demoTokenCheck } from './http/demo-tokens.ts';
 import { EMAIL_KINDS } from './email-kinds.ts';
 import { errorBody, unavailable } from './http/errors.ts';
@@ -203,6 +204,21 @@ export async function buildApp({
   app.addHook('onSend', (request, reply, payload, done) => {
     if (isApi(request.url)) finishAnswer(request, reply, payload, done);
     else done(null, payload);
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!isCompressible(reply, payload)) {
+      done(null, payload);
+      return;
+    }
+    compressAnswer(
+      db.caches,
+      request,
+      reply,
+      typeof payload === 'string' ? Buffer.from(payload) : payload,
+    ).then(
+      (bytes) => done(null, bytes),
+      (error: unknown) => done(error as Error),
+    );
   });
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(request, reply, reply.elapsedTime);

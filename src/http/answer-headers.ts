@@ -52,15 +52,19 @@ export function finishAnswer(
     reply.header('content-type', 'application/json');
   }
   if (statusCode === 200 && (request.method === 'GET' || request.method === 'HEAD')) {
-    const etag = (reply.getHeader('etag') as string | undefined) ?? `"${etagOf(bytes)}"`;
-    reply.header('etag', etag);
-    if (matches(request.headers['if-none-match'], etag)) {
-      reply.code(304).removeHeader('content-type');
-      done(null, '');
-      return;
-    }
+    done(null, unlessKnown(request, reply, bytes));
+    return;
   }
   done(null, bytes);
+}
+
+/** The answer with its ETag, or nothing but 304 when the client has it already. */
+export function unlessKnown(request: FastifyRequest, reply: FastifyReply, bytes: Buffer): Buffer | '' {
+  const etag = (reply.getHeader('etag') as string | undefined) ?? `"${etagOf(bytes)}"`;
+  reply.header('etag', etag);
+  if (!matches(request.headers['if-none-match'], etag)) return bytes;
+  reply.code(304).removeHeader('content-type');
+  return '';
 }
 
 function matches(header: string | undefined, etag: string): boolean {

@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { unlessKnown } from '../http/answer-headers.ts';
 import { forbidden, isRefusal, notFound } from '../http/errors.ts';
 import { SESSION_LIFETIME } from '../people/accounts/queries.ts';
 import { addressCaller, countCall, limitFailures } from '../http/rate-limit.ts';
@@ -245,16 +247,36 @@ function writeAccountToken(reply: FastifyReply, visit: Visit, token: string | nu
 export function sendPage(reply: FastifyReply, visit: Visit, page: Page): FastifyReply {
   const isSecret = page.hasSecretAddress === true;
   const shown = isSecret ? { ...visit, loadsScripts: false } : visit;
-  return reply
+  reply
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
     .headers({
       'content-security-policy': contentSecurityPolicy(shown, page),
-      'cache-control': isSecret || page.hasPersonalData ? 'no-store' : 'private, no-cache',
+      'cache-control': cacheControl(reply.request.headers, visit, page),
       // The pages of the service have another value, so that neither can reach the other's window.
       'cross-origin-opener-policy': 'same-origin-allow-popups',
       // Elsewhere not no-referrer: with it, browsers would not say where our own forms come from.
       'referrer-policy': isSecret ? 'no-referrer' : 'same-origin',
-    })
-    .send(documentBytes(shown, page));
+    });
+  const bytes = documentBytes(shown, page);
+  const { method, headers } = reply.request;
+  // Programs that ask for neither compressed pages nor new ones are spared the hash of the page.
+  const isTagged = headers['accept-encoding'] !== undefined || headers['if-none-match'] !== undefined;
+  const mayBeKnown = isTagged && !isPersonal(page) && reply.statusCode === 200 && method !== 'POST';
+  return reply.send(mayBeKnown ? unlessKnown(reply.request, reply, bytes) : bytes);
 }
+
+/**
+ * A CDN may keep the page of a visitor of whom we know nothing, and asks with its ETag whether it still is the same: the
+ * page of a visitor with a cart has another one. Pages that hold what somebody typed are not compressed on the way.
+ */
+function cacheControl({ cookie }: IncomingHttpHeaders, visit: Visit, page: Page): string {
+  if (isPersonal(page)) return 'no-store';
+  if (page.isPrivate) return 'private, no-cache, no-transform';
+  const isKnown =
+    cookie !== undefined || visit.accountToken !== undefined || Object.keys(visit.session).length > 0;
+  return isKnown ? 'private, no-cache' : 'no-cache';
+}
+
+const isPersonal = ({ hasSecretAddress = false, hasPersonalData = false }: Page) =>
+  hasSecretAddress || hasPersonalData;
