@@ -5,6 +5,7 @@ import { appCommands } from '../src/commands/app.ts';
 import { customerCommands } from '../src/commands/customer.ts';
 import { dbCommands } from '../src/commands/db.ts';
 import { demoCommands } from '../src/commands/demo.ts';
+import { mcpCommands } from '../src/commands/mcp.ts';
 import { productCommands } from '../src/commands/products.ts';
 import { shopCommands } from '../src/commands/shop.ts';
 import { tokenCommands } from '../src/commands/token.ts';
@@ -150,6 +151,7 @@ test.each([
   ...webhookCommands,
   ...productCommands,
   ...customerCommands,
+  ...mcpCommands,
   ...demoCommands,
   ...dbCommands,
 ])('docs/operations/commands.md names $name', ({ name }) => {
