@@ -17,6 +17,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   mail: async () => (await import('./mail.ts')).mailCommands,
   products: async () => (await import('./products.ts')).productCommands,
   customer: async () => (await import('./customer.ts')).customerCommands,
+  mcp: async () => (await import('./mcp.ts')).mcpCommands,
   demo: async () => (await import('./demo.ts')).demoCommands,
   db: async () => (await import('./db.ts')).dbCommands,
 };
