@@ -30,13 +30,16 @@ export class StartProblem extends Error {
 /** What one needs to try the demo shop: the token that may do everything, and a cart. */
 export interface DemoAccess {
   token: string;
-  cart: { cartId: string; token: string };
+  /** undefined: somebody has ordered it, or it was too old. */
+  cart: { cartId: string; token: string } | undefined;
 }
 
 /** The demo shop that an empty database gets. */
 export interface Demo {
   /** undefined: nothing was created. */
   createShops(db: Database, config: Config): Promise<DemoAccess | undefined>;
+  /** The same for a later start, where the tokens are those that everybody knows; undefined: they are not. */
+  findAccess(db: Database): Promise<DemoAccess | undefined>;
   /** Draws the pictures that are still missing. */
   complete(db: Database, config: Config): Promise<void>;
   hasTokens(db: Database): Promise<boolean>;
@@ -112,7 +115,7 @@ export async function serve(
       emails = startEmails({ db, config, log, origin });
       webhooks = startWebhooks({ db, config, log, origin });
       payments = startPayments({ db, config, log, providers });
-      const access = (await countShops(db)) === 0 ? await demo.createShops(db, config) : undefined;
+      const created = (await countShops(db)) === 0 ? await demo.createShops(db, config) : undefined;
       await app.shopHosts.refresh();
       ready = true;
       background = startBackground(db, config, log);
@@ -139,12 +142,13 @@ export async function serve(
         .catch((error: unknown) =>
           log.error({ err: error }, 'the pictures of the demo shop could not be drawn'),
         );
-      const demoShop = demoShopAddress(app, config, address);
       lines.flush();
       if (place?.isFirst ?? true) {
+        const access = created ?? (isPrivate(config) ? await demo.findAccess(db) : undefined);
+        const addressOf = (shopId: string) => shopAddress(app, config, address, shopId);
         const text = welcome(address, config, [
-          ...(await adminLines(db, config, origin)),
-          ...(await nextStep(db, config, { address, demoShop, access })),
+          ...(await adminLines(db, origin, access !== undefined && isPrivate(config), config)),
+          ...(await nextStep(db, config, { address, addressOf, access })),
         ]);
         process.stdout.write(text);
       }
@@ -238,43 +242,55 @@ function nameOf(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Browsers know that names below localhost are this machine, so the demo shop has a host of its own when private. */
-function demoShopAddress(app: FastifyInstance, { HOST }: Config, address: string): string {
-  const host = REACHED_AS_LOCALHOST.includes(HOST) ? app.shopHosts.localHostOf('DemoShop') : undefined;
-  return host === undefined ? `${address}/shop/DemoShop` : address.replace('localhost', host);
+/** Browsers know that names below localhost are this machine, so a shop has a host of its own when private. */
+function shopAddress(app: FastifyInstance, { HOST }: Config, address: string, shopId: string): string {
+  const host = REACHED_AS_LOCALHOST.includes(HOST) ? app.shopHosts.localHostOf(shopId) : undefined;
+  return host === undefined ? `${address}/shop/${shopId}` : address.replace('localhost', host);
 }
 
 /** As long as nobody has a password, whoever sees this output becomes the owner of the installation. */
-async function adminLines(db: Database, config: Config, origin: string): Promise<string[]> {
+async function adminLines(db: Database, origin: string, hasDemo: boolean, config: Config): Promise<string[]> {
   const admin = `  Admin                 ${origin}/admin`;
   if (await hasUsersBeside(db, DEMO_OWNER)) return [admin];
   const linkId = await db.transaction((tx) => insertLink(tx, null, LINK_LIFETIME.reset));
   const link = linkTokens(await installationKey(config)).urlOf(origin, linkId);
   return [
-    isPrivate(config) ? `${admin}  (signs you in to the demo shop with one click)` : admin,
+    hasDemo ? `${admin}  (signs you in to the demo shop with one click)` : admin,
     `  Become the owner      ${link}`,
   ];
 }
 
-/** Who started it on an empty database gets the token of the demo shop; else there is a way to get one. */
+/**
+ * Who started it on an empty database gets the token of the demo shop, and a private service says it again with every
+ * start; else there is a way to get one.
+ */
 async function nextStep(
   db: Database,
   config: Config,
-  { address, demoShop, access }: { address: string; demoShop: string; access: DemoAccess | undefined },
+  {
+    address,
+    addressOf,
+    access,
+  }: { address: string; addressOf: (shopId: string) => string; access: DemoAccess | undefined },
 ): Promise<string[]> {
   if (!access) {
     const shop = (await findShop(db, 'DemoShop')) ?? (await findShops(db, 1))[0];
-    return [`  A new access token    npx kontor token create ${shop?.shopId ?? 'ID'} --scopes all`];
+    return [
+      ...(shop ? [`  ${`Shop ${shop.shopId}`.padEnd(20)}  ${addressOf(shop.shopId)}`] : []),
+      `  A new access token    npx kontor token create ${shop?.shopId ?? 'ID'} --scopes all`,
+    ];
   }
   const { token, cart } = access;
   return [
-    `  Demo shop             ${demoShop}`,
+    `  Demo shop             ${addressOf('DemoShop')}`,
     `  Token (demo shop)     ${token}`,
     '',
     '  Try it:',
     '',
     `    curl -H 'Authorization: Bearer ${token}' ${address}/rs/shops/DemoShop/products`,
-    `    curl -H 'X-ePages-Cart-Token: ${cart.token}' ${address}/rs/shops/DemoShop/carts/${cart.cartId}`,
+    ...(cart
+      ? [`    curl -H 'X-ePages-Cart-Token: ${cart.token}' ${address}/rs/shops/DemoShop/carts/${cart.cartId}`]
+      : []),
     ...(isPrivate(config) ? [] : ['', '  The tokens are shown this once.']),
   ];
 }

@@ -115,6 +115,7 @@ function describedOperation(operation: DocumentedOperation, facts: Facts): Docum
     summary: facts.summary,
     description: [facts.description, accessText(facts)].filter((text) => text !== undefined).join('\n\n'),
     tags,
+    ...(facts.deprecated && { deprecated: true }),
     'x-labels': facts.labels,
     'x-scope': scopesText(scopes),
     security: securityOf(facts.access),

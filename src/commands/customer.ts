@@ -13,7 +13,8 @@ import {
   type CustomerRecord,
 } from '../people/privacy/queries.ts';
 import { PERSONAL_DATA } from '../personal-data.ts';
-import { CommandProblem, print, recordCommand, withShop, type Command } from './command.ts';
+import { requireConsent } from './ask.ts';
+import { CommandProblem, counted, print, recordCommand, withShop, type Command } from './command.ts';
 import { startProgress } from './progress.ts';
 
 /** What takes longer than a moment to write. */
@@ -26,6 +27,7 @@ export const customerCommands: Command[] = [
     summary: 'Print all data about a person, as JSON.',
     details:
       'ID is the id or the number of the customer. Besides orders, everything with an email address of\nthe customer or of the orders is included. Every export is in the audit log.',
+    example: 'customer export MyShop 1001 --output 1001.json',
     options: { output: { type: 'string', value: 'FILE', summary: 'Write to this file instead.' } },
     run: ({ config, arguments: [shopId, id], options }) =>
       withShop(config, shopId!, async (db) => {
@@ -54,19 +56,20 @@ export const customerCommands: Command[] = [
     summary: 'Erase a person; invoices stay.',
     details:
       'ID is the id or the number of the customer. Orders keep their numbers, lines and sums and lose their addresses;\na customer without orders is deleted, and so are open carts, subscriptions, watches\nand unsent emails. It cannot be undone.',
+    example: 'customer erase MyShop 1001',
     options: {
-      yes: { type: 'boolean', summary: 'Do it.' },
+      yes: { type: 'boolean', summary: 'Do not ask.' },
       force: { type: 'boolean', summary: 'Also when orders are not finished.' },
     },
     run: ({ config, arguments: [shopId, id], options }) =>
       withShop(config, shopId!, async (db) => {
         const { customerId, customerNumber } = await personOf(db, shopId!, id!);
-        if (options['yes'] !== true) {
-          const orders = await countOrdersOf(db, shopId!, customerId);
-          throw new CommandProblem(
-            `This erases customer ${customerNumber} of ${shopId} with ${counted(orders, 'order')} for good. Add --yes to do it.`,
-          );
-        }
+        const orders = await countOrdersOf(db, shopId!, customerId);
+        await requireConsent(
+          options['yes'] === true,
+          `This erases customer ${customerNumber} of ${shopId} with ${counted(orders, 'order')} for good.`,
+          customerNumber,
+        );
         const force = options['force'] === true;
         const erasure = await db
           .transaction(async (tx) => {
@@ -105,10 +108,6 @@ export const customerCommands: Command[] = [
       }),
   },
 ];
-
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
 
 async function personOf(db: Queries, shopId: string, id: string): Promise<CustomerRecord> {
   const customerId = isId(id) ? id : (await findCustomerByNumber(db, shopId, id))?.customerId;

@@ -20,6 +20,7 @@ export const productCommands: Command[] = [
       'names too, such as SKU, Name, Price, Stock. Beside the columns of the export a file may have Visible, SpecialOffer\n' +
       'and IsProductNumberVisible (0 or 1), TaxClass, MinStock, Categories (such as Kitchen > Kettles | Sale),\n' +
       'Images (addresses), EcoParticipationPrices/EUR/gross and EnergyLabel (such as B,D A https://shop.example/label.png).',
+    example: 'products import MyShop products.csv --dry-run',
     options: {
       'dry-run': { type: 'boolean', summary: 'Only say what would be imported.' },
       invisible: { type: 'boolean', summary: 'Do not show new products in the shop yet.' },

@@ -5,6 +5,7 @@ export const serveCommands: Command[] = [
     name: 'serve',
     summary: 'Start the service (npm start does this).',
     details: 'Settings come from the environment: docs/configuration.md lists them.',
+    example: 'serve',
     run: async ({ config }) => {
       const { placeOfThisProcess, processCount, superviseProcesses } = await import('../processes.ts');
       const place = placeOfThisProcess();

@@ -951,7 +951,7 @@ export interface paths {
         put?: never;
         /**
          * Finalise credit note
-         * @description Over a whole invoice or over some of its lines. Never more is credited than was invoiced: 409 says what is left.
+         * @description Over a whole invoice or over some of its lines. Never more is credited than was invoiced: 409 says what is left. With refund, the money goes back as with createOrderRefund; 409 when none is left.
          *
          *     Scope: orders_write.
          */
@@ -5538,6 +5538,11 @@ export interface components {
              * @example 1001
              */
             invoiceNumber?: string | null;
+            /**
+             * @description Whether what it comes to is paid back with it, as far as it was paid and has not been paid back before; absent: no.
+             * @example false
+             */
+            refund?: boolean | null;
         };
         /** CurrencyList */
         CurrencyList: {

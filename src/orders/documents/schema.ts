@@ -76,6 +76,13 @@ export const NewCreditNote = Type.Object(
     invoiceNumber: Given(
       Text('The invoice that is credited; may be absent when the order has one.', '1001', 32),
     ),
+    refund: Given(
+      Type.Boolean({
+        description:
+          'Whether what it comes to is paid back with it, as far as it was paid and has not been paid back before; absent: no.',
+        examples: [false],
+      }),
+    ),
   },
   { title: 'credit note (create request)' },
 );
