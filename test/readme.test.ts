@@ -3,8 +3,10 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { appCommands } from '../src/commands/app.ts';
 import { customerCommands } from '../src/commands/customer.ts';
+import { customersCommands } from '../src/commands/customers.ts';
 import { dbCommands } from '../src/commands/db.ts';
 import { demoCommands } from '../src/commands/demo.ts';
+import { orderCommands } from '../src/commands/orders.ts';
 import { productCommands } from '../src/commands/products.ts';
 import { shopCommands } from '../src/commands/shop.ts';
 import { tokenCommands } from '../src/commands/token.ts';
@@ -147,6 +149,8 @@ test.each([
   ...appCommands,
   ...webhookCommands,
   ...productCommands,
+  ...orderCommands,
+  ...customersCommands,
   ...customerCommands,
   ...demoCommands,
   ...dbCommands,
