@@ -27,7 +27,7 @@ export interface SettingsDeps {
 
 export function settings(
   pages: ShopPages,
-  { settingsFormat: format, emailKinds, providers }: SettingsDeps,
+  { settingsFormat: format, emailKinds, providers, media }: SettingsDeps,
 ): void {
   overview(pages);
   sectionPage(pages, format, {
@@ -58,7 +58,7 @@ export function settings(
   sectionPage(pages, format, { name: 'privacy', sections: ['appScripts'] });
   payments(pages, format, providers);
   domains(pages, format);
-  theme(pages, format);
+  theme(pages, format, media);
   emails(pages, format, emailKinds);
   legalTexts(pages);
   settingsFile(pages, format);
