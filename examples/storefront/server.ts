@@ -74,9 +74,9 @@ function shopOf(request: IncomingMessage, response: ServerResponse) {
   return { shop, cartId };
 }
 
-function productEntry({ productId, name, priceInfo, forSale, productVariationType }: Product): string {
+function productEntry({ productId, name, priceInfo, ...rest }: Product): string {
   // Of a product with variations, one of them would have to be chosen.
-  const canBuy = forSale && productVariationType !== 'master';
+  const canBuy = rest.forSale && rest.availability !== 'OutStock' && rest.productVariationType !== 'master';
   const form = canBuy ? `<button name="productId" value="${escaped(productId)}">Add to cart</button>` : '';
   return `<li><form method="post" action="/cart">${escaped(name)} ${priceInfo.price?.formatted ?? ''} ${form}</form>`;
 }
