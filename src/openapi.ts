@@ -187,7 +187,7 @@ function successOf(responses: DocumentedOperation['responses'], { produces, answ
   return Object.fromEntries(
     successes.map(([status, response]) => {
       if ('$ref' in response) return [status, response];
-      const media = response.content?.['application/json'];
+      const [media] = Object.values(response.content ?? {});
       const description =
         response.description === 'Default Response'
           ? status === '201'

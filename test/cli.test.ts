@@ -56,7 +56,10 @@ describe('without a database', () => {
     'webhook listen ID',
     'payment set SHOP METHOD',
     'mail preview SHOP [KIND]',
+    'products export SHOP',
     'products import SHOP FILE.csv',
+    'orders export SHOP',
+    'customers export SHOP',
     'customer export SHOP ID',
     'customer erase SHOP ID',
     'demo generate SHOP',
@@ -75,7 +78,7 @@ describe('without a database', () => {
   });
 
   test('a group shows its own commands', async () => {
-    for (const group of ['shop', 'user', 'token', 'app', 'products', 'customer', 'demo', 'db']) {
+    for (const group of ['shop', 'user', 'token', 'app', 'products', 'orders', 'customer', 'demo', 'db']) {
       const { code, stdout } = await run(group, '--help');
       expect(code).toBe(0);
       const rows = stdout.split('\n').filter((line) => line.startsWith('  '));
@@ -482,7 +485,7 @@ describe('while the service runs', () => {
     const first = await runProcess('shop', 'apply', 'Coffee', germanShop);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     const lines = first.stdout.trimEnd().split('\n');
-    expect(lines).toContain('+ shippingMethods.parcel');
+    expect(lines).toContain('+ shippingMethods.express');
     expect(lines.at(-1)).toBe(`${lines.length - 1} changes applied to Coffee.`);
     // A dry run says the same lines and leaves all of them to do.
     expect(planned).toEqual(
@@ -608,6 +611,57 @@ describe('while the service runs', () => {
       stdout: '',
       stderr: expect.stringContaining(`${file}.none does not exist`),
     });
+  });
+
+  test('an export of products, read back, changes nothing', async () => {
+    const file = path.join(await newFolder(), 'all.csv');
+    expect(await run('products', 'export', 'DemoShop', '--output', file)).toEqual(done(''));
+    const printed = await run('products', 'export', 'DemoShop');
+    expect(await readFile(file, 'utf8')).toBe(`\u{feff}${printed.stdout}`);
+    const [header, ...rows] = printed.stdout.split('\n');
+    for (const key of ['Categories', 'Images', 'TaxClass', 'StockLevel', 'PageTitle/de']) {
+      expect(header).toContain(`[${key}]`);
+    }
+    expect(rows.find((row) => row.includes('KN-100_2.png'))).toMatch(
+      /http:\/\/localhost:8080\/media\/DemoShop\/[0-9A-F-]{36}\/KN-100_1\.png \| http/,
+    );
+    const again = await run('products', 'import', 'DemoShop', file);
+    expect(again).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^0 created, 0 changed, \d+ unchanged, 0 refused\.\n$/),
+    });
+
+    await writeFile(file, 'SKU;Nmae;Price\nX-9;Lamp;5\n');
+    const { code, stderr } = await run('products', 'import', 'DemoShop', file);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      'The column Nmae is unknown in DemoShop; did you mean Name/en?; its columns are Class, Alias, ',
+    );
+    await writeFile(file, 'SKU;Image\nX-9;nowhere.png\n');
+    const check = await run('products', 'import', 'DemoShop', file, '--dry-run');
+    expect(check).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `line 2: Images nowhere.png: There is no file ${path.dirname(file)}/nowhere.png`,
+      ),
+    });
+  });
+
+  test('orders and customers as files for a spreadsheet, which the audit log knows', async () => {
+    const orders = await run('orders', 'export', 'DemoShop');
+    const [titles, ...rows] = orders.stdout.trimEnd().split('\n');
+    expect(titles).toMatch(/^\u{feff}Number;Date;Customer;Email;/u);
+    expect(rows).toHaveLength(15);
+    const customers = await run('customers', 'export', 'DemoShop');
+    expect(customers.stdout).toMatch(/^1001;/m);
+    const audit = await fetch(`${service.address}/manage/shops/DemoShop/audit`, {
+      headers: { authorization: 'Bearer demo-all' },
+    });
+    const { items } = (await audit.json()) as { items: { route: string }[] };
+    expect(items.slice(0, 2).map(({ route }) => route)).toEqual([
+      'kontor customers export',
+      'kontor orders export',
+    ]);
   });
 
   test('a deleted shop is gone within 5 seconds', async () => {

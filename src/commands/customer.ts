@@ -1,6 +1,3 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import type { Queries } from '../db/database.ts';
 import { HttpError } from '../http/errors.ts';
 import { isId } from '../kernel/ids.ts';
@@ -15,6 +12,7 @@ import {
 import { PERSONAL_DATA } from '../personal-data.ts';
 import { requireConsent } from './ask.ts';
 import { CommandProblem, counted, print, recordCommand, withShop, type Command } from './command.ts';
+import { OUTPUT_OPTION, writeText } from './output.ts';
 import { startProgress } from './progress.ts';
 
 /** What takes longer than a moment to write. */
@@ -28,7 +26,7 @@ export const customerCommands: Command[] = [
     details:
       'ID is the id or the number of the customer. Besides orders, everything with an email address of\nthe customer or of the orders is included. Every export is in the audit log.',
     example: 'customer export MyShop 1001 --output 1001.json',
-    options: { output: { type: 'string', value: 'FILE', summary: 'Write to this file instead.' } },
+    options: { output: OUTPUT_OPTION },
     run: ({ config, arguments: [shopId, id], options }) =>
       withShop(config, shopId!, async (db) => {
         const person = await personOf(db, shopId!, id!);
@@ -46,7 +44,8 @@ export const customerCommands: Command[] = [
             if (section === 'orders') progress?.advance(count);
           },
         });
-        await (options['output'] === undefined ? toStdout(text) : toFile(text, String(options['output'])));
+        await writeText(text, options['output']);
+        if (options['output'] === undefined) print('');
         progress?.end();
       }),
   },
@@ -118,26 +117,4 @@ async function personOf(db: Queries, shopId: string, id: string): Promise<Custom
 
 function noSuchCustomer(shopId: string, id: string): CommandProblem {
   return new CommandProblem(`${shopId} has no customer ${JSON.stringify(id)}.`);
-}
-
-async function toStdout(text: AsyncIterable<string>): Promise<void> {
-  try {
-    await pipeline(text, process.stdout, { end: false });
-    print('');
-  } catch (error) {
-    // A reader that went away (`| head`) has seen enough.
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
-  }
-}
-
-/** For the owner's eyes only; complete or not there at all. */
-async function toFile(text: AsyncIterable<string>, file: string): Promise<void> {
-  const draft = `${file}.draft`;
-  try {
-    await pipeline(text, createWriteStream(draft, { mode: 0o600 }));
-    await rename(draft, file);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
 }

@@ -7,8 +7,8 @@ export const mcpCommands: Command[] = [
     summary: 'Offer a shop to an assistant, by the Model Context Protocol.',
     details:
       'An assistant starts this command and speaks to it over stdin and stdout. It calls a running service with the access\n' +
-      'token in KONTOR_TOKEN, and may do what the scopes of the token allow. Without --write it only reads.\n\n' +
-      'Example: KONTOR_TOKEN=demo-read npx kontor mcp DemoShop --url http://localhost:8080',
+      'token in KONTOR_TOKEN, and may do what the scopes of the token allow. Without --write it only reads.',
+    example: 'mcp DemoShop --url http://localhost:8080',
     options: {
       url: { type: 'string', value: 'URL', summary: 'Where the service is (default: this machine).' },
       write: { type: 'boolean', summary: 'Let it change prices and stock, ship and cancel orders.' },

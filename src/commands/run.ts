@@ -16,6 +16,8 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   payment: async () => (await import('./payment.ts')).paymentCommands,
   mail: async () => (await import('./mail.ts')).mailCommands,
   products: async () => (await import('./products.ts')).productCommands,
+  orders: async () => (await import('./orders.ts')).orderCommands,
+  customers: async () => (await import('./customers.ts')).customersCommands,
   customer: async () => (await import('./customer.ts')).customerCommands,
   mcp: async () => (await import('./mcp.ts')).mcpCommands,
   demo: async () => (await import('./demo.ts')).demoCommands,
