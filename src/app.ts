@@ -29,11 +29,12 @@ import { currencies } from './shops/currencies/routes.ts';
 import { managedCustomers } from './people/customers/manage-routes.ts';
 import { customers } from './people/customers/routes.ts';
 import type { Database } from './db/database.ts';
-import { docsRoutes } from './storefront/api-reference/routes.ts';
+import { docsRoutes } from './storefront/docs/routes.ts';
 import { documents } from './orders/documents/routes.ts';
 import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from './http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
 import { createCallerDirectory } from './http/callers.ts';
+import { compressAnswer, isCompressible } from './http/compression.ts';
 import { demoTokenCheck } from './http/demo-tokens.ts';
 import { EMAIL_KINDS } from './email-kinds.ts';
 import { errorBody, unavailable } from './http/errors.ts';
@@ -204,6 +205,21 @@ export async function buildApp({
     if (isApi(request.url)) finishAnswer(request, reply, payload, done);
     else done(null, payload);
   });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!isCompressible(reply, payload)) {
+      done(null, payload);
+      return;
+    }
+    compressAnswer(
+      db.caches,
+      request,
+      reply,
+      typeof payload === 'string' ? Buffer.from(payload) : payload,
+    ).then(
+      (bytes) => done(null, bytes),
+      (error: unknown) => done(error as Error),
+    );
+  });
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(request, reply, reply.elapsedTime);
     done();
@@ -282,7 +298,7 @@ export async function buildApp({
   webhooks(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
   api.finish();
-  await docsRoutes(app);
+  await docsRoutes(app, config.PUBLIC_URL?.replace(/\/$/, ''));
   mediaRoutes(app, { media });
   startPageRoutes(app, { db, config, hosts, isMigrated });
   await paymentWebhooks(app, { payments, config, limiter, isMigrated });

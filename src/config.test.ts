@@ -6,6 +6,7 @@ describe('the configuration', () => {
     expect(readConfig({})).toEqual({
       PORT: 8080,
       HOST: '127.0.0.1',
+      PROCESSES: '1',
       KONTOR_DATA: './data',
       DATABASE_POOL: 10,
       DATABASE_NAMED_STATEMENTS: true,

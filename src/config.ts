@@ -12,6 +12,12 @@ export const Environment = {
   properties: {
     PORT: { type: 'integer', minimum: 0, maximum: 65535, default: 8080, description: 'Port to listen on.' },
     HOST: { type: 'string', minLength: 1, default: '127.0.0.1', description: 'Address to listen on.' },
+    PROCESSES: {
+      type: 'string',
+      pattern: '^(auto|[1-9]|[1-3][0-9]|40)$',
+      default: '1',
+      description: 'Processes that share the port; auto: one for each core.',
+    },
     KONTOR_DATA: {
       type: 'string',
       minLength: 1,

@@ -8,7 +8,7 @@ import { hasUsersBeside } from './admin/users/queries.ts';
 import { isPrivate, type Config } from './config.ts';
 import { openDataFolder } from './db/data-folder.ts';
 import { openDatabase, type Database } from './db/database.ts';
-import { startEmbedded } from './db/embedded.ts';
+import { attachEmbedded, startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { startRefreshingStatistics } from './db/statistics.ts';
@@ -19,6 +19,7 @@ import { createLog } from './platform/log.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
 import { terminalLines } from './platform/terminal-log.ts';
 import { installationKey } from './shops/apps/sealing.ts';
+import type { ProcessPlace } from './processes.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
 
 /** A problem that the operator can solve: shown as one line, without a stack. */
@@ -47,10 +48,16 @@ export interface Demo {
 export interface ServeOptions {
   /** Payment providers that take the place of built-in ones. */
   providers?: Partial<Providers>;
+  /** undefined: this process is the only one. */
+  place?: ProcessPlace | undefined;
 }
 
 /** Runs the service until a signal ends it: config, database, app, listen. */
-export async function serve(config: Config, demo: Demo, { providers }: ServeOptions = {}): Promise<void> {
+export async function serve(
+  config: Config,
+  demo: Demo,
+  { providers, place }: ServeOptions = {},
+): Promise<void> {
   const signals = stopSignals();
   const lines = bufferedLines();
   const log = createLog(config.LOG_LEVEL, process.stderr.isTTY ? terminalLines(lines) : lines);
@@ -58,7 +65,7 @@ export async function serve(config: Config, demo: Demo, { providers }: ServeOpti
   let ready = false;
   const starting =
     config.DATABASE_URL === undefined
-      ? startEmbedded(config.KONTOR_DATA, {
+      ? (place ? attachEmbedded : startEmbedded)(config.KONTOR_DATA, {
           // What it has to say later is that PostgreSQL ended by itself.
           log: (line) => (ready ? log.warn(line) : log.info(line)),
         })
@@ -99,7 +106,7 @@ export async function serve(config: Config, demo: Demo, { providers }: ServeOpti
       await db.one(sql`select 1`);
       // Before the migrations, so that /health answers and /ready says no while a long one runs.
       const address = await listen(app, config, 'PORT');
-      if (metrics) await listen(metrics, config, 'METRICS_PORT');
+      if (metrics) await listen(metrics, config, 'METRICS_PORT', place);
       await migrate(db, (line) => log.info(line));
       stopRefreshing = startRefreshingStatistics(db, (error) =>
         log.warn({ err: error }, 'the statistics of the database could not be refreshed'),
@@ -125,7 +132,8 @@ export async function serve(config: Config, demo: Demo, { providers }: ServeOpti
         );
       }
       if (!areMetricsServed(config)) {
-        log.info('/metrics is switched off: set METRICS_TOKEN or METRICS_PORT to let Prometheus read it');
+        const needed = config.PROCESSES === '1' ? 'METRICS_TOKEN or METRICS_PORT' : 'METRICS_PORT';
+        log.info(`/metrics is switched off: set ${needed} to let Prometheus read it`);
       }
       if (!isPrivate(config) && (await demo.hasTokens(db))) log.warn(DEMO_TOKENS_REFUSED);
       // From now on it answers; who waits for the lines below finds the pictures of the demo shop too.
@@ -134,14 +142,17 @@ export async function serve(config: Config, demo: Demo, { providers }: ServeOpti
         .catch((error: unknown) =>
           log.error({ err: error }, 'the pictures of the demo shop could not be drawn'),
         );
-      const access = created ?? (isPrivate(config) ? await demo.findAccess(db) : undefined);
-      const addressOf = (shopId: string) => shopAddress(app, config, address, shopId);
-      const text = welcome(address, config, [
-        ...(await adminLines(db, origin, access !== undefined && isPrivate(config), config)),
-        ...(await nextStep(db, config, { address, addressOf, access })),
-      ]);
       lines.flush();
-      process.stdout.write(text);
+      if (place?.isFirst ?? true) {
+        const access = created ?? (isPrivate(config) ? await demo.findAccess(db) : undefined);
+        const addressOf = (shopId: string) => shopAddress(app, config, address, shopId);
+        const text = welcome(address, config, [
+          ...(await adminLines(db, origin, access !== undefined && isPrivate(config), config)),
+          ...(await nextStep(db, config, { address, addressOf, access })),
+        ]);
+        process.stdout.write(text);
+      }
+      place?.ready();
       // bin/kontor.js limited the young generation while the modules were loaded; under load it may grow.
       setFlagsFromString('--semi-space-growth-factor=2');
       await signals.first;
@@ -193,11 +204,13 @@ async function listen(
   app: FastifyInstance,
   config: Config,
   variable: 'PORT' | 'METRICS_PORT',
+  place?: ProcessPlace,
 ): Promise<string> {
   const { HOST } = config;
-  const port = config[variable]!;
+  const port = config[variable]! + (place ? place.number - 1 : 0);
   try {
-    await app.listen({ host: HOST, port });
+    // Exclusive: not shared with the other processes.
+    await app.listen({ host: HOST, port, exclusive: place !== undefined });
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === 'EADDRINUSE') {

@@ -19,6 +19,7 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   orders: async () => (await import('./orders.ts')).orderCommands,
   customers: async () => (await import('./customers.ts')).customersCommands,
   customer: async () => (await import('./customer.ts')).customerCommands,
+  mcp: async () => (await import('./mcp.ts')).mcpCommands,
   demo: async () => (await import('./demo.ts')).demoCommands,
   db: async () => (await import('./db.ts')).dbCommands,
 };

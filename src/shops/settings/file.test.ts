@@ -116,6 +116,7 @@ describe('a new shop', () => {
       deliveryTimes: { cutOffHour: 14, timeZone: 'Europe/Berlin', methods: {} },
       home: { promises: [] },
       appScripts: { load: true, necessary: [] },
+      feeds: { google: false, agenticCommerce: false },
       orderPage: { cancellation: true, returnDays: 30 },
       withdrawal: { days: 14, transitDays: 5 },
       accessibility: null,
