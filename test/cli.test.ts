@@ -636,7 +636,7 @@ describe('while the service runs', () => {
     const { code, stderr } = await run('products', 'import', 'DemoShop', file);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'The column Nmae is unknown in DemoShop; did you mean Name/en?; its columns are Class, Alias, ',
+      'The column Nmae is unknown in DemoShop, did you mean Name/en? Its columns are: Class, Alias, ',
     );
     await writeFile(file, 'SKU;Image\nX-9;nowhere.png\n');
     const check = await run('products', 'import', 'DemoShop', file, '--dry-run');

@@ -109,6 +109,7 @@ export const userCommands: Command[] = [
     summary: 'Delete a user of the admin.',
     details:
       'All browsers of the user are signed out, and the roles in all shops end. What the user did stays in the audit\nlogs. The only owner of a shop is not deleted.',
+    example: 'user delete ina@tea-time.example',
     run: ({ config, arguments: [email] }) =>
       withDatabase(config, async (db) => {
         await db.transaction(async (tx) => {
