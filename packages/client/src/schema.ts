@@ -2092,6 +2092,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/manage/shops/{shopId}/products/{productId}/picture-texts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get picture texts
+         * @description The alternative texts of the images of a product, in all locales.
+         *
+         *     Scope: products_write.
+         */
+        get: operations["getPictureTexts"];
+        /**
+         * Set picture texts
+         * @description Replaces the alternative texts of all images of a product. The storefront says them instead of the name of the product.
+         *
+         *     Scope: products_write.
+         */
+        put: operations["setPictureTexts"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rs/shops/{shopId}/products/{productId}/availability-notifications": {
         parameters: {
             query?: never;
@@ -7579,6 +7607,29 @@ export interface components {
         };
         /** SlideshowSequence */
         SlideshowSequence: string[];
+        /** PictureText */
+        PictureText: {
+            /**
+             * @description Name of the image, as in the slideshow.
+             * @example lamp.jpg
+             */
+            name: string;
+            /**
+             * @description A locale of the shop.
+             * @example en_GB
+             */
+            locale: string;
+            /**
+             * @description What it shows; empty: nothing is said.
+             * @example A brass lamp on a desk
+             */
+            text: string;
+        };
+        /** PictureTexts */
+        PictureTexts: {
+            /** @description In the order of the slideshow. What is missing has no text. */
+            items: components["schemas"]["PictureText"][];
+        };
         /** AvailabilityNotificationRequest */
         AvailabilityNotificationRequest: {
             /**
@@ -8454,6 +8505,8 @@ export type ImageInfo = components['schemas']['ImageInfo'];
 export type Slideshow = components['schemas']['Slideshow'];
 export type ImageUpload = components['schemas']['ImageUpload'];
 export type SlideshowSequence = components['schemas']['SlideshowSequence'];
+export type PictureText = components['schemas']['PictureText'];
+export type PictureTexts = components['schemas']['PictureTexts'];
 export type AvailabilityNotificationRequest = components['schemas']['AvailabilityNotificationRequest'];
 export type WatchedProduct = components['schemas']['WatchedProduct'];
 export type WatchedProductList = components['schemas']['WatchedProductList'];
@@ -14388,6 +14441,91 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SlideshowSequence"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorised"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getPictureTexts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                productId: components["parameters"]["productId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PictureTexts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorised"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    setPictureTexts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example a4e1c6f0-order-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                productId: components["parameters"]["productId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PictureTexts"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PictureTexts"];
                 };
             };
             400: components["responses"]["BadRequest"];
