@@ -1804,7 +1804,7 @@ export const OPERATIONS: readonly Operation[] = [
     status: 201,
     params: { orderId: invoicedOrder },
     body: wantedDocument,
-    request: shape(documentRequest, 'invoiceNumber?: string|null'),
+    request: shape(documentRequest, 'invoiceNumber?: string|null', 'refund?: boolean|null'),
     answer: shape('documentId: string', partOfOrder),
   }),
 
