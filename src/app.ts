@@ -30,7 +30,7 @@ import { currencies } from './shops/currencies/routes.ts';
 import { managedCustomers } from './people/customers/manage-routes.ts';
 import { customers } from './people/customers/routes.ts';
 import type { Database } from './db/database.ts';
-import { docsRoutes } from './storefront/api-reference/routes.ts';
+import { docsRoutes } from './storefront/docs/routes.ts';
 import { documents } from './orders/documents/routes.ts';
 import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from './http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
@@ -308,7 +308,7 @@ export async function buildApp({
   webhooks(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
   api.finish();
-  await docsRoutes(app);
+  await docsRoutes(app, config.PUBLIC_URL?.replace(/\/$/, ''));
   mediaRoutes(app, { media });
   startPageRoutes(app, { db, config, hosts, isMigrated });
   await paymentWebhooks(app, { payments, config, limiter, isMigrated });

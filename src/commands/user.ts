@@ -38,6 +38,7 @@ export const userCommands: Command[] = [
     arguments: ['EMAIL'],
     summary: 'Create a user of the admin, or give one a role.',
     details: `Prints a link to choose a password, unless the user has one. It works once, within 24 hours.\n\nThe roles are ${ROLES.join(', ')}. A user may work in several shops: run the command once for each.`,
+    example: 'user create ina@tea-time.example --shop MyShop --role orders',
     options: {
       shop: { type: 'string', value: 'ID', summary: 'The shop to work in.' },
       role: { type: 'string', value: 'ROLE', summary: 'What the user may do there (default: owner).' },
@@ -82,6 +83,7 @@ export const userCommands: Command[] = [
     summary: 'Print a link to choose a new password.',
     details:
       'It works once, within 24 hours. All browsers of the user are signed out. The authenticator app stays, unless\n--remove-authenticator is given.',
+    example: 'user reset ina@tea-time.example',
     options: {
       'remove-authenticator': {
         type: 'boolean',
@@ -107,6 +109,7 @@ export const userCommands: Command[] = [
     summary: 'Delete a user of the admin.',
     details:
       'All browsers of the user are signed out, and the roles in all shops end. What the user did stays in the audit\nlogs. The only owner of a shop is not deleted.',
+    example: 'user delete ina@tea-time.example',
     run: ({ config, arguments: [email] }) =>
       withDatabase(config, async (db) => {
         await db.transaction(async (tx) => {
@@ -120,6 +123,7 @@ export const userCommands: Command[] = [
   {
     name: 'user list',
     summary: 'List the users of the admin.',
+    example: 'user list',
     run: ({ config }) =>
       withDatabase(config, async (db) => {
         const users = await findUsers(db, MOST_LISTED);

@@ -62,12 +62,13 @@ export function finishAnswer(
 export function unlessKnown(request: FastifyRequest, reply: FastifyReply, bytes: Buffer): Buffer | '' {
   const etag = (reply.getHeader('etag') as string | undefined) ?? `"${etagOf(bytes)}"`;
   reply.header('etag', etag);
-  if (!matches(request.headers['if-none-match'], etag)) return bytes;
+  if (!matchesEtag(request.headers['if-none-match'], etag)) return bytes;
   reply.code(304).removeHeader('content-type');
   return '';
 }
 
-function matches(header: string | undefined, etag: string): boolean {
+/** Whether the header If-None-Match of a request names this ETag. */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header === etag || header.trim() === '*') return true;
   return header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);

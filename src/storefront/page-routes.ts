@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { unlessKnown } from '../http/answer-headers.ts';
+import { matchesEtag, unlessKnown } from '../http/answer-headers.ts';
 import { forbidden, isRefusal, notFound } from '../http/errors.ts';
+import { readingCurrency } from '../http/locale.ts';
 import { SESSION_LIFETIME } from '../people/accounts/queries.ts';
 import { addressCaller, countCall, limitFailures } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
@@ -53,12 +54,20 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     if (redirect) return redirect;
     if (!visit.settings.publicCatalogue) return sendPage(reply, visit, closedPage(visit));
     const before = visit.session;
+    // The address named a currency: the next page has it too.
+    if (visit.currency !== readingCurrency(before.currency, visit.settings))
+      visit.updateSession({ currency: visit.currency });
     return respond(reply, visit, before, await handler(visit, toPageRequest(request)));
   };
 
   const countForm = async (request: FastifyRequest, path: string, perHour: number) => {
     if (config.RATE_LIMIT_ANONYMOUS === 0) return;
     await countCall(limiter, `form/${path}/${addressCaller(request.ip)}`, perHour);
+  };
+
+  const countFile = async (request: FastifyRequest, { shopId }: Visit, path: string, perHour: number) => {
+    if (config.RATE_LIMIT_ANONYMOUS === 0) return;
+    await countCall(limiter, `file/${shopId}${path}/${addressCaller(request.ip)}`, perHour);
   };
 
   const failureLimiter =
@@ -124,17 +133,20 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       );
     },
 
-    file(path, handler, { movesWithShop = true } = {}) {
+    file(path, handler, { movesWithShop = true, perHour } = {}) {
       app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) => {
         const visit = await openCountedVisit(request, deps);
         const redirect = movesWithShop ? redirectToHome(request, reply, visit) : undefined;
         if (redirect) return redirect;
         if (!visit.settings.publicCatalogue) throw notFound();
-        const { type, content, headers } = await handler(visit, toPageRequest(request));
-        return reply
-          .type(type)
-          .headers({ 'cache-control': 'private, no-cache', ...headers })
-          .send(content);
+        const { type, content, etag, headers } = await handler(visit, toPageRequest(request));
+        reply.headers({ 'cache-control': 'private, no-cache', ...headers });
+        if (etag !== undefined) {
+          reply.header('etag', `"${etag}"`);
+          if (matchesEtag(request.headers['if-none-match'], `"${etag}"`)) return reply.code(304).send();
+        }
+        if (perHour !== undefined) await countFile(request, visit, path, perHour);
+        return reply.type(type).send(content);
       });
     },
   };

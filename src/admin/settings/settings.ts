@@ -9,6 +9,7 @@ import { history } from './history.ts';
 import { payments } from './payments.ts';
 import { data } from './data.ts';
 import { domains } from './domains.ts';
+import { feeds } from './feeds.ts';
 import { overview } from './overview.ts';
 import { sectionPage } from './section-page.ts';
 import { shipping } from './shipping.ts';
@@ -58,6 +59,7 @@ export function settings(
   sectionPage(pages, format, { name: 'privacy', sections: ['appScripts'] });
   payments(pages, format, providers);
   domains(pages, format);
+  feeds(pages, format);
   theme(pages, format, media);
   emails(pages, format, emailKinds);
   legalTexts(pages);

@@ -35,7 +35,7 @@ export function documents(api: Operations): void {
           }),
         ),
       }),
-      answer: Paged(OrderDocument, 'orderDocuments'),
+      answer: Paged(OrderDocument, 'order document list'),
       keepsKeyOrder: true,
     },
     async ({ db, shopId, params, query, origin }) => {

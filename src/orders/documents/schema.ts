@@ -32,7 +32,7 @@ export type OrderDocument = Static<typeof OrderDocument>;
 /** The same for those who make one. */
 export const FinalisedDocument = Type.Object(
   { documentId: Id, ...OrderDocument.properties },
-  { title: 'orderDocument (finalised)' },
+  { title: 'final order document' },
 );
 
 const finalising = {
