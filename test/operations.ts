@@ -280,6 +280,7 @@ const scriptTag = shape(
   links,
 );
 
+const pictureTexts = array('items', 'name: string\nlocale: string\ntext: string');
 const shippingMethod = shape(
   'shippingMethodId: string\nname: string\ndescription: string|null\nlogo: string|null\nprice: object|null',
   under('price', price),
@@ -1804,7 +1805,7 @@ export const OPERATIONS: readonly Operation[] = [
     status: 201,
     params: { orderId: invoicedOrder },
     body: wantedDocument,
-    request: shape(documentRequest, 'invoiceNumber?: string|null'),
+    request: shape(documentRequest, 'invoiceNumber?: string|null', 'refund?: boolean|null'),
     answer: shape('documentId: string', partOfOrder),
   }),
 
@@ -2038,6 +2039,18 @@ export const OPERATIONS: readonly Operation[] = [
       forSaleUntil?: string|null`,
     ),
     answer: productShape('full'),
+  }),
+  operation('GET /manage/products/{productId}/picture-texts', 'products_write', {
+    labels: [],
+    params: { productId: product },
+    answer: pictureTexts,
+  }),
+  operation('PUT /manage/products/{productId}/picture-texts', 'products_write', {
+    labels: [],
+    params: { productId: product },
+    body: () => ({ items: [] }),
+    request: pictureTexts,
+    answer: pictureTexts,
   }),
   operation('POST /manage/products/{productId}/copies', 'products_write', {
     labels: [],

@@ -65,7 +65,7 @@ export function customerList(pages: ShopPages): void {
     return {
       type: 'text/csv; charset=utf-8',
       fileName: `${words.customers.fileName}.csv`,
-      content: Readable.from(fileText(visit, filter), { objectMode: false, highWaterMark: 65_536 }),
+      content: Readable.from(customerFile(visit, filter), { objectMode: false, highWaterMark: 65_536 }),
     };
   });
 }
@@ -142,8 +142,8 @@ const EXPORTED = [
 ] as const;
 
 /** Is read in parts, as fast as it is sent. */
-async function* fileText(
-  { db, shopId, words, settings }: ShopVisit,
+export async function* customerFile(
+  { db, shopId, words, settings }: Pick<ShopVisit, 'db' | 'shopId' | 'words' | 'settings'>,
   filter: CustomerFilter,
 ): AsyncGenerator<string> {
   const titles = words.customers;

@@ -94,7 +94,13 @@ export function newProduct(pages: ShopPages): void {
                 <ul class="pictures" data-chosen></ul>
               </div>
               <p class="quiet without-script">${words.new.picturesLater}</p>
-              <p class="quiet" role="status" data-progress="${words.pictures.progress}" hidden></p>
+              <p
+                class="quiet"
+                role="status"
+                data-progress="${words.pictures.progress}"
+                data-next="${words.new.toProduct}"
+                hidden
+              ></p>
             </section>
             <section class="card">
               <h2>${words.tabs.variations}</h2>

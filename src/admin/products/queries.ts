@@ -257,12 +257,14 @@ export interface Picture {
   name: string;
   imageKey: string;
   sizes: ImageSizes;
+  /** What it shows, by locale. */
+  altTexts: Readonly<Record<string, string>>;
 }
 
 /** In the order of the slideshow. A product has a few; the limit is for those that come from elsewhere. */
 export function findPictures(db: Queries, shopId: string, productId: string) {
   return db.many<Picture>(sql`
-    select name, upper(image_key::text) as "imageKey", sizes from product_image
+    select name, upper(image_key::text) as "imageKey", sizes, alt_texts as "altTexts" from product_image
     where shop_id = ${shopId} and product_id = ${productId} order by position, name limit 200`);
 }
 

@@ -23,7 +23,7 @@ import {
 import { DEMO_OWNER } from '../users/demo-owner.ts';
 import type { Visit } from '../visit.ts';
 import { enter, targetOf } from './enter.ts';
-import { refuseSlowly, requireTriesLeft } from './tries.ts';
+import { afterSameTime, requireTriesLeft } from './tries.ts';
 
 const DEMO_SHOP = 'DemoShop';
 
@@ -48,7 +48,8 @@ export function signIn(pages: Pages): void {
             recordInAllShops(tx, user, '/admin/sign-in', { refused: 'wrong password' }),
           );
         }
-        return refuseSlowly(startedAt, forbidden(visit.words.signIn.wrong));
+        await afterSameTime(startedAt);
+        throw forbidden(visit.words.signIn.wrong);
       }
       if (user!.hasTotp) return codePage(visit, { userId: user!.userId, target });
       const { userAgent } = form;
@@ -140,7 +141,7 @@ async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft
         <button class="main">${words.submit}</button>
       </form>
       <div class="narrow">${await passkeyRequestForm(visit, '/admin/sign-in/passkey', target)}</div>
-      <p class="narrow quiet">${words.forgotten}</p>
+      <p class="narrow"><a href="/admin/forgotten">${visit.words.forgotten.link}</a></p>
       ${
         visit.isLocal &&
         html`<form class="narrow card" method="post" action="/admin/sign-in/demo">

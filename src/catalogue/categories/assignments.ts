@@ -47,7 +47,7 @@ export function assignments(api: Operations): void {
       summary: 'Assign products',
       description: `Assigns every product to every category, at most ${MOST_PAIRS} pairs in a call; what is assigned already stays. The first category of a product is its main category. An id that is unknown refuses all of it.`,
       accepts: 'form',
-      body: Type.Object(fields, { title: 'assignment form' }),
+      body: Type.Object(fields, { title: 'category assignment' }),
       constraints: { product_category_product: notFound },
     },
     async ({ tx, shopId, body }) => changeAssignments(tx, shopId, body, insertAssignments),

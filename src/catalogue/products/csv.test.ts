@@ -357,6 +357,19 @@ describe('the import', () => {
     expect(await product()).toEqual(before);
   });
 
+  test('takes why a product is sold without the right of withdrawal', async () => {
+    const productId = await given({ productNumber: 'TC-3', name: 'Engraved board', price: 10 });
+    const shown = async () => (await call('GET', `/products/${productId}`)).body.withdrawalExcluded;
+    const header = 'Alias;WithdrawalExcluded\n';
+    expect(await imported(`${header}TC-3;madeToMeasure\n`)).toMatchObject({ changed: 1, problems: [] });
+    expect(await shown()).toBe('madeToMeasure');
+    const text = 'WithdrawalExcluded is never, which is none of madeToMeasure, perishable, periodical';
+    expect(await imported(`${header}TC-3;never\n`)).toMatchObject({ problems: [{ line: 2, text }] });
+    expect(await shown()).toBe('madeToMeasure');
+    expect(await imported(`${header}TC-3;\n`)).toMatchObject({ changed: 1 });
+    expect(await shown()).toBeUndefined();
+  });
+
   test('takes safety data', async () => {
     await given({ productNumber: 'TC-2', name: 'Tide Clock', price: 10 });
     const { productId } = (await call('POST', '/products/find', { productNumber: 'TC-2' })).body.items[0];
