@@ -2026,6 +2026,13 @@ export const OPERATIONS: readonly Operation[] = [
       energyLabel: { classes: 'B,D', best: 'A', file: 'https://shop.example/labels/AP-110.png' },
       forSaleFrom: '2026-01-01T00:00:00Z',
       forSaleUntil: '2027-01-31T00:00:00Z',
+      patches: [
+        {
+          locale: 'de_DE',
+          currency: 'EUR',
+          operations: [{ op: 'add', path: '/manufacturer', value: 'Beacon' }],
+        },
+      ],
     }),
     request: shape(
       `specialOffer?: boolean
@@ -2036,7 +2043,16 @@ export const OPERATIONS: readonly Operation[] = [
       energyLabel.best: string
       energyLabel.file: string
       forSaleFrom?: string|null
-      forSaleUntil?: string|null`,
+      forSaleUntil?: string|null
+      patches?: array|null
+      patches[].locale: string
+      patches[].currency: string
+      patches[].operations: array
+      patches[].operations[].op: string
+      patches[].operations[].path: string
+      patches[].operations[].value?: string|number|boolean|object|array|null
+      categoryIds?: array|null
+      categoryIds[]: string`,
     ),
     answer: productShape('full'),
   }),
