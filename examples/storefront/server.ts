@@ -8,8 +8,7 @@ import { text } from 'node:stream/consumers';
 import { createClient, KontorError, type AddressRequest, type Cart, type Product } from '@kontor/client';
 
 const { KONTOR_URL = 'http://localhost:8080', SHOP = 'DemoShop', PORT = '3000' } = process.env;
-/** With the scope orders_write, to place orders. It never leaves this server. */
-const { ACCESS_TOKEN = 'demo-all' } = process.env;
+const { ACCESS_TOKEN = 'demo-all' } = process.env; // with the scope orders_write; it never leaves this server
 
 /** What is asked for an order: the field of the API, and what the form says. */
 const ADDRESS = {
@@ -94,7 +93,8 @@ function cartPage({ lineItemContainer: { productLineItems, shippingPrice, grandT
 function send(response: ServerResponse, page: string | undefined): void {
   if (page === undefined) return void response.writeHead(303, { location: '/cart' }).end();
   response.setHeader('content-type', 'text/html; charset=utf-8');
-  response.end(`<!doctype html><a href="/">Shop</a> <a href="/cart">Cart</a> ${page}`);
+  const head = '<meta name="viewport" content="width=device-width"><title>Storefront</title>';
+  response.end(`<!doctype html>${head}<a href="/">Shop</a> <a href="/cart">Cart</a> ${page}`);
 }
 
 const escaped = (value: string) => value.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);

@@ -1835,7 +1835,7 @@ export interface paths {
         head?: never;
         /**
          * Update product extras
-         * @description Changes what the operation of the contract can not change.
+         * @description Changes what the operation of the contract can not change, and with it what that one can. All or nothing.
          *
          *     Scope: products_write.
          */
@@ -2085,6 +2085,34 @@ export interface paths {
          *     Scope: products_write. Labels: Base, Now.
          */
         put: operations["setSlideshowSequence"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manage/shops/{shopId}/products/{productId}/picture-texts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get picture texts
+         * @description The alternative texts of the images of a product, in all locales.
+         *
+         *     Scope: products_write.
+         */
+        get: operations["getPictureTexts"];
+        /**
+         * Set picture texts
+         * @description Replaces the alternative texts of all images of a product. The storefront says them instead of the name of the product.
+         *
+         *     Scope: products_write.
+         */
+        put: operations["setPictureTexts"];
         post?: never;
         delete?: never;
         options?: never;
@@ -7303,6 +7331,21 @@ export interface components {
              */
             file: string;
         };
+        /** ProductPatch */
+        ProductPatch: {
+            /**
+             * @description Texts are written in it.
+             * @example de_DE
+             */
+            locale: string;
+            /**
+             * @description Prices are written in it.
+             * @example EUR
+             */
+            currency: string;
+            /** @description Changes, made in this order, all or none. */
+            operations: components["schemas"]["JsonPatchOperation"][];
+        };
         /** ProductExtras */
         ProductExtras: {
             /**
@@ -7332,6 +7375,10 @@ export interface components {
              * @example 2027-01-31T00:00:00Z
              */
             forSaleUntil?: string | null;
+            /** @description What updateProduct changes, in several languages and currencies at once. */
+            patches?: components["schemas"]["ProductPatch"][] | null;
+            /** @description All categories that it is in; absent: they stay. */
+            categoryIds?: string[] | null;
         };
         /** UpdatedProduct */
         UpdatedProduct: {
@@ -7579,6 +7626,29 @@ export interface components {
         };
         /** SlideshowSequence */
         SlideshowSequence: string[];
+        /** PictureText */
+        PictureText: {
+            /**
+             * @description Name of the image, as in the slideshow.
+             * @example lamp.jpg
+             */
+            name: string;
+            /**
+             * @description A locale of the shop.
+             * @example en_GB
+             */
+            locale: string;
+            /**
+             * @description What it shows; empty: nothing is said.
+             * @example A brass lamp on a desk
+             */
+            text: string;
+        };
+        /** PictureTexts */
+        PictureTexts: {
+            /** @description In the order of the slideshow. What is missing has no text. */
+            items: components["schemas"]["PictureText"][];
+        };
         /** AvailabilityNotificationRequest */
         AvailabilityNotificationRequest: {
             /**
@@ -8433,6 +8503,7 @@ export type WeightRequest = components['schemas']['WeightRequest'];
 export type ProductCreateRequest = components['schemas']['ProductCreateRequest'];
 export type ProductFindRequest = components['schemas']['ProductFindRequest'];
 export type EnergyLabel = components['schemas']['EnergyLabel'];
+export type ProductPatch = components['schemas']['ProductPatch'];
 export type ProductExtras = components['schemas']['ProductExtras'];
 export type UpdatedProduct = components['schemas']['UpdatedProduct'];
 export type UpdatedProductList = components['schemas']['UpdatedProductList'];
@@ -8454,6 +8525,8 @@ export type ImageInfo = components['schemas']['ImageInfo'];
 export type Slideshow = components['schemas']['Slideshow'];
 export type ImageUpload = components['schemas']['ImageUpload'];
 export type SlideshowSequence = components['schemas']['SlideshowSequence'];
+export type PictureText = components['schemas']['PictureText'];
+export type PictureTexts = components['schemas']['PictureTexts'];
 export type AvailabilityNotificationRequest = components['schemas']['AvailabilityNotificationRequest'];
 export type WatchedProduct = components['schemas']['WatchedProduct'];
 export type WatchedProductList = components['schemas']['WatchedProductList'];
@@ -14388,6 +14461,91 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SlideshowSequence"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorised"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    getPictureTexts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                productId: components["parameters"]["productId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PictureTexts"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorised"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            "4XX": components["responses"]["Refused"];
+        };
+    };
+    setPictureTexts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Any text of your own. The same request with the same key is done once in 24 hours.
+                 * @example a4e1c6f0-order-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /**
+                 * @description Short name of the shop, case as created.
+                 * @example DemoShop
+                 */
+                shopId: components["parameters"]["shopId"];
+                /**
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 */
+                productId: components["parameters"]["productId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PictureTexts"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PictureTexts"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { findEntries, type EntryFilter, type EntryRow } from '../../shops/audit-log/queries.ts';
+import { findEntries, METHODS, type EntryFilter, type EntryRow } from '../../shops/audit-log/queries.ts';
 import { chip, momentText, type ChipKind } from '../components/format.ts';
 import { listState, listView, type Column, type ListState } from '../components/list.ts';
 import type { ShopPages } from '../pages.ts';
@@ -9,7 +9,6 @@ import { appTabs } from './parts.ts';
 import { findListedApps, findPeople } from './queries.ts';
 import { thingPath } from './thing-links.ts';
 
-const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'COMMAND'] as const;
 const DAY = 86_400_000;
 
 export function auditLog(pages: ShopPages): void {

@@ -28,7 +28,7 @@ export interface SettingsDeps {
 
 export function settings(
   pages: ShopPages,
-  { settingsFormat: format, emailKinds, providers }: SettingsDeps,
+  { settingsFormat: format, emailKinds, providers, media }: SettingsDeps,
 ): void {
   overview(pages);
   sectionPage(pages, format, {
@@ -60,7 +60,7 @@ export function settings(
   payments(pages, format, providers);
   domains(pages, format);
   feeds(pages, format);
-  theme(pages, format);
+  theme(pages, format, media);
   emails(pages, format, emailKinds);
   legalTexts(pages);
   settingsFile(pages, format);
