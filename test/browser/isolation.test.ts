@@ -163,7 +163,7 @@ test('on the host that the shops share, no script of an app is loaded', async ()
 });
 
 test('a page of a shop and the API reference can not reach each other', PATIENCE, async () => {
-  const docs = `${shop.serviceOrigin}/docs`;
+  const docs = `${shop.serviceOrigin}/docs/reference`;
   const shared = `${shop.serviceOrigin}/shop/DemoShop`;
   const page = await shop.open();
   await allowShops(page, '');

@@ -81,6 +81,8 @@ describe("a shop's own host", () => {
     '/manage/shops/DemoShop/audit',
     '/docs',
     '/docs/scalar.js',
+    '/docs/getting-started.md',
+    '/llms.txt',
     '/openapi.json',
     '/metrics',
     '/health',

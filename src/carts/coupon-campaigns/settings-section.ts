@@ -2,11 +2,11 @@ import type { Queries, Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { parseMoment, toSeconds } from '../../http/dates.ts';
 import type { Localised } from '../../http/locale.ts';
-import { newId } from '../../kernel/ids.ts';
 import { toDecimal, toMinor } from '../../kernel/money.ts';
 import { changes } from '../../shops/settings/diff.ts';
 import { fromBasisPoints, plainTexts, toBasisPoints } from '../../shops/settings/fields.ts';
 import { shown, type Problem } from '../../shops/settings/problem.ts';
+import type { NewIdOf } from '../../shops/settings/conversion.ts';
 import type { SettingsSection } from '../../shops/settings/section.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { couponKey, type Campaign, type Kind } from './campaign.ts';
@@ -35,8 +35,8 @@ export const couponCampaignSection: SettingsSection<CampaignEntry[]> = {
   schema: CouponCampaigns,
   checks: campaignProblems,
   read: exportCampaigns,
-  async apply(tx, settings, entries) {
-    const plan = await planCampaigns(tx, settings, entries);
+  async apply(tx, settings, entries, newIdOf) {
+    const plan = await planCampaigns(tx, settings, entries, newIdOf);
     if (plan.changes.length > 0) await writeCampaigns(tx, settings.shopId, plan);
     return plan;
   },
@@ -87,6 +87,7 @@ async function planCampaigns(
   tx: Transaction,
   settings: Settings,
   entries: readonly CampaignEntry[],
+  newIdOf: NewIdOf,
 ): Promise<CampaignPlan> {
   const { shopId } = settings;
   const stored = byIdentifier(await lockCampaigns(tx, shopId));
@@ -107,7 +108,8 @@ async function planCampaigns(
   const productIds = new Map(products.map(({ productNumber, productId }) => [productNumber, productId]));
   const sorted = entries
     .map((entry) => {
-      const campaignId = before.get(entry.identifier.trim())?.campaignId ?? newId(tx.now);
+      const identifier = entry.identifier.trim();
+      const campaignId = before.get(identifier)?.campaignId ?? newIdOf('couponCampaigns', identifier);
       const campaign = campaignOf(entry, campaignId, settings, productIds);
       return { identifier: campaign.identifier, campaign, coupons: couponsOf(entry, campaignId) };
     })

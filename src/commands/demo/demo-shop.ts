@@ -6,7 +6,7 @@ import { toAddress } from '../../shops/countries/address.ts';
 import type { Database, Queries, Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { sql } from '../../db/sql.ts';
-import { DEMO_TOKENS, type DemoToken } from '../../http/demo-tokens.ts';
+import { DEMO_TOKENS, type DemoCartToken, type DemoToken } from '../../http/demo-tokens.ts';
 import { tokenCaller } from '../../http/rate-limit.ts';
 import { SCOPES, type Scope } from '../../http/scopes.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
@@ -14,6 +14,7 @@ import { insertShop } from '../../shops/shop/insert-shop.ts';
 import { settingsFormat } from '../../settings-format.ts';
 import { applySettings, type SettingsFile } from '../../shops/settings/file.ts';
 import { insertDemoCarts } from './carts.ts';
+import { demoIds, type DemoIds } from './demo-ids.ts';
 import { insertCatalogue } from './insert-catalogue.ts';
 import { readCatalogue, readLegalPages, readPeople, readSettings, type DemoPeople } from './demo-data.ts';
 import { forgetEvents } from './forget-events.ts';
@@ -63,12 +64,25 @@ export async function createDemoShops(db: Database, config: Config): Promise<Dem
         locale: 'de_DE',
         currency: 'EUR',
       });
-      return { token, cart: cart! };
+      return { token, cart };
     });
   } catch (error) {
     if (violatedConstraint(error) === 'shop_pkey') return undefined;
     throw error;
   }
+}
+
+/** What a first start has printed, as far as it is still there. */
+export async function findDemoAccess(db: Queries): Promise<DemoAccess | undefined> {
+  const [token, cartToken] = ['demo-all', 'demo-cart-a'] satisfies [DemoToken, DemoCartToken];
+  const known = await db.one(sql`
+    select from token where shop_id = ${'DemoShop'} and token_hash = ${secretHash(token)}`);
+  if (!known) return undefined;
+  const cart = await db.one<{ cartId: string }>(sql`
+    select upper(cart_id::text) as "cartId" from cart
+    where shop_id = ${'DemoShop'} and token_hash = ${secretHash(cartToken)} and not exists (
+      select from customer_order placed where placed.shop_id = ${'DemoShop'} and placed.cart_id = cart.cart_id)`);
+  return { token, cart: cart && { ...cart, token: cartToken } };
 }
 
 /** Whether the demo shop of a first start is still there with the tokens that everybody knows. */
@@ -90,16 +104,17 @@ export async function insertDemoShop(tx: Transaction, options: DemoOptions): Pro
     locale: 'en_GB',
     currency: 'EUR',
   });
+  const ids = demoIds(shopId, tx.now);
   const { settings, couponCampaigns } = await readSettings();
-  await applySettings(tx, shopId, settings);
-  await insertCatalogue(tx, shopId, await readCatalogue());
-  await insertCampaigns(tx, shopId, couponCampaigns);
+  await applySettings(tx, shopId, settings, undefined, ids);
+  await insertCatalogue(tx, shopId, await readCatalogue(), ids);
+  await insertCampaigns(tx, shopId, couponCampaigns, ids);
   const { customers, subscribers } = await readPeople();
-  await insertCustomers(tx, shopId, customers);
+  await insertCustomers(tx, shopId, customers, ids);
   await insertSubscribers(tx, shopId, subscribers);
   await insertLegalPages(tx, shopId);
   forgetEvents(tx, shopId);
-  return insertApps(tx, options);
+  return insertApps(tx, options, ids);
 }
 
 /** A file holds dates and no ages, so the campaign that is over gets its dates here. */
@@ -109,12 +124,13 @@ async function insertCampaigns(
   tx: Transaction,
   shopId: string,
   campaigns: NonNullable<SettingsFile['couponCampaigns']>,
+  ids: DemoIds,
 ): Promise<void> {
   const ago = (days: number) => toSeconds(new Date(tx.now.getTime() - days * DAY));
   const couponCampaigns = campaigns.map((campaign) =>
     campaign.identifier === ENDED ? { ...campaign, validFrom: ago(90), validTo: ago(60) } : campaign,
   );
-  await applySettings(tx, shopId, { couponCampaigns }, settingsFormat);
+  await applySettings(tx, shopId, { couponCampaigns }, settingsFormat, ids);
   // The only use of this coupon is taken.
   await tx.run(sql`
     update coupon_campaign set used = 1 where shop_id = ${shopId} and identifier = 'one_shot'`);
@@ -125,11 +141,12 @@ async function insertCustomers(
   tx: Transaction,
   shopId: string,
   customers: DemoPeople['customers'],
+  ids: DemoIds,
 ): Promise<void> {
   const rows = customers.map(({ number, note, group, address }, index) => {
     const createdAt = new Date(tx.now.getTime() - 420 * DAY + index * DAY);
     return {
-      customer_id: newId(createdAt),
+      customer_id: ids('customer', number, { at: createdAt }),
       customer_number: number,
       created_at: createdAt,
       billing_address: toAddress(address, 'billingAddress'),
@@ -177,7 +194,11 @@ async function insertLegalPages(tx: Transaction, shopId: string): Promise<void> 
     from jsonb_to_recordset(${JSON.stringify(rows)}) as row (page text, locale text, content jsonb)`);
 }
 
-async function insertApps(tx: Transaction, { shopId, knownTokens, rateLimit }: DemoOptions): Promise<string> {
+async function insertApps(
+  tx: Transaction,
+  { shopId, knownTokens, rateLimit }: DemoOptions,
+  ids: DemoIds,
+): Promise<string> {
   const appIds = new Map<string, string>();
   const tokens = new Map<string, string>();
   for (const { name, scopes, token } of apps) {
@@ -190,7 +211,7 @@ async function insertApps(tx: Transaction, { shopId, knownTokens, rateLimit }: D
   for (const { app, url } of scriptTags) {
     await tx.run(sql`
       insert into script_tag (shop_id, script_tag_id, app_id, script_url, created_at, updated_at)
-      values (${shopId}, ${newId(tx.now)}, ${appIds.get(app)}, ${url}, ${tx.now}, ${tx.now})`);
+      values (${shopId}, ${ids('script tag', url)}, ${appIds.get(app)}, ${url}, ${tx.now}, ${tx.now})`);
   }
   if (rateLimit > 2) {
     const caller = tokenCaller(shopId, secretHash(tokens.get('busy')!).toString('hex'));

@@ -1,10 +1,10 @@
 import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { newId } from '../../kernel/ids.ts';
 import type { ProductFacts } from '../../catalogue/products/facts.ts';
 import { refreshListing } from '../../catalogue/products/listing.ts';
 import { moveSettingsVersion, takeNumber } from '../../shops/shop/queries.ts';
 import { selectSettings, type Settings } from '../../shops/settings/settings.ts';
+import type { DemoIds } from './demo-ids.ts';
 import type { DemoCatalogue, DemoCategory, DemoProduct, DemoProductType } from './demo-data.ts';
 
 const HOUR = 3_600_000;
@@ -18,11 +18,12 @@ export async function insertCatalogue(
   tx: Transaction,
   shopId: string,
   catalogue: DemoCatalogue,
+  ids: DemoIds,
 ): Promise<void> {
-  await insertCategories(tx, shopId, catalogue.categories);
-  await insertProductTypes(tx, shopId, catalogue.productTypes);
+  await insertCategories(tx, shopId, catalogue.categories, ids);
+  await insertProductTypes(tx, shopId, catalogue.productTypes, ids);
   const settings = (await selectSettings(tx, shopId))!;
-  const products = productRows(catalogue.products, settings, tx.now);
+  const products = productRows(catalogue.products, settings, tx.now, ids);
   await insertProducts(tx, shopId, products);
   await insertAssignments(tx, shopId, products);
   await insertPriceHistory(tx, shopId, products, tx.now);
@@ -40,13 +41,14 @@ async function insertCategories(
   tx: Transaction,
   shopId: string,
   [root, ...others]: readonly DemoCategory[],
+  ids: DemoIds,
 ): Promise<void> {
   await tx.run(sql`
     update category set name = ${root!.name} where shop_id = ${shopId} and alias = ${root!.alias}`);
   const last = await takeNumber(tx, shopId, 'category', others.length);
   const rows = others.map((category, index) => ({
     ...category,
-    categoryId: newId(tx.now),
+    categoryId: ids('category', category.alias),
     number: last - others.length + index + 1,
   }));
   const children = (parents: readonly { alias: string }[]) =>
@@ -83,11 +85,12 @@ async function insertProductTypes(
   tx: Transaction,
   shopId: string,
   types: readonly DemoProductType[],
+  ids: DemoIds,
 ): Promise<void> {
   const count = types.flatMap(({ attributes }) => attributes).length;
   let number = (await takeNumber(tx, shopId, 'attribute', count)) - count;
   const rows = types.map(({ alias, name, attributes }, index) => ({
-    product_type_id: newId(tx.now),
+    product_type_id: ids('product type', alias),
     alias,
     name,
     // They are listed in this order, after the type that every shop has.
@@ -129,12 +132,17 @@ interface ProductRow {
   product: DemoProduct;
 }
 
-function productRows(products: readonly DemoProduct[], settings: Settings, now: Date): ProductRow[] {
+function productRows(
+  products: readonly DemoProduct[],
+  settings: Settings,
+  now: Date,
+  ids: DemoIds,
+): ProductRow[] {
   const ago = (days: number | undefined) =>
     days === undefined ? null : new Date(now.getTime() - days * DAY);
   const created = products.map(({ number }, index) => {
     const at = new Date(now.getTime() - OPENED * DAY + index * HOUR);
-    return [number, { at, productId: newId(at) }] as const;
+    return [number, { at, productId: ids('product', number, { at }) }] as const;
   });
   const byNumber = new Map(created);
   const masters = new Set(products.map(({ master }) => master));

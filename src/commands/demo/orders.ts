@@ -20,6 +20,7 @@ import { placeOrder } from '../../orders/place.ts';
 import { lockOrder, type ManagedOrder } from '../../orders/queries.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { readOrders, type DemoOrder } from './demo-data.ts';
+import { demoIds } from './demo-ids.ts';
 import { forgetEvents } from './forget-events.ts';
 
 const HOUR = 3_600_000;
@@ -43,15 +44,18 @@ export async function insertDemoOrders(
   await tx.run(sql`
     update counter set value = ${FIRST_CREDIT_NOTE - 1} where shop_id = ${shopId} and name = 'CreditNote'`);
   const { orders } = await readOrders();
-  for (const order of orders) {
+  const ids = demoIds(shopId, tx.now);
+  for (const [index, order] of orders.entries()) {
+    const newIdOf = (kind: string, name = '') => ids(kind, `${index} ${name}`, { at: then.now });
     const then = { ...tx, now: new Date(tx.now.getTime() - order.age * DAY) };
     const tokenHash =
       order.age === 0 && knownTokens
         ? secretHash('demo-cart-d' satisfies DemoCartToken)
         : newCartToken().hash;
     const address = people.get(order.customer)!;
-    const cart = await filledCart(then, shopId, order, { address, stock, tokenHash, settings });
-    const orderId = await placed(then, shopId, order, cart, settings);
+    const cart = await filledCart(then, shopId, order, { address, stock, tokenHash, settings, newIdOf });
+    const orderId = newIdOf('order');
+    await placed(then, shopId, { ...order, orderId }, cart, settings);
     const row = (await lockOrder(then, shopId, orderId))!;
     await recordPayment(then, shopId, await changeOrder(then, shopId, row, laterChanges(order, row, appId)));
     if (order.isEdited) {
@@ -78,19 +82,25 @@ async function filledCart(
   tx: Transaction,
   shopId: string,
   { lines: quantities, currency = 'EUR', locale = 'en_GB', coupon, shipping, payment }: DemoOrder,
-  facts: { address: Address; stock: ReadonlyMap<string, Stock>; tokenHash: Buffer; settings: Settings },
+  facts: {
+    address: Address;
+    stock: ReadonlyMap<string, Stock>;
+    tokenHash: Buffer;
+    settings: Settings;
+    newIdOf: (kind: string, name?: string) => string;
+  },
 ): Promise<CartRow> {
-  const { address: billingAddress, stock, tokenHash, settings } = facts;
+  const { address: billingAddress, stock, tokenHash, settings, newIdOf } = facts;
   const { shippingMethods, paymentMethods } = settings;
-  const cartId = newId(tx.now);
+  const cartId = newIdOf('ordered cart');
   const lines: StoredLine[] = Object.entries(quantities).map(([number, quantity]) => ({
-    lineItemId: newId(tx.now),
+    lineItemId: newIdOf('line', number),
     productId: stock.get(number)!.productId,
     quantity,
   }));
   const choices = {
     billingAddress,
-    couponLineItemId: coupon === undefined ? null : newId(tx.now),
+    couponLineItemId: coupon === undefined ? null : newIdOf('coupon line'),
     couponCodeKey: coupon ?? null,
     shippingMethodId: shippingMethods.find(({ key }) => key === shipping)?.shippingMethodId ?? null,
     paymentMethodId: paymentMethods.find(({ key }) => key === payment)?.paymentMethodId ?? null,
@@ -128,13 +138,13 @@ async function filledCart(
 async function placed(
   tx: Transaction,
   shopId: string,
-  { age }: DemoOrder,
+  { age, orderId }: DemoOrder & { orderId: string },
   cart: CartRow,
   current: Settings,
-): Promise<string> {
+): Promise<void> {
   const settings = age > DISCOUNTS_SINCE ? { ...current, basketDiscounts: [] } : current;
   const priced = contentOf(cart, settings, tx.now);
-  const wanted = newOrder({ cart, settings, priced }, tx.now, null);
+  const wanted = { ...newOrder({ cart, settings, priced }, tx.now, null), orderId };
   await placeOrder(
     tx,
     shopId,
@@ -142,7 +152,6 @@ async function placed(
     { ...wanted, beyondStock: true, releaseAt: null },
     { emails: placedEmails(wanted, settings, tx.now) },
   );
-  return wanted.orderId;
 }
 
 /** What has become of an order. */

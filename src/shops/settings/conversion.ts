@@ -4,6 +4,9 @@ import { SettingsSchema, type SettingsFile, type StoredSettings } from './schema
 
 /** Converts between a settings file and the stored settings, by following the schema. */
 
+/** Makes the id of an entry that is new: `newIdOf('taxClasses', 'reduced')`. */
+export type NewIdOf = (section: string, key: string) => string;
+
 type Fields = Record<string, unknown>;
 
 /** What the functions below read of a JSON schema. */
@@ -31,7 +34,7 @@ export const initialSettings = toStored(
 export function settingsWith<Current extends StoredSettings>(
   current: Current,
   file: SettingsFile,
-  newId: () => string,
+  newIdOf: NewIdOf,
 ): Current {
   const context = {
     defaultLocale: file.locales?.default ?? current.defaultLocale,
@@ -42,7 +45,7 @@ export function settingsWith<Current extends StoredSettings>(
     ...(toStored(SettingsSchema, file, context) as Partial<Current>),
   };
   if (file.taxClasses) next.taxClasses = withDigitalDefault(next.taxClasses);
-  return withIds(next, current, newId);
+  return withIds(next, current, newIdOf);
 }
 
 type TaxClasses = StoredSettings['taxClasses'];
@@ -53,18 +56,15 @@ function withDigitalDefault(classes: TaxClasses): TaxClasses {
   return classes.map((entry) => ({ ...entry, isDefaultDigital: entry.isDefault }));
 }
 
-function withIds<Current extends StoredSettings>(
-  next: Current,
-  current: Current,
-  newId: () => string,
-): Current {
+function withIds<Current extends StoredSettings>(next: Current, current: Current, newIdOf: NewIdOf): Current {
   const lists = SECTIONS.flatMap(([section, schema]) => {
     const { ids } = storageOf(schema);
     if (!ids) return [];
     const name = storedName(SettingsSchema, section);
     const [before, after] = [current, next].map((settings) => (settings as Fields)[name] as Fields[]);
     const known = new Map(before!.map((entry) => [entry[ids.key], entry[ids.id]]));
-    return [[name, after!.map((entry) => ({ ...entry, [ids.id]: known.get(entry[ids.key]) ?? newId() }))]];
+    const idOf = (key: unknown) => known.get(key) ?? newIdOf(section, String(key));
+    return [[name, after!.map((entry) => ({ ...entry, [ids.id]: idOf(entry[ids.key]) }))]];
   });
   return { ...next, ...Object.fromEntries(lists) };
 }

@@ -4,7 +4,7 @@ import { newId } from '../../kernel/ids.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { recordEvents } from '../../platform/events/log.ts';
 import { contentProblems } from './checks.ts';
-import { documentOf, settingsWith } from './conversion.ts';
+import { documentOf, settingsWith, type NewIdOf } from './conversion.ts';
 import { settingsChanges } from './diff.ts';
 import { amountKeys, createSettingsFormat, type SettingsFormat } from './format.ts';
 import { formProblems, problemLine, SettingsProblem, type Problem } from './problem.ts';
@@ -118,19 +118,20 @@ export async function applySettings(
   shopId: string,
   file: SettingsFile,
   format = PLAIN_FORMAT,
+  newIdOf: NewIdOf = () => newId(tx.now),
 ): Promise<AppliedSettings> {
   const current = (await lockShop(tx, shopId)) ? await selectSettings(tx, shopId) : undefined;
   if (!current) throw unknownShop(shopId);
   // The file may come from code, which the compiler checks less closely than the schema does.
   refuse(fileProblems(file, format, current), sources.get(file));
 
-  const next = settingsWith(current, file, () => newId(tx.now));
+  const next = settingsWith(current, file, newIdOf);
   const { changes, sections } = await applyOwnSections(tx, current, next);
   for (const section of format.sections) {
     const value = sectionOf(file, section);
     if (value === undefined || !section.apply) continue;
     // In the shop as the file makes it: a coupon campaign may name a delivery method that comes with it.
-    const applied = await section.apply(tx, next, value);
+    const applied = await section.apply(tx, next, value, newIdOf);
     refuse(applied.problems, sources.get(file));
     if (applied.changes.length > 0) sections.add(section.name as SectionName);
     changes.push(...applied.changes);

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { Queries, Transaction } from '../../db/database.ts';
+import type { NewIdOf } from './conversion.ts';
 import type { Problem } from './problem.ts';
 import type { Frame } from './rules.ts';
 import type { SettingsFile } from './schema.ts';
@@ -21,7 +22,7 @@ export interface SettingsSection<Value = unknown> {
    * Makes the shop what the section says. The value was checked against these settings, which are already written.
    * When there are problems, nothing was written. Absent: the section is stored with the settings themselves.
    */
-  apply?(tx: Transaction, settings: Settings, value: Value): Promise<SectionChanges>;
+  apply?(tx: Transaction, settings: Settings, value: Value, newIdOf: NewIdOf): Promise<SectionChanges>;
 }
 
 export interface SectionChanges {

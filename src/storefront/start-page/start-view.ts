@@ -15,7 +15,7 @@ const header = html`${brand}
   <nav aria-label="This server">
     <ul>
       <li><a href="/admin">Admin</a></li>
-      <li><a href="/docs">API reference</a></li>
+      <li><a href="/docs">Documentation</a></li>
       <li><a href="/openapi.json">OpenAPI</a></li>
       <li><a href="/health">Health</a></li>
       <li><a href="/metrics">Metrics</a></li>
@@ -26,7 +26,7 @@ const header = html`${brand}
 const publicHeader = html`${brand}
   <nav aria-label="This server">
     <ul>
-      <li><a href="/docs">API reference</a></li>
+      <li><a href="/docs">Documentation</a></li>
     </ul>
   </nav>`;
 
@@ -43,7 +43,7 @@ export const publicPage: Page = {
       This server runs Kontor, which keeps the data of shops and serves it over HTTP to storefronts, apps and
       scripts.
     </p>
-    <div class="row"><a class="button main" href="/docs">Open the API reference</a></div>
+    <div class="row"><a class="button main" href="/docs">Open the documentation</a></div>
   </div>`,
 };
 
@@ -62,7 +62,7 @@ export function startPage(shops: readonly ListedShop[], count: number, origin: s
         </p>
         <div class="row">
           <a class="button main" href="/admin">Open the admin</a>
-          <a class="button" href="/docs">API reference</a>
+          <a class="button" href="/docs">Documentation</a>
         </div>
       </div>
       <section aria-labelledby="page.shops">

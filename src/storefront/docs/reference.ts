@@ -1,4 +1,3 @@
-/// <reference types="@fastify/swagger" />
 import { hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -7,11 +6,12 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { html, safe } from '../../http/html.ts';
+import { head, header } from './layout.ts';
 
 /** Scalar's settings; everything that would speak to another host is off, and the policy below enforces it. */
 const settings = {
   url: '/openapi.json',
-  servers: [{ url: '/', description: 'This server' }],
   authentication: { preferredSecurityScheme: 'token' },
   // A typed token is gone with the page: in the browser's storage a script of a shop on this host could read it.
   persistAuth: false,
@@ -30,6 +30,8 @@ const settings = {
 // It sends `Authorization: Bearer ` while the token field is empty; without a token a call is anonymous.
 const start = `Scalar.createApiReference('#reference', {
   ...${JSON.stringify(settings)},
+  servers: [{ url: location.origin, description: 'This server' }],
+  generateOperationSlug: ({ operationId }) => operationId,
   onBeforeRequest: ({ request }) => {
     if (request.headers.get('authorization')?.trim() === 'Bearer') request.headers.delete('authorization');
   },
@@ -40,7 +42,7 @@ const start = `Scalar.createApiReference('#reference', {
 const policy = [
   "default-src 'none'",
   `script-src 'self' 'sha256-${hash('sha256', start, 'base64')}'`,
-  "style-src 'unsafe-inline'",
+  "style-src 'self' 'unsafe-inline'",
   "connect-src 'self'",
   "font-src 'self' data:",
   "img-src 'self' data: blob:",
@@ -52,7 +54,7 @@ const policy = [
 ].join('; ');
 
 /** The API reference for people: `/openapi.json` shown by Scalar, wholly from this server. */
-export async function docsRoutes(app: FastifyInstance): Promise<void> {
+export async function referenceRoutes(app: FastifyInstance): Promise<void> {
   // The package exports only its Fastify plugin, which would load an OpenAPI parser we do not need.
   const dist = dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference'));
   const bundle = join(dist, 'js/standalone.js');
@@ -62,7 +64,7 @@ export async function docsRoutes(app: FastifyInstance): Promise<void> {
   // 1 MB instead of 3.6; made when the first browser asks, and the only copy that stays in memory.
   let gzipped: Buffer | undefined;
 
-  app.get('/docs', { schema: { hide: true } }, (_request, reply) =>
+  app.get('/docs/reference', { schema: { hide: true } }, (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
       .headers({
@@ -92,21 +94,22 @@ export async function docsRoutes(app: FastifyInstance): Promise<void> {
 }
 
 function renderPage(version: string): string {
-  return `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <title>Kontor API reference</title>
-    <link rel="icon" href="data:,">
-  </head>
-  <body>
-    <noscript>This page needs JavaScript; the same reference as a file is <a href="/openapi.json">/openapi.json</a>.</noscript>
-    <div id="reference"></div>
-    <script src="/docs/scalar.js?v=${version}"></script>
-    <script>${start}</script>
-  </body>
-</html>
-`;
+  return html`<!doctype html>
+    <html lang="en" class="docs-reference">
+      <head>
+        ${head('Kontor API reference')}
+      </head>
+      <body>
+        ${header('reference')}
+        <noscript>
+          <p>
+            This page needs JavaScript. <a href="/docs#operations-of-the-api">The overview</a> lists all
+            operations, and <a href="/openapi.json">/openapi.json</a> is the same reference as a file.
+          </p>
+        </noscript>
+        <div id="reference"></div>
+        <script src="/docs/scalar.js?v=${version}"></script>
+        ${safe(`<script>${start}</script>`)}
+      </body>
+    </html> `.text;
 }

@@ -1,0 +1,30 @@
+/** About as much as an assistant can take in at once, in characters. */
+const LONGEST_ANSWER = 40_000;
+const LONGEST_TEXT = 600;
+const MOST_ENTRIES = 50;
+
+/**
+ * An answer of the API as an assistant needs it: without links, empty fields and the addresses of images, with long texts
+ * and lists cut. It says where something was left out.
+ */
+export function shortened(answer: unknown): string {
+  const text = JSON.stringify(withoutBallast(answer), null, 1);
+  if (text.length <= LONGEST_ANSWER) return text;
+  return `${text.slice(0, LONGEST_ANSWER)}\n... (cut here: ask for less, such as a single order or another page)`;
+}
+
+const LEFT_OUT = new Set(['links', 'images', 'sfUrl']);
+
+function withoutBallast(value: unknown): unknown {
+  if (typeof value === 'string' && value.length > LONGEST_TEXT) return `${value.slice(0, LONGEST_TEXT)}…`;
+  if (Array.isArray(value)) {
+    const entries: unknown[] = value.slice(0, MOST_ENTRIES).map(withoutBallast);
+    const left = value.length - MOST_ENTRIES;
+    return left > 0 ? [...entries, `… and ${left} more`] : entries;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value)
+    .filter(([name, field]) => field !== null && field !== '' && !LEFT_OUT.has(name))
+    .map(([name, field]) => [name, withoutBallast(field)]);
+  return Object.fromEntries(fields);
+}

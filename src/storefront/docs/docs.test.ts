@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startService, type Service } from '../../../test/service.ts';
+import type { SearchEntry } from './search.ts';
+
+const FOLDER = new URL('../../../docs/', import.meta.url);
+const read = (file: string) => readFileSync(new URL(file, FOLDER), 'utf8');
+const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) =>
+  file.endsWith('.md'),
+);
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+async function get(url: string, headers: Record<string, string> = {}) {
+  const response = await service.app.inject({ url, headers: { host: 'localhost:8080', ...headers } });
+  return { status: response.statusCode, headers: response.headers, text: response.body };
+}
+
+const linksOf = (text: string) => [...text.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, link]) => link!);
+
+test('every guide is a page, and every link of every page leads somewhere', async () => {
+  const pages = new Map<string, string>();
+  const open = async (url: string): Promise<string> => {
+    const known = pages.get(url);
+    if (known !== undefined) return known;
+    const { status, text } = await get(url);
+    expect([url, status]).toEqual([url, 200]);
+    pages.set(url, text);
+    return text;
+  };
+  const links = linksOf(await open('/docs')).map((link): [string, string] => ['/docs', link]);
+  for (let link = links.pop(); link; link = links.pop()) {
+    const [from, target] = link;
+    if (/^(?:https?|data):/.test(target)) continue;
+    const [path = '', anchor] = target.split('#');
+    const url = path === '' ? from : path;
+    const isNew = !pages.has(url);
+    const text = await open(url);
+    if (anchor !== undefined && url !== '/docs/reference') {
+      expect(text.includes(` id="${anchor}"`), `${from} links ${target}`).toBe(true);
+    }
+    const isPage = text.startsWith('<!doctype html>') && url.startsWith('/docs') && url !== '/docs/reference';
+    if (isNew && isPage) links.push(...linksOf(text).map((inner): [string, string] => [url, inner]));
+  }
+  const shown = files.map((file) => `/docs/${file}`.replace(/(?:\/README)?\.md$/, ''));
+  expect(shown.filter((url) => !pages.has(url))).toEqual([]);
+});
+
+test('a guide comes as it was written, too, and as 304 to who has it', async () => {
+  const { headers, text } = await get('/docs/operations/backup.md');
+  expect(text).toBe(read('operations/backup.md'));
+  expect(headers['content-type']).toBe('text/markdown; charset=utf-8');
+  const again = await get('/docs/operations/backup.md', { 'if-none-match': String(headers['etag']) });
+  expect([again.status, again.text]).toEqual([304, '']);
+});
+
+test('a page holds the text, its place in the contents and no script or style of its own', async () => {
+  const { headers, text } = await get('/docs/operations/backup');
+  expect(text).toContain('<title>Backup and restore - Kontor</title>');
+  expect(text).toContain('<a href="/docs/operations/backup" aria-current="page">Backup and restore</a>');
+  expect(text).toContain('<h2 id="one-shop"><a href="#one-shop">One shop</a></h2>');
+  expect(text).toContain('npx kontor shop backup DemoShop demo.backup');
+  // CONTRIBUTING.md is not served.
+  expect((await get('/docs/architecture')).text).not.toContain('CONTRIBUTING.md"');
+  expect(headers['content-security-policy']).toContain("script-src 'self'; style-src 'self'");
+  expect(text).not.toMatch(/\sstyle=|\son\w+=|<script>|<style/);
+});
+
+test.each([
+  '/docs/nothing',
+  '/docs/../package.json',
+  '/docs/%2e%2e/package.json',
+  '/docs/..%2fpackage.json',
+  '/docs/decisions',
+  '/docs/screenshots/../../LICENSE',
+  '/docs/README',
+])('%s is a page that does not exist', async (url) => {
+  const { status, text } = await get(url);
+  expect(status).toBe(404);
+  expect(text).not.toContain('"dependencies"');
+});
+
+describe('the search', () => {
+  test('knows every section of every guide and every operation, each with an address that exists', async () => {
+    const entries = JSON.parse((await get('/docs/search.json')).text) as SearchEntry[];
+    expect(entries).toContainEqual({
+      url: '/docs/operations/upgrade',
+      title: 'Upgrade',
+      place: 'Guide',
+      text: expect.stringContaining(' '),
+    });
+    expect(entries).toContainEqual({
+      url: '/docs/reference#tag/carts/createCart',
+      title: 'Create cart',
+      place: 'POST /rs/shops/{shopId}/carts',
+      text: expect.stringMatching(/^createCart carts /),
+    });
+    const headings = files.flatMap((file) => [
+      ...read(file)
+        .replaceAll(/```.*?```/gs, '')
+        .matchAll(/^#+ /gm),
+    ]);
+    const { paths } = service.app.swagger() as { paths: Record<string, object> };
+    const operations = Object.values(paths).flatMap((item) => Object.keys(item));
+    expect(entries).toHaveLength(headings.length + operations.length);
+  });
+
+  test('can be done without: the overview lists every operation', async () => {
+    const { text } = await get('/docs');
+    const { paths } = service.app.swagger() as { paths: Record<string, object> };
+    for (const [path, item] of Object.entries(paths)) {
+      for (const method of Object.keys(item))
+        expect(text).toContain(`${method.toUpperCase()} ${path}</code>`);
+    }
+  });
+});
+
+test('/llms.txt says what this is and links what programs read, under the address that was asked', async () => {
+  const { headers, text } = await get('/llms.txt', { host: 'kontor.example' });
+  expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+  expect(text).toMatch(/^# Kontor\n\n> An open-source shop back end\./);
+  expect(text).toContain('](http://kontor.example/openapi.json)');
+  const links = [...text.matchAll(/\]\(http:\/\/kontor\.example([^)]+)\)/g)].map(([, path]) => path!);
+  expect(links).toContain('/docs/getting-started.md');
+  for (const link of links) expect([link, (await get(link)).status]).toEqual([link, 200]);
+});
+
+test('the reference is served from here alone, and links the guides', async () => {
+  const { headers, text } = await get('/docs/reference');
+  expect(text).toContain('<title>Kontor API reference</title>');
+  expect(text).toContain('<a href="/docs" >Guides</a>');
+  expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self' 'sha256-");
+  expect(headers['content-security-policy']).toContain("connect-src 'self'");
+  const { headers: script } = await get('/docs/scalar.js', { 'accept-encoding': 'gzip' });
+  expect(script).toMatchObject({
+    'content-type': 'text/javascript; charset=utf-8',
+    'content-encoding': 'gzip',
+  });
+});

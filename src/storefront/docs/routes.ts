@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { originOf } from '../../http/links.ts';
+import { assetRoutes } from '../layout/assets.ts';
+import type { Guides } from './guides.ts';
+import { CONTENT_SECURITY_POLICY, guidePage, lists, notFoundPage, SCRIPT, STYLESHEET } from './layout.ts';
+import { llmsText } from './llms.ts';
+import { documentedOperations } from './operations.ts';
+import { referenceRoutes } from './reference.ts';
+import { searchEntries } from './search.ts';
+
+const HIDDEN = { schema: { hide: true } };
+
+/** The documentation: the guides of `docs/`, the API reference beside them, and a search over both. Nothing of a shop. */
+export async function docsRoutes(app: FastifyInstance, publicUrl: string | undefined): Promise<void> {
+  let loading: Promise<Documentation> | undefined;
+  const load = () => (loading ??= loadDocumentation(app));
+
+  assetRoutes(app, [STYLESHEET, SCRIPT]);
+  await referenceRoutes(app);
+
+  const sendGuide = async (path: string, request: FastifyRequest, reply: FastifyReply) => {
+    const { guides, pages, sources, notFound } = await load();
+    const file = path.slice('/docs/'.length);
+    const markdown = sources.get(file);
+    if (markdown !== undefined) return sendText(request, reply, { type: 'text/markdown', text: markdown });
+    if (guides.pictures.has(file)) {
+      const { readPicture } = await import('./guides.ts');
+      return reply
+        .type('image/png')
+        .header('cache-control', 'max-age=3600')
+        .send(await readPicture(file));
+    }
+    const page = pages.get(path);
+    if (page === undefined) reply.code(404);
+    return sendText(request, reply, { type: 'text/html', text: page ?? notFound });
+  };
+
+  app.get('/docs', HIDDEN, (request, reply) => sendGuide('/docs', request, reply));
+  app.get<{ Params: { '*': string } }>('/docs/*', HIDDEN, (request, reply) =>
+    sendGuide(`/docs/${request.params['*']}`, request, reply),
+  );
+  app.get('/docs/search.json', HIDDEN, async (request, reply) =>
+    sendText(request, reply, { type: 'application/json', text: (await load()).search }),
+  );
+  app.get('/llms.txt', HIDDEN, async (request, reply) => {
+    const text = llmsText(originOf(request, publicUrl), (await load()).guides);
+    return sendText(request, reply, { type: 'text/plain', text });
+  });
+}
+
+interface Documentation {
+  guides: Guides;
+  /** The pages as they are sent, by address. */
+  pages: ReadonlyMap<string, string>;
+  /** The guides as they were written, by file. */
+  sources: ReadonlyMap<string, string>;
+  notFound: string;
+  search: string;
+}
+
+/** Made when the first page is asked for, because a start must not wait for it. It never changes while the program runs. */
+async function loadDocumentation(app: FastifyInstance): Promise<Documentation> {
+  const { loadGuides } = await import('./guides.ts');
+  const guides = await loadGuides();
+  const operations = documentedOperations(app);
+  const below = lists(operations, guides.decisions);
+  const pages = guides.pages.map(
+    (guide) => [guide.url, guidePage(guide, guides, guide === guides.index ? below : undefined)] as const,
+  );
+  return {
+    guides,
+    pages: new Map(pages),
+    sources: new Map(guides.pages.map(({ file, markdown }) => [file, markdown])),
+    notFound: notFoundPage(guides),
+    search: JSON.stringify(searchEntries(guides, operations)),
+  };
+}
+
+function sendText(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { type, text }: { type: string; text: string },
+): FastifyReply {
+  const etag = `"${hash('sha1', text, 'base64url')}"`;
+  reply.headers({ etag, 'cache-control': 'no-cache', 'content-security-policy': CONTENT_SECURITY_POLICY });
+  if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();
+  return reply.type(`${type}; charset=utf-8`).send(text);
+}

@@ -1,0 +1,30 @@
+import type { Guides } from './guides.ts';
+import type { DocumentedOperation } from './operations.ts';
+
+/** What the script of the pages searches in. */
+export interface SearchEntry {
+  url: string;
+  title: string;
+  /** The page it is on, or the request. */
+  place: string;
+  text: string;
+}
+
+/** Each section of the guides, and each operation. */
+export function searchEntries(guides: Guides, operations: readonly DocumentedOperation[]): SearchEntry[] {
+  const sections = guides.pages.flatMap((guide) =>
+    guide.sections.map(({ anchor, title, text }) => ({
+      url: anchor === '' ? guide.url : `${guide.url}#${anchor}`,
+      title,
+      place: title === guide.title ? 'Guide' : guide.title,
+      text,
+    })),
+  );
+  const calls = operations.map(({ url, summary, method, path, name, tag, description }) => ({
+    url,
+    title: summary,
+    place: `${method} ${path}`,
+    text: `${name} ${tag} ${description}`.replaceAll(/[`*]/g, '').replaceAll(/\s+/g, ' '),
+  }));
+  return [...sections, ...calls];
+}
