@@ -308,7 +308,7 @@ export async function buildApp({
   webhooks(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
   api.finish();
-  await docsRoutes(app, config.PUBLIC_URL?.replace(/\/$/, ''));
+  await docsRoutes(app, config);
   mediaRoutes(app, { media });
   startPageRoutes(app, { db, config, hosts, isMigrated });
   await paymentWebhooks(app, { payments, config, limiter, isMigrated });

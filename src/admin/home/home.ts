@@ -25,8 +25,10 @@ const DAY = 86_400_000;
 export function home(pages: ShopPages): void {
   pages.get('', 'member', async (visit, request) => {
     const period = PERIODS.find((days) => String(days) === request.query('days')) ?? 30;
-    const sales = visit.may('orders_read') ? await loadSales(visit, period) : undefined;
-    const tasks = await loadTasks(visit);
+    const [sales, tasks] = await Promise.all([
+      visit.may('orders_read') ? loadSales(visit, period) : undefined,
+      loadTasks(visit),
+    ]);
     return {
       title: visit.words.home.title,
       menu: 'home',
