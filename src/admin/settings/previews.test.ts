@@ -69,7 +69,7 @@ describe('the preview of the theme', () => {
       'theme.accent': '#fff}</style><script>alert(1)</script>',
     });
     expect(text).not.toContain('<script>');
-    expect(text).toContain('theme.accent: is');
+    expect(text).toContain('is no colour like #0b5d66');
   });
 
   test('warns of a text that many can not read', async () => {
