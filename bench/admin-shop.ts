@@ -237,7 +237,8 @@ async function fillRest(client: PoolClient, counts: typeof FULL, { advance }: Pr
   advance(1);
   await run(
     `insert into audit_entry (shop_id, entry_id, at, app_id, app_name, method, route, object)
-     select $1, ${idAt('at')}, at, app_id, app.name, case when n % 5000 = 0 then 'DELETE' else 'PATCH' end,
+     select $1, ${idAt('at')}, at, case when n % 3 = 0 then md5('person ' || n % 5)::uuid else app_id end, app.name,
+       case when n % 5000 = 0 then 'DELETE' else 'PATCH' end,
        '/rs/shops/:shopId/products/:productId', '{}'
      from (select n, now() - interval '300 days' * n::float8 / $2 as at from generate_series(1, $2) n) one
      cross join app where app.shop_id = $1`,
@@ -257,7 +258,7 @@ async function fillRest(client: PoolClient, counts: typeof FULL, { advance }: Pr
   );
   await run(
     `insert into webhook (shop_id, webhook_id, app_id, event_type, callback_url, active, created_at, updated_at, position)
-     select $1, md5('webhook ' || n)::uuid, app_id, 'ORDER_CREATE', 'https://hooks.example/' || n, true, now(), now(), $2
+     select $1, md5('webhook ' || n)::uuid, app_id, 'ORDER_CREATE', 'https://hooks.example/' || n, false, now(), now(), $2
      from app cross join generate_series(1, 10) n where shop_id = $1`,
     counts.events,
   );

@@ -25,7 +25,7 @@ export function customerList(pages: ShopPages): void {
     const columns = customerColumns(visit);
     const state = listState(request, columns);
     const filter = filterOf(state);
-    const [rows, results] = await Promise.all([
+    const [rows, counted] = await Promise.all([
       findListedCustomers(db, shopId, filter, { ...state, isOldestFirst: state.sort === 'since' }),
       countListedCustomers(db, shopId, filter),
     ]);
@@ -50,7 +50,7 @@ export function customerList(pages: ShopPages): void {
             : []),
         ],
         rows,
-        results,
+        ...counted,
         href: ({ customerId }) => to(visit, `/customers/${customerId}`),
         exportPath: '/customers/export.csv',
         empty: words.customers.empty,

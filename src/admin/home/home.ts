@@ -25,8 +25,10 @@ const DAY = 86_400_000;
 export function home(pages: ShopPages): void {
   pages.get('', 'member', async (visit, request) => {
     const period = PERIODS.find((days) => String(days) === request.query('days')) ?? 30;
-    const sales = visit.may('orders_read') ? await loadSales(visit, period) : undefined;
-    const tasks = await loadTasks(visit);
+    const [sales, tasks] = await Promise.all([
+      visit.may('orders_read') ? loadSales(visit, period) : undefined,
+      loadTasks(visit),
+    ]);
     return {
       title: visit.words.home.title,
       menu: 'home',
@@ -92,7 +94,7 @@ async function loadTasks(visit: ShopVisit): Promise<Tasks> {
     { name: 'lowStock', count: short.length, path: '/products?stock=low', permission: 'products_read' },
     { name: 'carts', count: abandoned, path: '/marketing/carts', permission: 'carts_read' },
     { name: 'emails', count: problems.emails, path: '/settings/emails', permission: 'settings_read' },
-    { name: 'webhooks', count: problems.webhooks, path: '/apps', permission: 'apps_read' },
+    { name: 'webhooks', count: problems.webhooks, path: '/apps/webhooks', permission: 'apps_read' },
   ] as const;
   return { counts: all.filter(({ count, permission }) => count > 0 && visit.may(permission)), short };
 }
