@@ -1,36 +1,28 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { EVENT_TYPES, type EventType } from '../../platform/events/types.ts';
 import { redeliverOne, replayFrom, setActive } from '../../shops/webhooks/actions.ts';
-import { deliveryIdOf } from '../../shops/webhooks/delivery-id.ts';
 import {
   deleteWebhook,
   endPause,
   findDeliveries,
   findWebhookOfShop,
   lockWebhook,
-  type DeliveryRow,
   type WebhookRow,
 } from '../../shops/webhooks/queries.ts';
 import type { Transaction } from '../../db/database.ts';
 import { buttonForm } from '../components/form.ts';
-import { chip, momentText, type ChipKind } from '../components/format.ts';
+import { chip, momentText } from '../components/format.ts';
 import { Redirect } from '../page.ts';
 import type { FormRequest, PageRequest, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { to, type ShopVisit } from '../visit.ts';
+import { deliveryTable } from './delivery-table.ts';
 import { appsStep, appTabs } from './parts.ts';
 import { findListedWebhooks, type ListedWebhook } from './queries.ts';
-import { thingPath } from './thing-links.ts';
 
 const PER_PAGE = 30;
 const STATES = ['delivered', 'waiting', 'failed'] as const;
-const CHIPS: Readonly<Record<DeliveryRow['status'], ChipKind>> = {
-  delivered: 'good',
-  waiting: 'warning',
-  failed: 'bad',
-};
 
 export function webhooks(pages: ShopPages): void {
   pages.get('/apps/webhooks', 'apps_read', async (visit) => {
@@ -231,95 +223,4 @@ function webhookActions(visit: ShopVisit, { active }: WebhookRow, path: string):
     kind: 'danger',
     confirm: words.deleteSure,
   })}`;
-}
-
-function deliveryTable(
-  visit: ShopVisit,
-  webhook: WebhookRow,
-  path: string,
-  rows: readonly DeliveryRow[],
-): Markup {
-  const words = visit.words.webhooks;
-  const mayResend = visit.may('apps_write') && webhook.active;
-  return html`<table>
-    <thead>
-      <tr>
-        <th scope="col">${words.when}</th>
-        <th scope="col">${words.about}</th>
-        <th scope="col">${words.state}</th>
-        <th scope="col">${words.answer}</th>
-        ${mayResend && html`<th scope="col"></th>`}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows.map((row) => {
-        const href = resourcePath(visit, webhook.eventType, row.resourceId);
-        return html`<tr>
-          <td data-title="${words.when}">${momentText(row.createdAt, visit.language)}</td>
-          <td data-title="${words.about}">
-            ${href === undefined ? `#${row.position}` : html`<a href="${href}">#${row.position}</a>`}
-          </td>
-          <td data-title="${words.state}">
-            <div>
-              ${chip(words.states[row.status], CHIPS[row.status])}
-              <p class="hint">
-                ${words.attempts({ count: row.attempts })}${
-                  row.nextTryAt &&
-                  row.status === 'waiting' &&
-                  `, ${words.nextTry({ time: momentText(row.nextTryAt, visit.language) })}`
-                }
-              </p>
-            </div>
-          </td>
-          <td data-title="${words.answer}">${answerOf(visit, row)}</td>
-          ${
-            mayResend &&
-            html`<td>
-              <div class="actions">
-                ${buttonForm({
-                  action: to(visit, `${path}/redeliver`),
-                  text: words.redeliver,
-                  fields: { deliveryId: deliveryIdOf(visit.shopId, webhook.webhookId, row.position) },
-                })}
-                ${buttonForm({
-                  action: to(visit, `${path}/replay`),
-                  text: words.replay,
-                  fields: { from: String(row.position) },
-                  kind: 'link',
-                  confirm: words.replaySure,
-                })}
-              </div>
-            </td>`
-          }
-        </tr>`;
-      })}
-    </tbody>
-  </table>`;
-}
-
-function answerOf({ words }: ShopVisit, { statusCode, milliseconds, answer, error }: DeliveryRow): Markup {
-  return html`<div>
-    ${error ?? statusCode}
-    ${milliseconds !== null && html`<span class="quiet">${words.webhooks.milliseconds({ count: milliseconds })}</span>`}
-    ${
-      answer !== null &&
-      answer !== '' &&
-      html`<details>
-        <summary class="quiet">${words.webhooks.answer}</summary>
-        <pre class="code">${answer}</pre>
-      </details>`
-    }
-  </div>`;
-}
-
-function resourcePath(visit: ShopVisit, type: EventType, resourceId: string | null): string | undefined {
-  const { resource } = EVENT_TYPES[type];
-  if (resourceId === null) return undefined;
-  const name = {
-    order: 'orderId',
-    product: 'productId',
-    customer: 'customerId',
-    'coupon campaign': 'campaignId',
-  }[resource as string];
-  return name === undefined ? undefined : thingPath(visit, { [name]: resourceId });
 }

@@ -1,28 +1,18 @@
 import { html, type Markup } from '../../http/html.ts';
-import { moneyText } from '../../http/price-text.ts';
 import type { Customer } from '../../people/customers/schema.ts';
-import { barChart } from '../components/bars.ts';
 import { choiceField, longTextField, problemOf, textField } from '../components/form.ts';
-import { chip, dayText, plainDay, type ChipKind } from '../components/format.ts';
+import { plainDay } from '../components/format.ts';
 import { explained } from '../components/validation.ts';
 import { requireUnchanged, versionField, versionOf } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { addressCard, addressFields, typedAddress } from './address-fields.ts';
-import { customerList, lastOf, valueText } from './customer-list.ts';
+import { figures, monthChart, orderTable, SHOWN_ORDERS } from './customer-cards.ts';
+import { customerList } from './customer-list.ts';
 import { customerStep, listStep, readCustomer, titleOf } from './customer-steps.ts';
 import { privacy } from './privacy.ts';
-import {
-  findCustomerSummary,
-  findMonthsOf,
-  findOrdersOf,
-  type CustomerOrder,
-  type CustomerSummary,
-} from './queries.ts';
-
-const SHOWN_ORDERS = 20;
-const SHOWN_MONTHS = 12;
+import { findCustomerSummary, findOrdersOf, type CustomerSummary } from './queries.ts';
 
 export function customers(pages: ShopPages): void {
   customerList(pages);
@@ -218,108 +208,6 @@ async function customerPage(visit: ShopVisit, request: PageRequest, draft?: Draf
       </div>
     </div>`,
   };
-}
-
-function figures({ words, language, locale, settings }: ShopVisit, { sums }: CustomerSummary): Markup {
-  const titles = words.customers;
-  const count = sums.reduce((sum, { orders }) => sum + orders, 0);
-  const last = lastOf(sums);
-  const main = sums[0];
-  return html`<dl class="card figures">
-    <div>
-      <dt>${titles.orders}</dt>
-      <dd>${count}</dd>
-    </div>
-    <div>
-      <dt>${titles.value}</dt>
-      <dd>${valueText(sums, settings.defaultCurrency, locale)}</dd>
-    </div>
-    <div>
-      <dt>${titles.average}</dt>
-      <dd>${main ? moneyText(Math.round(main.gross / main.orders), main.currency, locale) : '–'}</dd>
-    </div>
-    <div>
-      <dt>${titles.lastOrder}</dt>
-      <dd>${last ? dayText(last, language) : titles.never}</dd>
-    </div>
-  </dl>`;
-}
-
-function orderTable(
-  visit: ShopVisit,
-  customerNumber: string,
-  orders: readonly CustomerOrder[],
-  { sums }: CustomerSummary,
-): Markup {
-  const words = visit.words.customers;
-  if (orders.length === 0) return html`<p class="quiet">${words.noOrders}</p>`;
-  const count = sums.reduce((sum, one) => sum + one.orders, 0);
-  return html`<div class="list plain">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">${words.order}</th>
-            <th scope="col">${words.date}</th>
-            <th scope="col">${words.state}</th>
-            <th scope="col" class="number">${words.total}</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${orders.map((order) => {
-            const [state, kind] = stateOf(order);
-            return html`<tr>
-              <td data-title="${words.order}">
-                <a href="${to(visit, `/orders/${order.orderId}`)}">${order.orderNumber}</a>
-              </td>
-              <td data-title="${words.date}">${dayText(order.createdAt, visit.language)}</td>
-              <td data-title="${words.state}">${chip(words.states[state], kind)}</td>
-              <td data-title="${words.total}" class="number">
-                ${moneyText(order.grandTotal, order.currency, visit.locale)}
-              </td>
-            </tr>`;
-          })}
-        </tbody>
-      </table>
-    </div>
-    ${
-      orders.length === SHOWN_ORDERS &&
-      html`<a href="${to(visit, '/orders', { state: 'all', q: customerNumber })}"
-        >${words.allOrders({ count })}</a
-      >`
-    }`;
-}
-
-type OrderState = keyof ShopVisit['words']['customers']['states'];
-
-function stateOf(order: CustomerOrder): [OrderState, ChipKind] {
-  if (order.isCancelled) return ['cancelled', 'neutral'];
-  if (order.isRejected) return ['rejected', 'neutral'];
-  if (order.isReturned) return ['returned', 'warning'];
-  if (order.isDelivered) return ['delivered', 'good'];
-  if (order.isShipped) return ['shipped', 'good'];
-  return order.isPaid ? ['paid', 'good'] : ['open', 'warning'];
-}
-
-async function monthChart(visit: ShopVisit, customerId: string, currency: string): Promise<Markup> {
-  const { db, shopId, language, locale, words } = visit;
-  const { now } = db;
-  const months = Array.from(
-    { length: SHOWN_MONTHS },
-    (_, index) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - SHOWN_MONTHS + 1 + index, 1)),
-  );
-  const sums = await findMonthsOf(db, shopId, { customerId, currency, since: months[0]! });
-  const grossOf = new Map(sums.map(({ month, gross }) => [month, gross]));
-  return barChart(
-    words.customers.overTime,
-    months.map((month) => {
-      const value = grossOf.get(month.toISOString().slice(0, 7)) ?? 0;
-      return {
-        label: month.toLocaleDateString(language, { month: 'short', year: '2-digit', timeZone: 'UTC' }),
-        value,
-        text: moneyText(value, currency, locale),
-      };
-    }),
-  );
 }
 
 function detailsForm(

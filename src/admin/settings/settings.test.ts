@@ -101,11 +101,18 @@ test('what the settings file refuses is shown beside its field, with everything 
     'deliveryTimes.cutOffHour': '25',
   });
   expect(refused.status).toBe(422);
-  expect(refused.text).toContain('is &quot;a lot&quot;, expected a number without quotes, such as 7.00');
+  expect(refused.text).toContain('Please enter a number, such as 7.00.');
   expect(refused.text).toMatch(/name="shippingMethods\.1\.price"[^>]*value="a lot"[^>]*aria-invalid="true"/);
   expect(refused.text).toMatch(/name="deliveryTimes\.cutOffHour"[^>]*value="25"[^>]*aria-invalid="true"/);
-  expect(refused.text).toContain('Is 25, expected 24 or less');
+  expect(refused.text).toContain('Please enter 24 or less.');
   expect(await fingerprint(service)).toEqual(before);
+  const german = await givenMerchant(service, 'owner', 'DemoShop', 'owner@german.example');
+  await service.db.run(sql`update admin_user set language = 'de' where email = ${german.email}`);
+  const other = await german.post(path, {
+    ...fieldsOf(await german.get(path)),
+    'deliveryTimes.cutOffHour': '25',
+  });
+  expect([other.status, other.text.includes('Bitte geben Sie höchstens 24 ein.')]).toEqual([422, true]);
 });
 
 test('a new entry gets a key from its name, and fields of another kind of delivery are dropped', async () => {

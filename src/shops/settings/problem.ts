@@ -5,6 +5,26 @@ import { suggestion } from '../../kernel/suggestion.ts';
 export interface Problem {
   path: readonly (string | number)[];
   text: string;
+  /** What the schema asks for, where it is the schema that refuses: forms say it in the language of the reader. */
+  rule?: Rule;
+}
+
+export interface Rule {
+  name:
+    | 'missing'
+    | 'text'
+    | 'number'
+    | 'wholeNumber'
+    | 'choice'
+    | 'least'
+    | 'most'
+    | 'above'
+    | 'noEntries'
+    | 'tooMany'
+    | 'tooLong'
+    | 'form';
+  /** The bound, the missing key, or an example. */
+  value: string;
 }
 
 /** Names everything that is wrong with a settings file, one line each. */
@@ -69,6 +89,7 @@ function problemOf(error: ErrorObject, document: unknown): Problem {
   const { data, params } = error;
   const words = error.parentSchema as Described;
   const is = `is ${shown(data)}, expected`;
+  const limit = String(params['limit']);
   switch (error.keyword) {
     case 'additionalProperties': {
       const key = String(params['additionalProperty']);
@@ -77,31 +98,37 @@ function problemOf(error: ErrorObject, document: unknown): Problem {
     case 'required': {
       const key = String(params['missingProperty']);
       const missing = words.properties?.[key];
-      return { path, text: `${key} is missing${missing ? `: ${meaning(missing)}` : ''}` };
+      const text = `${key} is missing${missing ? `: ${meaning(missing)}` : ''}`;
+      return { path, text, rule: { name: 'missing', value: key } };
     }
     case 'type':
-      return { path, text: `${is} ${typeNames(words, data)}` };
+      return { path, text: `${is} ${typeNames(words, data)}`, rule: { name: typeRule(words), value: '' } };
     case 'enum': {
       const allowed = (params['allowedValues'] as unknown[]).map(String);
       const near = suggestion(String(data), allowed);
-      return { path, text: near ? `is ${shown(data)}${near}` : `${is} one of ${allowed.join(', ')}` };
+      const text = near ? `is ${shown(data)}${near}` : `${is} one of ${allowed.join(', ')}`;
+      return { path, text, rule: { name: 'choice', value: '' } };
     }
     case 'minimum':
-      return { path, text: `${is} ${String(params['limit'])} or more` };
+      return { path, text: `${is} ${limit} or more`, rule: { name: 'least', value: limit } };
     case 'maximum':
-      return { path, text: `${is} ${String(params['limit'])} or less` };
+      return { path, text: `${is} ${limit} or less`, rule: { name: 'most', value: limit } };
     case 'exclusiveMinimum':
-      return { path, text: `${is} more than ${String(params['limit'])}` };
+      return { path, text: `${is} more than ${limit}`, rule: { name: 'above', value: limit } };
     case 'minItems':
     case 'minProperties':
-      return { path, text: `has no entries, expected at least one: ${meaning(words)}` };
+      return {
+        path,
+        text: `has no entries, expected at least one: ${meaning(words)}`,
+        rule: { name: 'noEntries', value: '' },
+      };
     case 'maxItems':
-      return { path, text: `has more than ${String(params['limit'])} entries` };
+      return { path, text: `has more than ${limit} entries`, rule: { name: 'tooMany', value: limit } };
     case 'maxLength':
-      return { path, text: `has more than ${String(params['limit'])} characters` };
+      return { path, text: `has more than ${limit} characters`, rule: { name: 'tooLong', value: limit } };
     default:
       // The only other keyword of the schema is pattern.
-      return { path, text: wrongForm(data, words) };
+      return { path, text: wrongForm(data, words), rule: { name: 'form', value: exampleOf(words) } };
   }
 }
 
@@ -141,6 +168,18 @@ interface Described {
   examples?: unknown[];
   properties?: Record<string, Described>;
   patternProperties?: Record<string, Described>;
+}
+
+function typeRule({ type }: Described): Rule['name'] {
+  const types = [type ?? []].flat();
+  if (types.includes('integer')) return 'wholeNumber';
+  return types.includes('number') ? 'number' : 'text';
+}
+
+/** An example that can be typed; '': there is none. */
+function exampleOf({ examples }: Described): string {
+  const example = examples?.[0];
+  return typeof example === 'string' || typeof example === 'number' ? String(example) : '';
 }
 
 /** The description of a field and its example. */
