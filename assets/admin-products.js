@@ -245,6 +245,7 @@ async function send(address, body) {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
   const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 } };
+  const day = new Intl.DateTimeFormat(document.documentElement.lang, { month: 'short', year: '2-digit' });
   const data = [
     [...points.map(([time]) => time), Math.floor(Date.now() / 1000)],
     [...points.map(([, price]) => price), last],
@@ -254,7 +255,7 @@ async function send(address, body) {
       width: chart.clientWidth,
       height: 220,
       legend: { show: false },
-      axes: [axis, axis],
+      axes: [{ ...axis, values: (_chart, times) => times.map((time) => day.format(time * 1000)) }, axis],
       series: [
         {},
         {

@@ -308,7 +308,7 @@ export async function buildApp({
   webhooks(api, webhookDeps);
   managedWebhooks(api, webhookDeps);
   api.finish();
-  await docsRoutes(app, config.PUBLIC_URL?.replace(/\/$/, ''));
+  await docsRoutes(app, config);
   mediaRoutes(app, { media });
   startPageRoutes(app, { db, config, hosts, isMigrated });
   await paymentWebhooks(app, { payments, config, limiter, isMigrated });
@@ -364,7 +364,9 @@ function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
 
 /** A request that is not HTTP, too slow or with too large headers never reaches a route. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+  // Browsers open connections before they need them, and take what is in one for the answer to their next request.
+  const hasAskedNothing = socket.bytesRead === 0;
+  if (!socket.writable || error.code === 'ECONNRESET' || hasAskedNothing) {
     socket.destroy();
     return;
   }

@@ -44,7 +44,7 @@ export interface Reference {
   $ref: string;
 }
 
-type Content = Record<string, { schema: Schema }>;
+type Content = Record<string, { schema: Schema; example?: unknown }>;
 
 /** A JSON Schema, with the keywords that hold further schemas. */
 export interface Schema {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import swagger from '@fastify/swagger';
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
+import { errorBody, notAcceptable } from './http/errors.ts';
 import { ErrorBody } from './http/schemas.ts';
 import {
   ANONYMOUS_SCOPES,
@@ -11,6 +12,8 @@ import {
   type Access,
   type Scope,
 } from './http/scopes.ts';
+import { errorExamples, type ErrorExample } from './openapi-errors.ts';
+import { exampleOf, readExamples, withExample, type OperationExample } from './openapi-examples.ts';
 import { webhookReference } from './shops/webhooks/reference.ts';
 import {
   withNamedParts,
@@ -18,7 +21,6 @@ import {
   type DocumentedResponse,
   type OpenApiDocument,
   type Parameter,
-  type Reference,
 } from './openapi-components.ts';
 
 type Facts = NonNullable<FastifyContextConfig['operation']>;
@@ -61,19 +63,17 @@ export function openapiText(app: FastifyInstance): string {
 }
 
 function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, Facts>): OpenApiDocument {
+  const examplesFor = readExamples();
   const described = Object.entries(paths).map(([path, item]) => {
     const operations = Object.entries(item).map(([method, operation]) => {
       const facts = factsOf.get(operation.operationId);
       if (!facts) throw new Error(`${method} ${path} has no facts of an operation`);
-      return [method, describedOperation(operation, facts)] as const;
+      const place = { method: method.toUpperCase(), path, example: examplesFor(operation.operationId) };
+      return [method, describedOperation(operation, facts, place)] as const;
     });
     return [path, Object.fromEntries(operations)] as const;
   });
   const tags = new Set([...factsOf.values()].map((facts) => facts.tag));
-  const responses = Object.entries(REFUSALS).map(([name, refusal]) => [
-    name,
-    { ...refusal, content: { 'application/json': { schema: ErrorBody } } },
-  ]);
   const document = withNamedParts({
     openapi: '3.1.1',
     info: { title: 'Kontor', version: packageVersion(), description: INTRODUCTION },
@@ -85,11 +85,12 @@ function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, 
         token: {
           type: 'http',
           scheme: 'bearer',
-          description: 'Get one for the demo shop with `npx kontor token create DemoShop --scopes all`.',
+          description:
+            'Where only your own machine can call, the demo shop has the token `demo-all`. Else get one with `npx kontor token create DemoShop --scopes all`.',
         },
       },
       parameters: {},
-      responses: Object.fromEntries(responses) as Record<string, DocumentedResponse>,
+      responses: { Refused: refusalWith(OTHER_REFUSALS, notAcceptableExample) },
       schemas: {},
     },
   });
@@ -97,10 +98,13 @@ function finished(paths: OpenApiDocument['paths'], factsOf: ReadonlyMap<string, 
   return { ...document, webhooks: webhookReference() };
 }
 
-function describedOperation(operation: DocumentedOperation, facts: Facts): DocumentedOperation {
+function describedOperation(
+  operation: DocumentedOperation,
+  facts: Facts,
+  { example, ...place }: { method: string; path: string; example: OperationExample },
+): DocumentedOperation {
   const { operationId, tags, parameters = [], requestBody, responses } = operation;
   const scopes = scopesOf(facts.access);
-  const needsScope = needsToken(facts.access);
   const needsCart = needsCartToken(facts.access);
   const own = parameters.filter((parameter) => 'name' in parameter).map(tidyParameter);
   const taken = [
@@ -108,29 +112,31 @@ function describedOperation(operation: DocumentedOperation, facts: Facts): Docum
     ...own.filter((parameter) => parameter.in === 'path'),
     ...own.filter((parameter) => parameter.in !== 'path'),
     ...(needsCart ? [CartToken] : []),
-    ...(facts.writes && !facts.secretAnswer ? [IdempotencyKey] : []),
-  ];
+    ...(facts.writes && !facts.secretAnswer ? [idempotencyKey(operationId)] : []),
+  ].map((parameter) => withExample(parameter, example));
+  const errors = errorExamples(
+    { ...place, facts, parameters: taken, hasBody: requestBody !== undefined },
+    example.orderedCart,
+  );
   const details = {
     operationId,
     summary: facts.summary,
-    description: [facts.description, accessText(facts)].filter((text) => text !== undefined).join('\n\n'),
+    description: [facts.description, accessText(facts), example.unavailable]
+      .filter((text) => text !== undefined)
+      .join('\n\n'),
     tags,
     ...(facts.deprecated && { deprecated: true }),
     'x-labels': facts.labels,
     'x-scope': scopesText(scopes),
     security: securityOf(facts.access),
     parameters: taken,
-    ...(requestBody && { requestBody }),
+    ...(requestBody && { requestBody: withBodyExample(requestBody, example) }),
     responses: {
       ...successOf(responses, facts),
-      '400': refusal('BadRequest'),
-      ...(needsScope && { '401': refusal('Unauthorised') }),
-      ...((needsScope || needsCart) && { '403': refusal('Forbidden') }),
-      '404': refusal('NotFound'),
-      ...(facts.writes && { '409': refusal('Conflict') }),
-      ...(needsCart && { '410': refusal('Gone') }),
-      '429': refusal('TooManyRequests'),
-      '4XX': refusal('Refused'),
+      ...Object.fromEntries(
+        Object.entries(errors).map(([status, body]) => [status, refusalWith(REFUSALS[status]!, body)]),
+      ),
+      '4XX': { $ref: '#/components/responses/Refused' },
     },
   };
   return details;
@@ -149,7 +155,8 @@ function tidyParameter({ name, in: place, required, description, schema, ...rest
   };
 }
 
-function accessText({ access, labels }: Facts): string {
+function accessText(facts: Facts): string {
+  const { access } = facts;
   const scopes = scopesOf(access);
   const needs = [
     access === 'any token'
@@ -159,9 +166,32 @@ function accessText({ access, labels }: Facts): string {
       ? ['Without a token it shows what shoppers see, unless the shop has turned that off.']
       : []),
     ...(needsCartToken(access) ? ['Needs the token of the cart.'] : []),
-    ...(labels.length > 0 ? [`Labels: ${labels.join(', ')}.`] : []),
+    limitText(facts),
+    repeatText(facts),
+    originText(facts),
   ];
   return needs.join(' ');
+}
+
+function limitText({ access, failureLimit }: Facts): string {
+  const needsOwnToken = needsToken(access) && !isAnonymous(scopesOf(access));
+  const limit = needsOwnToken
+    ? 'Rate limit: 6000 calls an hour per token.'
+    : 'Rate limit: 6000 calls an hour per token, 36000 per address without one.';
+  return failureLimit ? `${limit} Failed tries have a limit of their own.` : limit;
+}
+
+function repeatText({ writes, secretAnswer }: Facts): string {
+  if (!writes) return 'Idempotency: it changes nothing and can be repeated.';
+  return secretAnswer
+    ? 'Idempotency: none, because the answer holds a secret that is not stored for a replay.'
+    : 'Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer.';
+}
+
+/** The labels of the contract, in words. */
+function originText({ labels }: Facts): string {
+  if (labels.length === 0) return 'It goes beyond the ePages API.';
+  return `Known to clients of ePages ${labels.join(' and ePages ')}.`;
 }
 
 function securityOf(access: Access): Record<string, string[]>[] {
@@ -206,11 +236,30 @@ function successOf(responses: DocumentedOperation['responses'], { produces, answ
   ) as Record<string, DocumentedResponse>;
 }
 
-const refusal = (name: keyof typeof REFUSALS): Reference => ({ $ref: `#/components/responses/${name}` });
+/** A refusal whose example is what this operation answers. */
+function refusalWith(
+  refusal: Omit<DocumentedResponse, 'content'>,
+  example: ErrorExample,
+): DocumentedResponse {
+  return { ...refusal, content: { 'application/json': { schema: ErrorBody, example } } };
+}
 
-const REFUSALS = {
-  BadRequest: { description: 'A value, the body or a header is wrong; the message names it.' },
-  Unauthorised: {
+/** Of each kind of body that an operation takes, the same example. */
+function withBodyExample(
+  requestBody: NonNullable<DocumentedOperation['requestBody']>,
+  { body }: OperationExample,
+): NonNullable<DocumentedOperation['requestBody']> {
+  const content = Object.entries(requestBody.content).map(([type, media]) => [
+    type,
+    // A file can not be an example.
+    type === 'multipart/form-data' ? media : { ...media, example: body ?? exampleOf(media.schema) },
+  ]);
+  return { ...requestBody, content: Object.fromEntries(content) };
+}
+
+const REFUSALS: Readonly<Record<string, Omit<DocumentedResponse, 'content'>>> = {
+  '400': { description: 'A value, the body or a header is wrong; the message names it.' },
+  '401': {
     description: 'No token where one is needed, or one that is unknown in this shop.',
     headers: {
       'WWW-Authenticate': {
@@ -219,12 +268,12 @@ const REFUSALS = {
       },
     },
   },
-  Forbidden: { description: 'The token lacks the scope, or the token of the cart is missing or wrong.' },
-  NotFound: { description: 'No such shop, or no such thing in this shop.' },
-  Conflict: {
+  '403': { description: 'The token lacks the scope, or the token of the cart is missing or wrong.' },
+  '404': { description: 'No such shop, or no such thing in this shop.' },
+  '409': {
     description: 'The change contradicts what is there, or the Idempotency-Key was used for another request.',
   },
-  TooManyRequests: {
+  '429': {
     description: 'More calls in this hour than allowed.',
     headers: {
       'Retry-After': {
@@ -233,17 +282,26 @@ const REFUSALS = {
       },
     },
   },
-  Gone: { description: 'The cart has become an order.' },
-  Refused: { description: 'Any other refusal, with the same body: 405, 406, 413.' },
-} as const;
+  '410': { description: 'The cart has become an order.' },
+};
 
-const IdempotencyKey: Parameter = {
+const OTHER_REFUSALS = { description: 'Any other refusal, with the same body: 405, 406, 413.' };
+
+const notAcceptableExample = errorBody(
+  406,
+  notAcceptable('application/vnd.epages.v1+json, application/json').message,
+  'GET',
+  '/rs/shops/DemoShop/products',
+);
+
+/** A key of its own for each operation, because one that was used for another request is refused. */
+const idempotencyKey = (operationId: string): Parameter => ({
   name: 'Idempotency-Key',
   in: 'header',
   description: 'Any text of your own. The same request with the same key is done once in 24 hours.',
   schema: { type: 'string' },
-  example: 'a4e1c6f0-order-1',
-};
+  example: `my-first-${operationId}`,
+});
 
 const CartToken: Parameter = {
   name: 'X-ePages-Cart-Token',
@@ -283,7 +341,7 @@ const TAGS: Readonly<Record<string, string>> = {
 
 const INTRODUCTION = `Every address begins with \`/rs/shops/{shopId}\`; the demo shop is \`DemoShop\`.
 
-**Token.** \`npx kontor token create DemoShop --scopes all\` prints one. Send it as \`Authorization: Bearer TOKEN\`. A token holds the scopes it names: a write scope does not include reading. What shoppers may see (scopes \`products_read\` and \`legal_read\`) answers without a token as well, unless the shop has turned that off.
+**Token.** Where only your own machine can call, the demo shop has the token \`demo-all\`; elsewhere \`npx kontor token create DemoShop --scopes all\` prints one. Send it as \`Authorization: Bearer TOKEN\`. A token holds the scopes it names: a write scope does not include reading. What shoppers may see (scopes \`products_read\` and \`legal_read\`) answers without a token as well, unless the shop has turned that off.
 
     curl http://localhost:8080/rs/shops/DemoShop/customers \\
       -H 'Authorization: Bearer TOKEN'
@@ -299,6 +357,10 @@ const INTRODUCTION = `Every address begins with \`/rs/shops/{shopId}\`; the demo
 **Carts.** Whoever creates a cart gets its token in the header \`X-ePages-Cart-Token\` of the answer, and sends it with every call on that cart; no other token is needed, except for what names a scope.
 
 **Rate limit.** 6000 calls per hour and token, 36000 per hour and address without one, unless the operator set others. Each answer says what is left in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`; over it, 429 with \`Retry-After\`.
+
+**Base and Now** are the two product lines of ePages, whose API this is. A client that was made for one of them knows the operations that are labelled so. Kontor has all of them in every shop, so the label only tells you what an existing client may call.
+
+**Examples.** Every example of a request succeeds in the demo shop of a first start, and every example of an error is what that request is answered with. A deleted or cancelled thing is gone afterwards: delete the folder \`data\` to start again.
 
 **Media types.** Bodies are UTF-8 as \`application/json\`, \`application/vnd.epages.v1+json\` or, for changes, \`application/json-patch+json\`. Answers are \`application/json\`. Reads carry an \`ETag\`; \`If-None-Match\` is answered with 304.`;
 

@@ -23,28 +23,44 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** The valid call with another Authorization header, or none. */
-async function sendAs(operation: Operation, { shopId, token }: Shop, authorization: string | undefined) {
-  const { method, path, search, options } = await validCall(operation, { service, shopId, token });
+/** The options of a call with another Authorization header, or none. */
+function optionsAs({ options }: ValidCall, authorization: string | undefined): CallOptions {
   const { token: _token, headers, ...rest } = options;
-  const changed: CallOptions = { ...rest, headers: { ...headers, ...(authorization && { authorization }) } };
-  const before = await fingerprint(service);
-  const answer = await service.call(method, path + search, changed);
-  return { answer, method, path: urlOf(path), before };
+  return { ...rest, headers: { ...headers, ...(authorization && { authorization }) } };
 }
 
-/** How the call was refused, and that nothing was written. */
-async function refusalOf(operation: Operation, shop: Shop, authorization: string | undefined) {
-  const { answer, method, path, before } = await sendAs(operation, shop, authorization);
-  expectRefusal(answer, method, path);
-  // Who is known is counted by token, anybody else by address.
-  expect(answer.headers['x-ratelimit-limit']).toBe(answer.status === 403 ? '6000' : '36000');
+/** A valid call of its own, with another Authorization header, or none. */
+async function sendAs(operation: Operation, { shopId, token }: Shop, authorization: string | undefined) {
+  const call = await validCall(operation, { service, shopId, token });
+  const before = await fingerprint(service);
+  const answer = await service.call(call.method, call.path + call.search, optionsAs(call, authorization));
+  return { answer, before };
+}
+
+/** How a call is refused with each of these Authorization headers, and that nothing was written. */
+async function refusalsOf(
+  operation: Operation,
+  { shopId, token }: Shop,
+  authorizations: readonly (string | undefined)[],
+) {
+  const call = await validCall(operation, { service, shopId, token });
+  const { method, search } = call;
+  const path = urlOf(call.path);
+  const refusals = [];
+  const before = await fingerprint(service);
+  for (const authorization of authorizations) {
+    const answer = await service.call(method, call.path + search, optionsAs(call, authorization));
+    expectRefusal(answer, method, path);
+    // Who is known is counted by token, anybody else by address.
+    expect(answer.headers['x-ratelimit-limit']).toBe(answer.status === 403 ? '6000' : '36000');
+    refusals.push({
+      status: answer.status,
+      challenge: answer.headers['www-authenticate'],
+      text: answer.body.message.replace(`, Request: ${method} ${path}`, ''),
+    });
+  }
   expect(await fingerprint(service)).toEqual(before);
-  return {
-    status: answer.status,
-    challenge: answer.headers['www-authenticate'],
-    text: answer.body.message.replace(`, Request: ${method} ${path}`, ''),
-  };
+  return refusals;
 }
 
 const unauthorised = (text: string) => ({
@@ -117,41 +133,42 @@ describe.each(guarded)('$name', (operation) => {
       const { answer } = await sendAs(operation, shop, undefined);
       expect(answer).toMatchObject({ status });
     } else {
-      expect(await refusalOf(operation, shop, undefined)).toEqual(unauthorised('A token is needed'));
+      expect(await refusalsOf(operation, shop, [undefined])).toEqual([unauthorised('A token is needed')]);
     }
     expect(isAnonymous && operation.writes).toBe(false);
   });
 
   test('without a token, in a shop that shows nothing to strangers', async () => {
-    expect(await refusalOf(operation, closed, undefined)).toEqual(unauthorised('A token is needed'));
+    expect(await refusalsOf(operation, closed, [undefined])).toEqual([unauthorised('A token is needed')]);
     const { answer } = await sendAs(operation, closed, `Bearer ${closed.token}`);
     expect(answer).toMatchObject({ status });
   });
 
   test('with a token that is unknown, or of another shop', async () => {
-    for (const token of [newSecret(32), other.token]) {
-      expect(await refusalOf(operation, shop, `Bearer ${token}`)).toEqual(
-        unauthorised('The token is unknown in this shop'),
-      );
-    }
+    const refusal = unauthorised('The token is unknown in this shop');
+    expect(await refusalsOf(operation, shop, [`Bearer ${newSecret(32)}`, `Bearer ${other.token}`])).toEqual([
+      refusal,
+      refusal,
+    ]);
   });
 
   test('with something that is no token', async () => {
-    for (const authorization of ['Basic dXNlcjpwYXNz', 'Bearer', 'Bearer a b', 'demo-all']) {
-      expect(await refusalOf(operation, shop, authorization)).toEqual(
-        unauthorised('The Authorization header is not a bearer token'),
-      );
-    }
+    const noTokens = ['Basic dXNlcjpwYXNz', 'Bearer', 'Bearer a b', 'demo-all'];
+    expect(await refusalsOf(operation, shop, noTokens)).toEqual(
+      noTokens.map(() => unauthorised('The Authorization header is not a bearer token')),
+    );
   });
 
   test.each(scopes)('with all scopes but %s, which it needs', async (scope) => {
     const others = SCOPES.filter((one) => one !== scope);
     const token = await givenToken(service, shop.shopId, others);
-    expect(await refusalOf(operation, { ...shop, token }, `Bearer ${token}`)).toEqual({
-      status: 403,
-      challenge: `Bearer realm="kontor", error="insufficient_scope", scope="${scope}"`,
-      text: `The token lacks the scope ${scope}`,
-    });
+    expect(await refusalsOf(operation, { ...shop, token }, [`Bearer ${token}`])).toEqual([
+      {
+        status: 403,
+        challenge: `Bearer realm="kontor", error="insufficient_scope", scope="${scope}"`,
+        text: `The token lacks the scope ${scope}`,
+      },
+    ]);
   });
 
   test('with what it needs, and no other scope', async () => {

@@ -62,6 +62,7 @@ describe('without a database', () => {
     'customers export SHOP',
     'customer export SHOP ID',
     'customer erase SHOP ID',
+    'mcp SHOP',
     'demo generate SHOP',
     'db migrate',
     'db status',
@@ -340,8 +341,16 @@ Next:
     const demo = await runProcess('shop', 'create', 'Demo_2', '--demo');
     expect(demo).toMatchObject({ code: 0, stderr: '' });
     expect(demo.stdout).toMatch(/^Shop Demo_2 created with demo data\. Access token: [A-Za-z0-9]{32}\n$/);
+    expect(await run('shop', 'close', 'Tea')).toEqual(
+      done('Shop Tea is closed. Open it with: npx kontor shop open Tea\n'),
+    );
     const { stdout } = await run('shop', 'list');
-    expect(stdout).toMatch(/^ID +NAME +CREATED\nDemo_2 +Harbour & Hearth +\d{4}\S+Z\nTea +Tea +\d{4}\S+Z\n$/);
+    expect(stdout).toMatch(
+      /^ID +NAME +STATE +CREATED\nDemo_2 +Harbour & Hearth +open +\d{4}\S+Z\nTea +Tea +closed +\d{4}\S+Z\n$/,
+    );
+    expect(await run('shop', 'open', 'Tea')).toEqual(
+      done('Shop Tea is open: whoever can reach it can order.\n'),
+    );
     expect(await runProcess('shop', 'delete', 'Demo_2')).toEqual(
       refused(
         'This deletes the shop Demo_2 (Harbour & Hearth) for good, with 34 products, 15 orders and 15 customers. Add --yes to do it.',
@@ -635,7 +644,7 @@ describe('while the service runs', () => {
     const { code, stderr } = await run('products', 'import', 'DemoShop', file);
     expect(code).toBe(1);
     expect(stderr).toContain(
-      'The column Nmae is unknown in DemoShop; did you mean Name/en?; its columns are Class, Alias, ',
+      'The column Nmae is unknown in DemoShop, did you mean Name/en? Its columns are: Class, Alias, ',
     );
     await writeFile(file, 'SKU;Image\nX-9;nowhere.png\n');
     const check = await run('products', 'import', 'DemoShop', file, '--dry-run');

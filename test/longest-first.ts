@@ -2,9 +2,9 @@ import path from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files that take half a minute and more. A file runs in one worker, so one that begins last leaves the other workers
- * idle. Vitest remembers how long files took, but a fresh clone remembers nothing: there it begins with the largest
- * files, and some of these are short.
+ * Files that take long, above all those of a few lines. A file runs in one worker, so one that begins last leaves the other
+ * workers idle. Vitest remembers how long files took, but a fresh clone remembers nothing: there it begins with the
+ * largest files and ends with the smallest, some of which sweep over everything.
  */
 const LONG_FILES = [
   'test/hostile.test.ts',
@@ -20,6 +20,15 @@ const LONG_FILES = [
   'src/db/embedded.test.ts',
   'test/side-by-side.test.ts',
   'src/carts/plain-store.test.ts',
+  'src/commands/backup/backup.test.ts',
+  'src/platform/media/s3.test.ts',
+  'src/storefront/hostile.test.ts',
+  'test/browser/account.test.ts',
+  'test/browser/visitors.test.ts',
+  'test/fuzz.test.ts',
+  'test/mail-crash.test.ts',
+  'test/races.test.ts',
+  'test/security/statements.test.ts',
 ];
 
 export default class LongestFirst extends BaseSequencer {

@@ -667,11 +667,15 @@ const taxClassId = idOf(
     sql`select tax_class_id as id from tax_class where shop_id = ${shopId} order by position limit 1`,
 );
 
+/**
+ * What a call needs is made with this token, because the caller may have no right to make it. It is one for all, because
+ * the rows of tokens are the slowest part of a fingerprint.
+ */
+const makerToken = once(({ service, shopId }) => givenToken(service, shopId));
+
 /** Somebody who can be forgotten without a trace. */
-const passingCustomer: Fact<string> = async ({ service, shopId }) => {
-  // With a token of its own, because a caller who may only read could not make one.
-  return customerMadeWith(service, shopId, await givenToken(service, shopId));
-};
+const passingCustomer: Fact<string> = async (shop) =>
+  customerMadeWith(shop.service, shop.shopId, await makerToken(shop));
 
 async function customerMadeWith(service: Service, shopId: string, token: string): Promise<string> {
   const body = { billingAddress: { emailAddress: `${freeNumber()}@mail.example` } };
@@ -1130,8 +1134,7 @@ export const placedOrder: Fact<string> = async (shop) => {
   const { service, shopId } = shop;
   const cartId = await cart(shop);
   const { body } = await service.call('POST', `/${shopId}/carts/${cartId}/order`, {
-    // The caller may have no right to order.
-    token: await givenToken(service, shopId),
+    token: await makerToken(shop),
     cartToken: cartOf(cartId).token,
   });
   return body.orderId;
@@ -1178,7 +1181,7 @@ const orderLine: Fact<string> = async ({ service, shopId }, params) => {
 const invoicedOrder: Fact<string> = async (shop) => {
   const { service, shopId } = shop;
   const orderId = await openOrder(shop);
-  const token = await givenToken(service, shopId);
+  const token = await makerToken(shop);
   await service.call('POST', `/manage/shops/${shopId}/orders/${orderId}/invoices`, { token, body: {} });
   return orderId;
 };
@@ -1200,7 +1203,7 @@ const reservedOrder: Fact<string> = async (shop) => {
 const managedOrder = once(async (shop) => {
   const { service, shopId } = shop;
   const orderId = await openOrder(shop);
-  const token = await givenToken(service, shopId);
+  const token = await makerToken(shop);
   const lines = [{ lineItemId: SENT_LINE, quantity: 1 }];
   for (const [part, body] of [
     ['payments', { amount: 5, reference: 'QP-4711', note: 'by bank transfer' }],
@@ -1384,7 +1387,7 @@ const campaignTermsShape = shape(`
 /** A campaign of its own, which nothing else uses. */
 const freshCampaign: Fact<string> = async (shop) => {
   const { body } = await shop.service.call('POST', `/${shop.shopId}/coupon-campaigns?locale=en_GB`, {
-    token: await givenToken(shop.service, shop.shopId),
+    token: await makerToken(shop),
     body: { identifier: freeNumber(), ...(await campaignTerms(shop)) },
   });
   return body.campaignId;
@@ -2026,6 +2029,13 @@ export const OPERATIONS: readonly Operation[] = [
       energyLabel: { classes: 'B,D', best: 'A', file: 'https://shop.example/labels/AP-110.png' },
       forSaleFrom: '2026-01-01T00:00:00Z',
       forSaleUntil: '2027-01-31T00:00:00Z',
+      patches: [
+        {
+          locale: 'de_DE',
+          currency: 'EUR',
+          operations: [{ op: 'add', path: '/manufacturer', value: 'Beacon' }],
+        },
+      ],
     }),
     request: shape(
       `specialOffer?: boolean
@@ -2036,7 +2046,16 @@ export const OPERATIONS: readonly Operation[] = [
       energyLabel.best: string
       energyLabel.file: string
       forSaleFrom?: string|null
-      forSaleUntil?: string|null`,
+      forSaleUntil?: string|null
+      patches?: array|null
+      patches[].locale: string
+      patches[].currency: string
+      patches[].operations: array
+      patches[].operations[].op: string
+      patches[].operations[].path: string
+      patches[].operations[].value?: string|number|boolean|object|array|null
+      categoryIds?: array|null
+      categoryIds[]: string`,
     ),
     answer: productShape('full'),
   }),

@@ -1,6 +1,5 @@
 /**
  * A storefront of a hundred lines: products, a cart, an order. Start Kontor, then this, and open http://localhost:3000:
- *
  *     npx tsx examples/storefront/server.ts
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,8 +7,7 @@ import { text } from 'node:stream/consumers';
 import { createClient, KontorError, type AddressRequest, type Cart, type Product } from '@kontor/client';
 
 const { KONTOR_URL = 'http://localhost:8080', SHOP = 'DemoShop', PORT = '3000' } = process.env;
-/** With the scope orders_write, to place orders. It never leaves this server. */
-const { ACCESS_TOKEN = 'demo-all' } = process.env;
+const { ACCESS_TOKEN = 'demo-all' } = process.env; // with the scope orders_write; it never leaves this server
 
 /** What is asked for an order: the field of the API, and what the form says. */
 const ADDRESS = {
@@ -22,7 +20,10 @@ const ADDRESS = {
   emailAddress: 'Email',
 } satisfies Partial<Record<keyof AddressRequest, string>>;
 
-export const server = createServer(async (request, response) => {
+export const server = createServer((request, response) => void respond(request, response));
+server.listen(Number(PORT), () => console.log(`http://localhost:${PORT}`));
+
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     send(response, await answer(request, response));
   } catch (error) {
@@ -31,7 +32,7 @@ export const server = createServer(async (request, response) => {
     response.statusCode = isRefusal ? error.status : 500;
     send(response, `<p>${isRefusal ? escaped(error.message) : 'Something went wrong here.'}</p>`);
   }
-}).listen(Number(PORT), () => console.log(`http://localhost:${PORT}`));
+}
 
 /** The content of a page; undefined: the visitor goes on to the cart. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<string | undefined> {
@@ -69,32 +70,31 @@ function shopOf(request: IncomingMessage, response: ServerResponse) {
     set: (id: string, token: string) =>
       response.setHeader('set-cookie', `cart=${id}.${token}; Path=/; HttpOnly; SameSite=Lax`),
   };
-  const options = { baseUrl: KONTOR_URL, shopId: SHOP, accessToken: ACCESS_TOKEN, cartTokens };
-  return { shop: createClient(options), cartId };
+  const shop = createClient({ baseUrl: KONTOR_URL, shopId: SHOP, accessToken: ACCESS_TOKEN, cartTokens });
+  return { shop, cartId };
 }
 
 function productEntry({ productId, name, priceInfo, forSale, productVariationType }: Product): string {
-  const add = `<button name="productId" value="${escaped(productId)}">Add to cart</button>`;
   // Of a product with variations, one of them would have to be chosen.
-  const form = forSale && productVariationType !== 'master' ? add : '';
+  const canBuy = forSale && productVariationType !== 'master';
+  const form = canBuy ? `<button name="productId" value="${escaped(productId)}">Add to cart</button>` : '';
   return `<li><form method="post" action="/cart">${escaped(name)} ${priceInfo.price?.formatted ?? ''} ${form}</form>`;
 }
 
 function cartPage({ lineItemContainer: { productLineItems, shippingPrice, grandTotal } }: Cart): string {
-  const lines = productLineItems.map(
-    ({ name, quantity, lineItemPrice }) =>
-      `<li>${quantity.amount} × ${escaped(name)} ${lineItemPrice.formatted}`,
-  );
+  const lines = productLineItems.map(({ name, quantity, lineItemPrice: { formatted } }) => {
+    return `<li>${quantity.amount} × ${escaped(name)} ${formatted}`;
+  });
   const input = ([name, label]: string[]) => `<p><label>${label} <input name="${name}" required></label>`;
-  return `<h1>Cart</h1><ul>${lines.join('')}</ul><p>Delivery ${shippingPrice.formatted}
-    <p>Total ${grandTotal.formatted}
+  return `<h1>Cart</h1><ul>${lines.join('')}</ul><p>Delivery ${shippingPrice.formatted}, total ${grandTotal.formatted}
     <form method="post" action="/order">${Object.entries(ADDRESS).map(input).join('')}<p><button>Buy now</button></form>`;
 }
 
 function send(response: ServerResponse, page: string | undefined): void {
   if (page === undefined) return void response.writeHead(303, { location: '/cart' }).end();
   response.setHeader('content-type', 'text/html; charset=utf-8');
-  response.end(`<!doctype html><a href="/">Shop</a> <a href="/cart">Cart</a> ${page}`);
+  response.end(`<!doctype html><meta name="viewport" content="width=device-width"><title>Storefront</title>
+    <a href="/">Shop</a> <a href="/cart">Cart</a> ${page}`);
 }
 
 const escaped = (value: string) => value.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);

@@ -79,8 +79,13 @@ export const shopCommands: Command[] = [
           return;
         }
         printTable(
-          ['ID', 'NAME', 'CREATED'],
-          rows.map(({ shopId, name, createdAt }) => [shopId, name, createdAt.toISOString()]),
+          ['ID', 'NAME', 'STATE', 'CREATED'],
+          rows.map(({ shopId, name, isOpen, createdAt }) => [
+            shopId,
+            name,
+            isOpen ? 'open' : 'closed',
+            createdAt.toISOString(),
+          ]),
         );
       }),
   },

@@ -52,13 +52,17 @@ async function newFolder(prefix = 'kontor-embedded-'): Promise<string> {
 /** With a database that nobody has used: a copy, because making one takes four times as long as starting it. */
 async function newDatabaseFolder(): Promise<string> {
   const folder = await newFolder();
+  await addDatabase(folder);
+  return folder;
+}
+
+async function addDatabase(folder: string): Promise<void> {
   database ??= newFolder().then(async (made) => {
     await (await startEmbedded(made, fast)).stop();
     return made;
   });
   // With the owners of the files, because PostgreSQL refuses a folder that is not its own.
   execFileSync('cp', ['-a', `${await database}/.`, folder]);
-  return folder;
 }
 
 let database: Promise<string> | undefined;
@@ -155,7 +159,7 @@ describe('a server of its own', () => {
   });
 
   test('is durable, quiet and reachable by its socket alone', async () => {
-    const folder = await newFolder();
+    const folder = await newDatabaseFolder();
     const { connection } = await started(startEmbedded(folder, { log: () => undefined }));
     const [row] = await query<{ settings: object }>(
       connection,
@@ -180,7 +184,7 @@ describe('a server of its own', () => {
   });
 
   test.runIf(onLinux)('is closed to other users', async () => {
-    const folder = await newFolder();
+    const folder = await newDatabaseFolder();
     await started(startEmbedded(folder, fast));
     const pgdata = path.join(folder, 'postgres');
     expect((await stat(pgdata)).mode & 0o777).toBe(0o700);
@@ -239,6 +243,8 @@ describe('a server of its own', () => {
 
   test.runIf(onLinux)('puts its socket into a short private folder when the path is long', async () => {
     const folder = path.join(await newFolder(), 'a'.repeat(60), 'b'.repeat(60));
+    await mkdir(folder, { recursive: true });
+    await addDatabase(folder);
     const { connection } = await started(startEmbedded(folder, fast));
     const host = String(connection.host);
     folders.push(host);
@@ -495,7 +501,8 @@ describe.runIf(asRoot && onLinux)('as root', () => {
   });
 
   test('opens a closed data folder for the group of that user alone', async () => {
-    const folder = await newFolder();
+    const folder = await newDatabaseFolder();
+    await chown(folder, 0, 0);
     await chmod(folder, 0o700);
     await started(startEmbedded(folder, fast));
     const { uid, gid, mode } = await stat(folder);
@@ -542,7 +549,8 @@ describe.runIf(asRoot && onLinux)('as root', () => {
   test('data that has become unreachable is never replaced by an empty database', async () => {
     const home = await newFolder();
     const folder = path.join(home, 'data');
-    await (await startEmbedded(folder, fast)).stop();
+    await mkdir(folder);
+    await addDatabase(folder);
     await chmod(home, 0o700);
     await expect(startEmbedded(folder, fast)).rejects.toThrow('chmod o+x');
     expect((await lstat(path.join(folder, 'postgres'))).isDirectory()).toBe(true);

@@ -1835,7 +1835,7 @@ export interface paths {
         head?: never;
         /**
          * Update product extras
-         * @description Changes what the operation of the contract can not change.
+         * @description Changes what the operation of the contract can not change, and with it what that one can. All or nothing.
          *
          *     Scope: products_write.
          */
@@ -7331,6 +7331,21 @@ export interface components {
              */
             file: string;
         };
+        /** ProductPatch */
+        ProductPatch: {
+            /**
+             * @description Texts are written in it.
+             * @example de_DE
+             */
+            locale: string;
+            /**
+             * @description Prices are written in it.
+             * @example EUR
+             */
+            currency: string;
+            /** @description Changes, made in this order, all or none. */
+            operations: components["schemas"]["JsonPatchOperation"][];
+        };
         /** ProductExtras */
         ProductExtras: {
             /**
@@ -7360,6 +7375,10 @@ export interface components {
              * @example 2027-01-31T00:00:00Z
              */
             forSaleUntil?: string | null;
+            /** @description What updateProduct changes, in several languages and currencies at once. */
+            patches?: components["schemas"]["ProductPatch"][] | null;
+            /** @description All categories that it is in; absent: they stay. */
+            categoryIds?: string[] | null;
         };
         /** UpdatedProduct */
         UpdatedProduct: {
@@ -8484,6 +8503,7 @@ export type WeightRequest = components['schemas']['WeightRequest'];
 export type ProductCreateRequest = components['schemas']['ProductCreateRequest'];
 export type ProductFindRequest = components['schemas']['ProductFindRequest'];
 export type EnergyLabel = components['schemas']['EnergyLabel'];
+export type ProductPatch = components['schemas']['ProductPatch'];
 export type ProductExtras = components['schemas']['ProductExtras'];
 export type UpdatedProduct = components['schemas']['UpdatedProduct'];
 export type UpdatedProductList = components['schemas']['UpdatedProductList'];

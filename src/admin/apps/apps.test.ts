@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { givenBrowser, givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import { startReceiver } from '../../../test/receiver.ts';
 import { startService, type Service } from '../../../test/service.ts';
@@ -237,6 +237,13 @@ test('the merchant decides which scripts are necessary, and removes one', async 
   expect(await settings()).toEqual({ load: true, necessary: ['https://widgets.example/consent.js'] });
   expect((await merchant.post(`/apps/scripts/${body.scriptTagId}/remove`)).status).toBe(303);
   expect((await merchant.get('/apps/scripts')).text).not.toContain('widgets.example/consent.js');
+});
+
+test('the audit log shows a sign-in that was refused', async () => {
+  const wrong = await givenBrowser(service).post('/admin/sign-in', { email: merchant.email, password: 'no' });
+  expect(wrong.status).toBe(403);
+  const { text } = await merchant.get('/apps/audit');
+  expect(text).toMatch(/>Sign-in<\/a>\s*<\/td>\s*<td[^>]*>\s*<span class="chip bad">Refused<\/span>/);
 });
 
 test('the audit log is filtered by who, how and when, and leads to what it was about', async () => {

@@ -1,7 +1,8 @@
 import { badRequest } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { currencyDigits, formatMoney, toDecimal } from '../../kernel/money.ts';
+import { currencyDigits, toDecimal } from '../../kernel/money.ts';
+import { amountText } from '../components/format.ts';
 import { choiceField, problemOf, textField } from '../components/form.ts';
 import { decimalOf, decimalText } from '../components/decimal.ts';
 import { Redirect, type AdminPage } from '../page.ts';
@@ -233,7 +234,7 @@ async function preview(
   const names = new Map(
     (await findListedProducts(visit, ids)).map(({ productId, name }) => [productId, name]),
   );
-  const money = (minor: number, currency: string) => formatMoney(minor, currency, visit.locale);
+  const money = (minor: number, currency: string) => amountText(minor, visit, currency);
   return html`<form method="post" class="card">
     <h2>${words.bulk.previewTitle}</h2>
     <div class="scroll">

@@ -3,10 +3,9 @@ import { anyText, nameOf } from '../../catalogue/products/render.ts';
 import { availabilityOf } from '../../catalogue/products/availability-text.ts';
 import { priceIn, priceRange } from '../../catalogue/products/prices.ts';
 import { findProducts, type ProductRow } from '../../catalogue/products/queries.ts';
-import { formatMoney } from '../../kernel/money.ts';
 import { imagesOf, imagePath } from '../../platform/media/images.ts';
 import { decimalText } from '../components/decimal.ts';
-import { chip } from '../components/format.ts';
+import { amountText, chip } from '../components/format.ts';
 import type { ShopVisit } from '../visit.ts';
 import { findVariationStocks } from './queries.ts';
 
@@ -78,10 +77,11 @@ function toListed(
   };
 }
 
-/** `from 9.90 €` when variations have other prices. */
-function priceText({ settings, locale, words }: ShopVisit, row: ProductRow): string {
+/** `from €9.90` when variations have other prices. */
+function priceText(visit: ShopVisit, row: ProductRow): string {
+  const { settings, words } = visit;
   const { defaultCurrency: currency } = settings;
-  const money = (minor: number) => formatMoney(minor, currency, locale);
+  const money = (minor: number) => amountText(minor, visit);
   const range = row.offers ? priceRange(row.offers, row, currency, settings) : null;
   if (range && range.lowest !== range.highest) return words.products.from({ price: money(range.lowest) });
   const price = range?.lowest ?? priceIn(row.prices ?? row.master?.prices, currency, settings);

@@ -122,7 +122,7 @@ export function newProduct(pages: ShopPages): void {
         } catch (error) {
           // The product is there; its variations can be made on the page that says what was wrong with them.
           if (!isRefusal(error)) throw error;
-          return new Redirect(to(visit, `${path}/variations`), error.message);
+          return new Redirect(to(visit, `${path}/variations`), { text: error.message, isProblem: true });
         }
         return new Redirect(to(visit, `${path}/variations`), visit.words.products.new.created);
       },

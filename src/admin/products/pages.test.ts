@@ -246,8 +246,8 @@ describe('what belongs to a product', () => {
       body: [{ op: 'add', path: '/priceInfo/price/amount', value: 23.92 }],
     });
     const { text } = await owner.get(`/products/${id}/prices`);
-    expect(text).toContain('29.90 €');
-    expect(text).toContain('23.92 €');
+    expect(text).toContain('€29.90');
+    expect(text).toContain('€23.92');
     expect(text).toContain('-20 %');
   });
 });

@@ -1,6 +1,6 @@
 import { html } from '../../http/html.ts';
-import { formatMoney, toDecimal } from '../../kernel/money.ts';
-import { momentText } from '../components/format.ts';
+import { toDecimal } from '../../kernel/money.ts';
+import { amountText, momentText } from '../components/format.ts';
 import { PRODUCTS_SCRIPT, UPLOT, UPLOT_STYLESHEET } from '../layout/assets.ts';
 import type { ShopPages } from '../pages.ts';
 import { productPage, readProduct } from './product-page.ts';
@@ -13,7 +13,7 @@ export function priceHistory(pages: ShopPages): void {
     const words = visit.words.products.priceHistory;
     const currency = visit.settings.defaultCurrency;
     const prices = await findPriceHistory(visit.db, visit.shopId, row.productId, currency);
-    const money = (minor: number) => formatMoney(minor, currency, visit.locale);
+    const money = (minor: number) => amountText(minor, visit);
     const points = prices
       .toReversed()
       .map(({ validFrom, price }) => [

@@ -4,8 +4,8 @@ import { WITHDRAWAL_EXCLUSIONS } from '../../catalogue/products/facts.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { unitNames, WEIGHT_UNITS } from '../../catalogue/products/units.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
-import { formatMoney } from '../../kernel/money.ts';
 import { priceIn } from '../../catalogue/products/prices.ts';
+import { amountText } from '../components/format.ts';
 import type { Choice } from '../components/form.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import type { ProductFields } from './product-fields.ts';
@@ -50,14 +50,14 @@ export function textsCard(visit: ShopVisit, { text, long }: ProductFields): Mark
 }
 
 export function pricesCard(visit: ShopVisit, row: ProductRow, fields: ProductFields): Markup {
-  const { settings, locale } = visit;
+  const { settings } = visit;
   const words = visit.words.products.fields;
   const { defaultCurrency, currencies } = settings;
   const others = currencies.filter((currency) => currency !== defaultCurrency);
   const prices = row.prices ?? row.master?.prices;
   const amounts = (currency: string) => {
     const converted = prices?.[currency] === undefined ? priceIn(prices, currency, settings) : null;
-    const hint = converted === null ? undefined : formatMoney(converted, currency, locale);
+    const hint = converted === null ? undefined : amountText(converted, visit, currency);
     return html`<div class="row">
       ${fields.number(`price.${currency}`, words.price, {
         unit: currency,

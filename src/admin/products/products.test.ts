@@ -84,8 +84,8 @@ describe('several products at once', () => {
     const query = `?${new URLSearchParams([...ids.map((id) => ['id', id]), ['percent', '-2,5'], ['ending', '99']] as [string, string][]).toString()}`;
     const before = await fingerprint(service);
     const preview = await owner.get(`/products/change-prices${query}`);
-    expect(preview.text).toContain('24.50 €');
-    expect(preview.text).toContain('23.99 €');
+    expect(preview.text).toContain('€24.50');
+    expect(preview.text).toContain('€23.99');
     expect(await fingerprint(service)).toEqual(before);
     expect((await owner.post(`/products/change-prices${query}`)).status).toBe(303);
     const rows = await service.db.many<{ number: string; prices: Record<string, number> }>(sql`

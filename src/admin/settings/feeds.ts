@@ -10,30 +10,42 @@ export function feeds(pages: ShopPages, format: SettingsFormat): void {
   sectionPage(pages, format, {
     name: 'feeds',
     sections: ['feeds'],
+    isEven: true,
     beside: async (visit) => {
       const { settings, storefront } = visit;
       const words = visit.words.settings.feedView;
       const { label, languageName } = settingsWords(visit.words, visit.language);
       const open = FEEDS.filter(({ setting }) => settings.feeds[setting]);
-      const views = settings.locales.flatMap((locale) =>
-        settings.currencies.map((currency) => ({ locale, currency })),
-      );
       return html`<section class="card">
         <h2>${words.title}</h2>
         <p>${open.length === 0 ? words.none : words.use}</p>
-        ${open.map(
-          ({ setting, file }) =>
-            html`<h3>${label(`feeds.${setting}`)}</h3>
-              <ul class="plain">
-                ${views.map(({ locale, currency }) => {
-                  const address = `${storefront}/feeds/${file}?locale=${locale}&currency=${currency}`;
-                  return html`<li>
-                    ${languageName(locale)}, ${currency}:<br />
-                    <a href="${address}" target="_blank" rel="noopener">${address}</a>
-                  </li>`;
-                })}
-              </ul>`,
-        )}
+        ${open.map(({ setting, file }) => {
+          const address = `${storefront}/feeds/${file}`;
+          return html`<h3>${label(`feeds.${setting}`)}</h3>
+            <p class="address">${address}</p>
+            <table>
+              <tbody>
+                ${settings.locales.map(
+                  (locale) =>
+                    html`<tr>
+                      <th scope="row">${languageName(locale)}</th>
+                      ${settings.currencies.map(
+                        (currency) =>
+                          html`<td>
+                            <a
+                              href="${address}?locale=${locale}&currency=${currency}"
+                              target="_blank"
+                              rel="noopener"
+                              aria-label="${languageName(locale)}, ${currency}"
+                              >${currency}</a
+                            >
+                          </td>`,
+                      )}
+                    </tr>`,
+                )}
+              </tbody>
+            </table>`;
+        })}
         ${open.length > 0 && html`<p class="quiet">${words.leftOut}</p>`}
       </section>`;
     },

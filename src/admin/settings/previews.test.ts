@@ -7,10 +7,12 @@ import { fingerprint, startDemo } from '../../../test/demo.ts';
 import { formOf, PNG } from '../../../test/upload.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
+import { EMAIL_KINDS } from '../../email-kinds.ts';
 import { checkBackup } from '../../platform/backup/manifest.ts';
 import { installationKey } from '../../shops/apps/sealing.ts';
 import { loadFields } from '../../orders/payments/accounts.ts';
 import { selectSettings } from '../../shops/settings/settings.ts';
+import { words } from '../messages.ts';
 
 let service: Service;
 let merchant: Merchant;
@@ -195,6 +197,11 @@ describe('a legal text', () => {
     expect(body).toEqual({ name: 'Datenschutz', description: '<p>Neu</p>' });
     expect((await merchant.post(path, { version, name: 'Alt' })).status).toBe(409);
   });
+});
+
+test('every kind of email has a name on its page', () => {
+  const named = Object.keys(words('en').settings.emailKinds);
+  expect(named.toSorted()).toEqual(EMAIL_KINDS.map(({ name }) => name).toSorted());
 });
 
 describe('the keys of a payment provider', () => {

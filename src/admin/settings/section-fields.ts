@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { html, type Markup, type Part } from '../../http/html.ts';
-import { formatMoney, toMinor } from '../../kernel/money.ts';
+import { moneyText } from '../../http/price-text.ts';
+import { toMinor } from '../../kernel/money.ts';
 import { isAmount } from '../../shops/settings/fields.ts';
 import { choiceField, longTextField, textField, tickField, type Choice } from '../components/form.ts';
 import { ARROW_ICONS } from '../layout/icons.ts';
@@ -279,7 +280,7 @@ function entryTitle(value: unknown, { words, locale, locales, currency, choices 
     ...(typeof kind === 'string' ? [words.value('shippingMethods.kind', kind)] : []),
     ...(providerText === undefined ? [] : [providerText]),
     ...(typeof price === 'number' && price !== 0
-      ? [formatMoney(toMinor(price, currency) ?? 0, currency, words.language)]
+      ? [moneyText(toMinor(price, currency) ?? 0, currency, words.language)]
       : []),
     ...(isDefault === true ? [words.label('taxClasses.default')] : []),
   ];

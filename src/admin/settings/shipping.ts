@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
-import { formatMoney, parseDecimal, toMinor } from '../../kernel/money.ts';
+import { parseDecimal, toMinor } from '../../kernel/money.ts';
 import type { LineInput } from '../../orders/pricing/input.ts';
 import { deliveryPrice } from '../../orders/pricing/delivery.ts';
 import { countryName } from '../../shops/countries/countries.ts';
@@ -8,6 +8,7 @@ import type { SettingsFile } from '../../shops/settings/file.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { PRICE_FIELDS, SHIPPING_PRICES } from '../../shops/settings/schema.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
+import { amountText } from '../components/format.ts';
 import { choiceField, textField } from '../components/form.ts';
 import type { PageRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
@@ -82,11 +83,7 @@ function priceTester(visit: ShopVisit, request: PageRequest): Markup {
                       ${
                         method.kind === 'pickup'
                           ? words.pickup
-                          : formatMoney(
-                              priceOf(method, weight, value, settings),
-                              settings.defaultCurrency,
-                              visit.locale,
-                            )
+                          : amountText(priceOf(method, weight, value, settings), visit)
                       }
                     </dd>`,
               )}

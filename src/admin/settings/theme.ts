@@ -27,6 +27,7 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
       const preview = to(visit, '/settings/theme/preview');
       const words = visit.words.settings.preview;
       return html`<div class="stack">
+        ${logoCard(visit)}
         <section class="card stay">
           <h2>${words.title}</h2>
           <iframe
@@ -39,7 +40,6 @@ export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStor
           ></iframe>
           <p class="hint">${words.theme}</p>
         </section>
-        ${logoCard(visit)}
       </div>`;
     },
   });

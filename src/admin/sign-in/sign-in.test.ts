@@ -96,6 +96,15 @@ describe('a password', () => {
     ]);
   });
 
+  test('whose code comes too late begins again, and that does not look like a success', async () => {
+    const browser = givenBrowser(service);
+    const late = await browser.post('/admin/sign-in/code', { state: 'nonsense', code: '123456' });
+    expect([late.status, late.location]).toEqual([303, '/admin/sign-in']);
+    const { text } = await browser.get('/admin/sign-in');
+    expect(text).toMatch(/<div class="problem" role="alert">\s*<span>/);
+    expect(text).not.toContain('class="notice"');
+  });
+
   test('that is long or strange is refused and nothing else', async () => {
     for (const [password, status] of [
       ['x'.repeat(5_000), 403],

@@ -62,7 +62,7 @@ export function signIn(pages: Pages): void {
     const { db, key, words } = visit;
     const shown = openState<PasswordShown>(key, 'password shown', db.now, form.field('state'))?.state;
     const user = shown && (await findUser(db, shown.userId));
-    if (!user) return new Redirect('/admin/sign-in', words.signIn.tooLate);
+    if (!user) return new Redirect('/admin/sign-in', { text: words.signIn.tooLate, isProblem: true });
     await requireTriesLeft(visit, form, user, 'code');
     const { userAgent } = form;
     const isRight = await db.transaction(async (tx) => {
@@ -83,7 +83,10 @@ export function signIn(pages: Pages): void {
     });
     if (user) return new Redirect(target);
     const search = new URLSearchParams({ to: target }).toString();
-    return new Redirect(`/admin/sign-in?${search}`, visit.words.signIn.unknownPasskey);
+    return new Redirect(`/admin/sign-in?${search}`, {
+      text: visit.words.signIn.unknownPasskey,
+      isProblem: true,
+    });
   });
 
   pages.post('/sign-in/demo', 'anybody', async (visit, form) => {

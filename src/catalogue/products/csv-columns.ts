@@ -253,7 +253,8 @@ function flagOf(cell: string): boolean | undefined {
 }
 
 /** By the key that the settings file gives it, by its name, or by its rate where only one class has that. */
-function taxClass({ taxClasses }: Settings): Effects {
+function taxClass({ taxClasses, country }: Settings): Effects {
+  const known = taxClasses.map(({ key, rates }) => `${key} (${(rates[country] ?? 0) / 100} %)`).join(', ');
   return {
     cell: ({ taxClassId }) => taxClasses.find((one) => one.taxClassId === taxClassId)?.key ?? '',
     apply: (product, cell) => {
@@ -265,8 +266,8 @@ function taxClass({ taxClasses }: Settings): Effects {
       const rated = taxClasses.filter(({ rates }) => Object.values(rates).includes(rate));
       const [found, ...others] = named.length > 0 ? named : rated;
       if (word !== '' && (!found || others.length > 0)) {
-        throw new CellProblem('taxClass', `is ${cell}, which is no tax class of the shop`, {
-          known: taxClasses.map(({ key }) => key).join(', '),
+        throw new CellProblem('taxClass', `is ${cell}, which is no tax class of the shop; it has ${known}`, {
+          known,
         });
       }
       product.taxClassId = word === '' ? null : found!.taxClassId;

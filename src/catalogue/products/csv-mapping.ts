@@ -107,8 +107,8 @@ export function strictMapping(header: readonly string[], settings: Settings): Ma
     const [likely] = likelyKeys([cell], settings);
     throw new FileProblem(
       `The column ${keyIn(cell)} is unknown in ${settings.shopId}` +
-        (likely === undefined ? '' : `; did you mean ${likely}?`) +
-        `; its columns are ${[...knownColumns(settings).keys()].join(', ')}`,
+        (likely === undefined ? '.' : `, did you mean ${likely}?`) +
+        ` Its columns are: ${[...knownColumns(settings).keys()].join(', ')}`,
     );
   }
   return mapping;

@@ -452,7 +452,9 @@ describe('the import', () => {
       created: 0,
       changed: 1,
       unchanged: 0,
-      problems: [{ line: 3, text: 'TaxClass is 7 %, which is no tax class of the shop' }],
+      problems: [
+        { line: 3, text: 'TaxClass is 7 %, which is no tax class of the shop; it has standard (19 %)' },
+      ],
     });
     expect(await categoriesOf(a.productId)).toEqual(['Sale']);
     const { results } = (await call('GET', '/products?includeInvisible=true')).body;
@@ -461,7 +463,7 @@ describe('the import', () => {
 
   test('says what an unknown column was probably meant to be', async () => {
     await expect(imported('Alias;Stok level\nx;1\n')).rejects.toThrow(
-      'The column Stok level is unknown in Harbour; did you mean StockLevel?',
+      'The column Stok level is unknown in Harbour, did you mean StockLevel?',
     );
   });
 

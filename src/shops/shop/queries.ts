@@ -54,8 +54,9 @@ export async function deleteShop(tx: Transaction, shopId: string): Promise<boole
 }
 
 export function findShops(db: Queries, limit: number) {
-  return db.many<{ shopId: string; name: string; createdAt: Date }>(sql`
-    select shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop_id) as name, created_at as "createdAt"
+  return db.many<{ shopId: string; name: string; isOpen: boolean; createdAt: Date }>(sql`
+    select shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop_id) as name,
+      suspended_at is null as "isOpen", created_at as "createdAt"
     from shop order by lower(shop_id) limit ${limit}`);
 }
 

@@ -6,13 +6,13 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import type { DemoToken } from '../../http/demo-tokens.ts';
 import { html, safe } from '../../http/html.ts';
 import { head, header } from './layout.ts';
 
 /** Scalar's settings; everything that would speak to another host is off, and the policy below enforces it. */
 const settings = {
   url: '/openapi.json',
-  authentication: { preferredSecurityScheme: 'token' },
   // A typed token is gone with the page: in the browser's storage a script of a shop on this host could read it.
   persistAuth: false,
   metaData: { title: 'Kontor API reference' },
@@ -28,8 +28,8 @@ const settings = {
 
 // Not `#api-reference`: Scalar fills an element of that name by itself, with fonts and telemetry on.
 // It sends `Authorization: Bearer ` while the token field is empty; without a token a call is anonymous.
-const start = `Scalar.createApiReference('#reference', {
-  ...${JSON.stringify(settings)},
+const startScript = (token: string) => `Scalar.createApiReference('#reference', {
+  ...${JSON.stringify({ ...settings, authentication: authenticationWith(token) })},
   servers: [{ url: location.origin, description: 'This server' }],
   generateOperationSlug: ({ operationId }) => operationId,
   onBeforeRequest: ({ request }) => {
@@ -39,28 +39,36 @@ const start = `Scalar.createApiReference('#reference', {
 
 // Scalar inserts its style sheet from the script, hence 'unsafe-inline' for styles (only); blob: is how it
 // shows answers that are images or PDF.
-const policy = [
-  "default-src 'none'",
-  `script-src 'self' 'sha256-${hash('sha256', start, 'base64')}'`,
-  "style-src 'self' 'unsafe-inline'",
-  "connect-src 'self'",
-  "font-src 'self' data:",
-  "img-src 'self' data: blob:",
-  'object-src blob:',
-  'frame-src blob:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const policyFor = (start: string) =>
+  [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash('sha256', start, 'base64')}'`,
+    "style-src 'self' 'unsafe-inline'",
+    "connect-src 'self'",
+    "font-src 'self' data:",
+    "img-src 'self' data: blob:",
+    'object-src blob:',
+    'frame-src blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+function authenticationWith(token: string) {
+  return { preferredSecurityScheme: 'token', securitySchemes: { token: { token } } };
+}
 
 /** The API reference for people: `/openapi.json` shown by Scalar, wholly from this server. */
-export async function referenceRoutes(app: FastifyInstance): Promise<void> {
+export async function referenceRoutes(app: FastifyInstance, isPrivate: boolean): Promise<void> {
   // The package exports only its Fastify plugin, which would load an OpenAPI parser we do not need.
   const dist = dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference'));
   const bundle = join(dist, 'js/standalone.js');
   const manifest: unknown = JSON.parse(await readFile(join(dist, '../package.json'), 'utf8'));
   const { version } = manifest as { version: string };
-  const page = renderPage(version);
+  // Only where this machine alone can call, the demo shop has a token that everybody knows.
+  const start = startScript(isPrivate ? ('demo-all' satisfies DemoToken) : '');
+  const policy = policyFor(start);
+  const page = renderPage(version, start);
   // 1 MB instead of 3.6; made when the first browser asks, and the only copy that stays in memory.
   let gzipped: Buffer | undefined;
 
@@ -93,7 +101,7 @@ export async function referenceRoutes(app: FastifyInstance): Promise<void> {
   );
 }
 
-function renderPage(version: string): string {
+function renderPage(version: string, start: string): string {
   return html`<!doctype html>
     <html lang="en" class="docs-reference">
       <head>

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isPrivate, type Config } from '../../config.ts';
 import { originOf } from '../../http/links.ts';
 import { assetRoutes } from '../layout/assets.ts';
 import type { Guides } from './guides.ts';
@@ -12,12 +13,13 @@ import { searchEntries } from './search.ts';
 const HIDDEN = { schema: { hide: true } };
 
 /** The documentation: the guides of `docs/`, the API reference beside them, and a search over both. Nothing of a shop. */
-export async function docsRoutes(app: FastifyInstance, publicUrl: string | undefined): Promise<void> {
+export async function docsRoutes(app: FastifyInstance, config: Config): Promise<void> {
+  const publicUrl = config.PUBLIC_URL?.replace(/\/$/, '');
   let loading: Promise<Documentation> | undefined;
   const load = () => (loading ??= loadDocumentation(app));
 
   assetRoutes(app, [STYLESHEET, SCRIPT]);
-  await referenceRoutes(app);
+  await referenceRoutes(app, isPrivate(config));
 
   const sendGuide = async (path: string, request: FastifyRequest, reply: FastifyReply) => {
     const { guides, pages, sources, notFound } = await load();

@@ -1,0 +1,77 @@
+import type { FastifyContextConfig } from 'fastify';
+import { wrongContentType } from './http/body.ts';
+import { wrongCartToken } from './http/cart-token.ts';
+import {
+  badRequest,
+  conflict,
+  errorBody,
+  gone,
+  missingScope,
+  notFound,
+  tooManyRequests,
+  unauthorised,
+  type HttpError,
+} from './http/errors.ts';
+import { needsCartToken, needsToken, scopesOf } from './http/scopes.ts';
+import type { Parameter } from './openapi-components.ts';
+
+/** An operation and its example, as far as its refusals depend on them. */
+export interface RefusableOperation {
+  method: string;
+  /** With the names of its parameters in braces. */
+  path: string;
+  facts: NonNullable<FastifyContextConfig['operation']>;
+  parameters: readonly Parameter[];
+  hasBody: boolean;
+}
+
+export interface ErrorExample {
+  message: string;
+  status: string;
+}
+
+const UNKNOWN_ID = '00000000-0000-0000-0000-000000000000';
+
+/** The body of each refusal of this operation, by status, word for word. `test/examples.test.ts` provokes each of them. */
+export function errorExamples(
+  operation: RefusableOperation,
+  orderedCart: string,
+): Record<string, ErrorExample> {
+  const { method, path, parameters } = operation;
+  const valueOf = (name: string) => String(parameters.find((parameter) => parameter.name === name)?.example);
+  const requestPath = (changed: Readonly<Record<string, string>> = {}) =>
+    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(changed[name] ?? valueOf(name)));
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const last = names.at(-1)!;
+  const unknown = { [last]: last === 'shopId' ? 'NoSuchShop' : UNKNOWN_ID };
+  const entries = refusalsOf(operation).map((refusal) => {
+    const changed = refusal.status === 404 ? unknown : refusal.status === 410 ? { cartId: orderedCart } : {};
+    return [
+      refusal.status,
+      errorBody(refusal.status, refusal.message, method, requestPath(changed)),
+    ] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function refusalsOf({ facts, parameters, hasBody }: RefusableOperation): HttpError[] {
+  const { access, writes, accepts, secretAnswer } = facts;
+  const [scope] = scopesOf(access);
+  const takesLocale = parameters.some(({ name }) => name === 'locale');
+  const hasKey = writes && !secretAnswer;
+  return [
+    ...(hasBody
+      ? [wrongContentType(accepts)]
+      : hasKey
+        ? [badRequest('Idempotency-Key must be 1 to 255 visible ASCII characters')]
+        : takesLocale
+          ? [badRequest('expected full locale for example en_US')]
+          : []),
+    ...(needsToken(access) ? [unauthorised('The token is unknown in this shop')] : []),
+    ...(scope !== undefined ? [missingScope(scope)] : needsCartToken(access) ? [wrongCartToken()] : []),
+    notFound(),
+    ...(hasKey ? [conflict('This Idempotency-Key was used for another request')] : []),
+    ...(needsCartToken(access) ? [gone('This cart has become an order')] : []),
+    tooManyRequests(6000, 1320),
+  ];
+}
