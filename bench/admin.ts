@@ -1,6 +1,6 @@
 import { startProgress } from '../src/commands/progress.ts';
 import type { AdminShop } from './admin-shop.ts';
-import { cpuTime } from './cpu-time.ts';
+import { cpuTimes, cpuUsed } from './cpu-time.ts';
 import type { Server } from './processes.ts';
 import type { Database } from '../src/db/database.ts';
 import { openConnections, type Connections, type Reply } from './client.ts';
@@ -36,13 +36,13 @@ export async function measureAdmin(
     for (const [name, path] of pages) {
       const times: number[] = [];
       for (let index = 0; index < WARM_UP_CALLS; index++) await open(path);
-      const cpuBefore = await cpuTime(pid, db);
+      const before = await cpuTimes(pid, db);
       for (let index = 0; index < calls; index++) {
         const began = performance.now();
         await open(path);
         times.push(performance.now() - began);
       }
-      const cpuMs = round(((await cpuTime(pid, db)) - cpuBefore) / calls);
+      const cpuMs = round(cpuUsed(before, await cpuTimes(pid, db)) / calls);
       const reply = await open(path);
       const p95Ms = round(percentile(times, 0.95));
       const firstLoadKilobytes = kilobytes(bytesOf(reply) + (await assetBytes(connection, reply)));

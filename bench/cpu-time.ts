@@ -4,17 +4,22 @@ import type { Database } from '../src/db/database.ts';
 /** Clock ticks of Linux on every machine that Node runs on. */
 const TICK_MS = 10;
 
-/**
- * Milliseconds of CPU that the server and the connections of PostgreSQL have used: what does not depend on other programs.
- * NaN where there is no /proc.
- */
-export async function cpuTime(serverPid: number, db: Database): Promise<number> {
-  if (process.platform !== 'linux') return Number.NaN;
+/** Milliseconds of CPU by process. */
+export type CpuTimes = ReadonlyMap<number, number>;
+
+/** Of the server and of the connections of PostgreSQL; empty where there is no /proc. */
+export async function cpuTimes(serverPid: number, db: Database): Promise<CpuTimes> {
+  if (process.platform !== 'linux') return new Map();
   const { rows } = await db.pool.query<{ pid: number }>(
     "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()",
   );
-  const times = await Promise.all([serverPid, ...rows.map(({ pid }) => pid)].map(timeOf));
-  return times.reduce((sum, time) => sum + time, 0);
+  const pids = [serverPid, ...rows.map(({ pid }) => pid)];
+  return new Map(await Promise.all(pids.map(async (pid) => [pid, await timeOf(pid)] as const)));
+}
+
+/** What was used in between, whatever else the machine was doing. A connection that has ended meanwhile is not counted. */
+export function cpuUsed(before: CpuTimes, after: CpuTimes): number {
+  return [...after].reduce((sum, [pid, time]) => sum + time - (before.get(pid) ?? 0), 0);
 }
 
 /** A connection that has ended counts nothing. */
