@@ -4,7 +4,9 @@ import LongestFirst from './test/longest-first.ts';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+    // The examples name the package; its tests run its source.
+    alias: { '@kontor/client': new URL('packages/client/src/index.ts', import.meta.url).pathname },
     globalSetup: 'test/global-setup.ts',
     reporters: ['default', './test/summary-reporter.ts'],
     // Generous, because the workers share the cores with PostgreSQL, browsers and processes of the tests.

@@ -47,8 +47,11 @@
     const part = partOf(target.row, event.clientY);
     const list = part === 'inside' ? target.item.querySelector(':scope > ul') : target.item.parentElement;
     const others = [...list.children].filter((item) => item !== dragged);
+    // Of a large tree not all categories are on the page.
     const place =
-      part === 'inside' ? others.length : others.indexOf(target.item) + (part === 'after' ? 1 : 0);
+      part === 'inside'
+        ? Number(list.dataset.children)
+        : others.indexOf(target.item) + (part === 'after' ? 1 : 0);
     send(`${tree.dataset.base}/${dragged.dataset.category}/move`, {
       parentId: list.dataset.parent,
       position: place,

@@ -16,10 +16,14 @@
   };
   const size = () => ({ width: place.clientWidth, height: place.clientWidth < 500 ? 180 : 240 });
   const text = (_chart, value) => (value === null ? '–' : money.format(value));
+  const last = days.length - 1;
   const chart = new uPlot(
     {
       ...size(),
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'UTC'),
+      hooks: {
+        setLegend: [({ legend, setLegend }) => legend.idx == null && setLegend({ idx: last }, false)],
+      },
       scales: { y: { range: (_chart, _low, high) => [0, Math.max(high * 1.1, 10)] } },
       axes: [
         { ...axis, values: (_chart, values) => values.map((value) => day.format(value * 1000)) },
@@ -47,5 +51,7 @@
     [days, before, current],
     place,
   );
+  // Where nobody points, the legend shows the last day.
+  chart.setLegend({ idx: last });
   addEventListener('resize', () => chart.setSize(size()));
 })();

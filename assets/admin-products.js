@@ -1,6 +1,14 @@
 // Pages of products: pictures by drag and drop, and the grid of variations. Without scripts there are buttons and forms.
 'use strict';
 
+/** Sends a form, and returns the page that answers it; a refusal is thrown with its text. */
+async function send(address, body) {
+  const response = await fetch(address, { method: 'POST', body });
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  if (!response.ok) throw new Error(page.querySelector('main p')?.textContent ?? response.statusText);
+  return page;
+}
+
 (() => {
   // Pictures: whatever changes them, the card is fetched again.
   const card = () => document.getElementById('pictures');
@@ -9,13 +17,6 @@
     const problem = card().querySelector('[data-problem]');
     problem.textContent = text;
     problem.hidden = text === '';
-  }
-
-  async function send(address, body) {
-    const response = await fetch(address, { method: 'POST', body });
-    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
-    if (!response.ok) throw new Error(page.querySelector('main p')?.textContent ?? response.statusText);
-    return page;
   }
 
   function replaceCard(page) {
@@ -207,18 +208,29 @@
     }
     const product = response.url.replace(/\/variations$/, '');
     const progress = form.querySelector('[data-progress]');
+    const problems = [];
     progress.hidden = false;
     for (const [index, file] of files.entries()) {
       progress.textContent = `${progress.dataset.progress} ${index + 1}/${files.length}`;
+      const isTwice = files.some((one, place) => place < index && one.name === file.name);
       const body = new FormData();
-      body.append(
-        'image',
-        file,
-        files.some((one, place) => place < index && one.name === file.name)
-          ? `${index + 1}-${file.name}`
-          : file.name,
-      );
-      await fetch(`${product}/pictures`, { method: 'POST', body });
+      body.append('image', file, isTwice ? `${index + 1}-${file.name}` : file.name);
+      try {
+        await send(`${product}/pictures`, body);
+      } catch (error) {
+        problems.push(`${file.name}: ${error.message}`);
+      }
+    }
+    if (problems.length > 0) {
+      // The product is there already, so the form must not be sent again: a link leads on.
+      const next = document.createElement('a');
+      next.href = product;
+      next.textContent = progress.dataset.next;
+      progress.className = 'problem';
+      progress.replaceChildren(problems.join(' '), next);
+      button.remove();
+      next.focus();
+      return;
     }
     location.assign(response.url);
   };
@@ -233,6 +245,7 @@
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
   const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 } };
+  const day = new Intl.DateTimeFormat(document.documentElement.lang, { month: 'short', year: '2-digit' });
   const data = [
     [...points.map(([time]) => time), Math.floor(Date.now() / 1000)],
     [...points.map(([, price]) => price), last],
@@ -242,7 +255,7 @@
       width: chart.clientWidth,
       height: 220,
       legend: { show: false },
-      axes: [axis, axis],
+      axes: [{ ...axis, values: (_chart, times) => times.map((time) => day.format(time * 1000)) }, axis],
       series: [
         {},
         {

@@ -107,7 +107,7 @@ async function createPattern(db: Database, shopId: string, products: number): Pr
   };
 }
 
-interface Table {
+export interface Table {
   name: string;
   /** Without the shop's id. */
   columns: string[];
@@ -117,7 +117,7 @@ interface Table {
  * Without foreign keys, which were checked for the rows that are copied, and without the indexes that are no keys:
  * building them once over all rows takes a fraction of the time.
  */
-async function asBulk(
+export async function asBulk(
   db: Database,
   work: (client: PoolClient, tables: readonly Table[]) => Promise<void>,
 ): Promise<void> {
@@ -166,7 +166,7 @@ async function tenantTables(client: PoolClient): Promise<Table[]> {
 }
 
 /** All rows of a shop in the shops `<id>-<from>` to `<id>-<until>`. Ids stay: each key begins with the shop. */
-async function copyShop(
+export async function copyShop(
   client: PoolClient,
   tables: readonly Table[],
   shopId: string,
@@ -184,7 +184,7 @@ async function copyShop(
 }
 
 /** A new shop with all products of another one, so many times, each time with other ids and numbers. */
-async function multiplyShop(
+export async function multiplyShop(
   client: PoolClient,
   tables: readonly Table[],
   shopId: string,
@@ -211,8 +211,8 @@ async function multiplyShop(
     for (const table of tables) if (isOfProducts(table)) await insert(table, copy);
     advance();
   }
-  await client.query('update listing_size set products = products * $2 where shop_id = $1', [
-    largeShopId,
-    copies,
-  ]);
+  await client.query(
+    'update listing_size set products = products * $2, products_below = products_below * $2 where shop_id = $1',
+    [largeShopId, copies],
+  );
 }

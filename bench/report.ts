@@ -11,6 +11,20 @@ export interface Verdict {
   ok: boolean;
 }
 
+/** What a page of the admin costs. */
+export interface PageFigures {
+  name: string;
+  p50Ms: number;
+  p95Ms: number;
+  goalMs: number;
+  /** Of the service and of PostgreSQL together, on average. */
+  cpuMs: number;
+  /** Of the document alone, and with all that a browser without a cache loads for it, pictures excepted. */
+  kilobytes: number;
+  firstLoadKilobytes: number;
+  ok: boolean;
+}
+
 export interface Throughput {
   name: string;
   requestsPerSecond: number;
@@ -76,6 +90,22 @@ export function verdictTable(title: string, rows: Verdict[]): string {
   return table([
     [title, 'value', 'goal', ''],
     ...rows.map(({ name, value, goal, ok }) => [name, String(value), `< ${goal}`, judged(ok)]),
+  ]);
+}
+
+export function pageTable(title: string, rows: PageFigures[]): string {
+  return table([
+    [title, 'p50 ms', 'p95 ms', 'goal', 'CPU ms', 'KB', 'first load KB', ''],
+    ...rows.map(({ name, p50Ms, p95Ms, goalMs, cpuMs, kilobytes, firstLoadKilobytes, ok }) => [
+      name,
+      p50Ms.toFixed(1),
+      p95Ms.toFixed(1),
+      `< ${goalMs}`,
+      cpuMs.toFixed(1),
+      String(kilobytes),
+      String(firstLoadKilobytes),
+      judged(ok),
+    ]),
   ]);
 }
 

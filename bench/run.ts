@@ -1,9 +1,9 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|scale|orders|shops|growth|statements|webhooks|pages] [-- --shops N] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|scale|orders|admin|shops|growth|statements|webhooks|pages] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
- * many different searches leave in PostgreSQL, how soon webhooks are called, and how soon a shopper sees a page. Needs nothing but `npm ci`; listens
- * on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there.
+ * many different searches leave in PostgreSQL, how soon webhooks are called, how soon a shopper sees a page, and what the pages
+ * of a merchant cost in a large shop. Needs nothing but `npm ci`; listens on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there.
  */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,6 +16,8 @@ import { startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { sql } from '../src/db/sql.ts';
 import { startSmtp } from '../test/smtp.ts';
+import { measureAdmin } from './admin.ts';
+import { createAdminShop } from './admin-shop.ts';
 import { compareRestarted, createGrowingShop, measureGrowth } from './growth.ts';
 import { install } from './installation.ts';
 import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
@@ -28,6 +30,7 @@ import {
   startVerdicts,
   throughput,
   throughputTable,
+  pageTable,
   verdictTable,
 } from './report.ts';
 import { createScaleShops, measureFiles, measureScale } from './scale.ts';
@@ -53,11 +56,13 @@ const { values: options } = parseArgs({
   options: {
     /** Short rounds: enough to see that it runs, not to judge by. */
     quick: { type: 'boolean', default: false },
-    /** `start`, `load`, `scale`, `orders`, `shops`, `growth`, `statements`, `webhooks` or `pages`: only one part; results.json is then left as it is. */
+    /** `start`, `load`, `scale`, `orders`, `shops`, `growth`, `statements`, `webhooks`, `pages` or `admin`: only one part; results.json is then left as it is. */
     only: { type: 'string' },
     /** How many shops the part `shops` makes; results.json is left as well. */
     shops: { type: 'string' },
-    /** Only the targets, or parts of `shops`, whose name has this in it; results.json is left as well. */
+    /** How large the shop of the part `admin` is: 1 is a million orders, 0.01 ten thousand; results.json is left as well. */
+    scale: { type: 'string' },
+    /** Only the targets, pages of `admin`, or parts of `shops`, whose name has this in it; results.json is left as well. */
     match: { type: 'string' },
     /** Where to put a CPU profile of Kontor; the numbers of such a run are lower. */
     profile: { type: 'string' },
@@ -79,6 +84,9 @@ const SCALE = options.quick
 const ORDERS = options.quick
   ? { small: 1_000, large: 50_000, calls: 10 }
   : { small: 10_000, large: 1_000_000, calls: 40 };
+
+const ADMIN = options.quick ? { scale: 0.01, calls: 5 } : { scale: 1, calls: 60 };
+if (options.scale !== undefined) ADMIN.scale = Number(options.scale);
 
 const SHOPS = options.quick
   ? { shops: 200, busy: 20, calls: 40, noisySeconds: 3, noisyRounds: 2 }
@@ -121,6 +129,7 @@ async function bench(): Promise<void> {
   const statements = isAsked('statements') ? await benchStatements(installation, workFolder) : undefined;
   const webhooks = isAsked('webhooks') ? await benchWebhooks(installation, workFolder) : undefined;
   const pages = isAsked('pages') ? await benchPages(installation, workFolder) : undefined;
+  const admin = isAsked('admin') ? await benchAdmin(installation, workFolder) : undefined;
   say('');
   if (loads) {
     say(`${throughputTable(loads.throughput)}\n`);
@@ -133,10 +142,13 @@ async function bench(): Promise<void> {
   if (statements) say(`${verdictTable('statements', statements.statements)}\n`);
   if (webhooks) say(`${verdictTable('webhooks', webhooks.webhooks)}\n`);
   if (starts) say(`${verdictTable('start', starts.start)}\n`);
-  if (pages) say(verdictTable('pages', pages.pages));
+  if (pages) say(`${verdictTable('pages', pages.pages)}\n`);
+  if (admin) say(pageTable('admin', admin.admin));
 
-  const isWhole = starts && loads && scale && orders && shops && growth && statements && webhooks && pages;
-  if (isWhole && options.match === undefined && options.shops === undefined) {
+  const isWhole =
+    starts && loads && scale && orders && shops && growth && statements && webhooks && pages && admin;
+  const isChosen = [options.match, options.shops, options.scale].some((option) => option !== undefined);
+  if (isWhole && !isChosen) {
     const results = {
       date: new Date().toISOString(),
       quick: options.quick,
@@ -150,6 +162,7 @@ async function bench(): Promise<void> {
       ...webhooks,
       ...starts,
       ...pages,
+      ...admin,
     };
     await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(results, null, 2)}\n`);
   }
@@ -164,6 +177,7 @@ async function bench(): Promise<void> {
     ...(webhooks?.webhooks ?? []),
     ...(starts?.start ?? []),
     ...(pages?.pages ?? []),
+    ...(admin?.admin ?? []),
   ];
   if (judged.some(({ ok }) => ok === false)) process.exitCode = 1;
 }
@@ -231,6 +245,19 @@ async function benchOrders(installation: string, workFolder: string) {
     kontorSettings(workFolder),
   );
   return { orders: await measureOrders(kontor.origin, shops, ORDERS) };
+}
+
+async function benchAdmin(installation: string, workFolder: string) {
+  say(`Admin: every list of a merchant, in a shop of the scale ${ADMIN.scale} (1: a million orders) ...`);
+  const { db, start } = await startDatabase(installation, workFolder, 'admin-data');
+  const shop = await createAdminShop(db, ADMIN.scale);
+  atEnd(() => db.close());
+  const kontor = await start('kontor-admin', [...profiling(), 'bin/kontor.js', 'serve'], '/ready', {
+    ...kontorSettings(workFolder),
+    // The pages of the admin have a limit of their own, which cannot be raised.
+    RATE_LIMIT_ANONYMOUS: '0',
+  });
+  return { admin: await measureAdmin(kontor, db, shop, { ...ADMIN, match: options.match }) };
 }
 
 async function benchShops(installation: string, workFolder: string) {

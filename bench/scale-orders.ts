@@ -89,10 +89,11 @@ async function fillShop(
   await db.run(sql`
     insert into customer (shop_id, customer_id, customer_number, created_at)
     select ${shopId}, id, 'C' || place, ${db.now} from unnest(${customers}::uuid[]) with ordinality as entry (id, place)`);
+  await db.pool.query('analyze customer');
   const end = db.now;
   for (let first = 0; first < orders; first += BATCH) {
     const last = Math.min(first + BATCH, orders) - 1;
-    await insertOrders(db, shopId, { first, last, orders, end, customers, products });
+    await insertOrders(db, shopId, { first, last, orders, end, customers: CUSTOMERS, products });
     if (orders > BATCH) say(`${last + 1} of ${orders} orders ...`);
   }
   return {
@@ -105,17 +106,19 @@ async function fillShop(
   };
 }
 
-interface Batch {
+export interface Batch {
   first: number;
   last: number;
   orders: number;
   end: Date;
-  customers: string[];
+  /** They have the numbers C1, C2 and so on. */
+  customers: number;
+  /** An id for each product that is sold; some ten thousand at most, because they are sent with every batch. */
   products: string[];
 }
 
 /** Each goes its way: seen (but for one in a hundred), paid, invoiced, sent, delivered, closed, archived; some are rejected or sent back. */
-async function insertOrders(db: Database, shopId: string, batch: Batch): Promise<void> {
+export async function insertOrders(db: Database, shopId: string, batch: Batch): Promise<void> {
   const { first, last, orders, end, customers, products } = batch;
   const every = orders / OF_ONE;
   const billing = {
@@ -128,14 +131,20 @@ async function insertOrders(db: Database, shopId: string, batch: Batch): Promise
     country: 'DE',
     emailAddress: 'ada.lindqvist@mail.example',
   };
-  await db.run(sql`
+  await db.transaction(async (tx) => {
+    // A batch may take longer than a request.
+    await tx.run(sql`set local statement_timeout = 0`);
+    await tx.run(sql`
     with made as (
     insert into customer_order (shop_id, order_id, order_number, cart_id, cart_token_hash, created_at, updated_at,
       customer_id, locale, currency, tax_model, grand_total, total_before_tax, total_tax, net_revenue, billing_address,
       content, viewed_at, rejected_at, pending_at, paid_at, invoiced_at, dispatched_at, delivered_at, returned_at,
       closed_at, archived_at)
     select ${shopId}, id, 'ORD/' || n, id, '', placed, case when n % 5 < 3 and days >= 1 then placed + '1 day' end,
-      (${customers}::uuid[])[case when n % ${every} = 0 then 1 else 2 + n * 7919::bigint % ${CUSTOMERS - 1} end],
+      (
+        select customer_id from customer where shop_id = ${shopId}
+          and customer_number = 'C' || case when n % ${every} = 0 then 1 else 2 + n * 7919::bigint % ${customers - 1} end
+      ),
       'en_GB', template ->> 'currency', 'GROSS', (template ->> 'grandTotal')::bigint,
       (template ->> 'totalBeforeTax')::bigint, (template ->> 'totalTax')::bigint, (template ->> 'net')::numeric,
       ${billing}, template -> 'content',
@@ -175,9 +184,10 @@ async function insertOrders(db: Database, shopId: string, batch: Batch): Promise
       (${products}::uuid[])[case
         when line = 1 and n % ${every} = 0 then 1
         when line = 1 and n % 20 = 1 then 2
-        else 3 + (n * 7919::bigint + line * 977) % ${PRODUCTS - 2} end],
+        else 3 + (n * 7919::bigint + line * 977) % ${products.length - 2} end],
       created_at, currency, 1, (grand_total - ${SHIPPING}) / 2.0, (grand_total - ${SHIPPING}) / 2.38
     from made cross join generate_series(1, 2) line`);
+  });
 }
 
 const TEMPLATES = 20;

@@ -42,7 +42,7 @@ interface ShopFacts {
   names: string[];
 }
 
-const LOCALES = { default: 'en_GB', items: ['en_GB', 'de_DE', 'fr_FR'] };
+export const LOCALES = { default: 'en_GB', items: ['en_GB', 'de_DE', 'fr_FR'] };
 const CURRENCIES = { default: 'EUR', items: ['EUR', 'GBP', 'USD'], rates: { GBP: 0.85, USD: 1.1 } };
 
 export async function createScaleShops(

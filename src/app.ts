@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { adminRoutes } from './admin/routes.ts';
+import { createAppUseCounter } from './shops/apps/app-use.ts';
 import { apps } from './shops/apps/routes.ts';
 import { audit } from './shops/audit-log/routes.ts';
 import { addresses } from './carts/addresses.ts';
@@ -33,7 +34,8 @@ import { docsRoutes } from './storefront/docs/routes.ts';
 import { documents } from './orders/documents/routes.ts';
 import { API_HEADERS, COMMON_HEADERS, EXPOSED_HEADERS, finishAnswer } from './http/answer-headers.ts';
 import { BODY_LIMIT, registerBodyParsers } from './http/body.ts';
-import { createCallerDirectory } from './http/callers.ts';
+import { createCallerDirectory, type Caller } from './http/callers.ts';
+import { compressAnswer, isCompressible } from './http/compression.ts';
 import { demoTokenCheck } from './http/demo-tokens.ts';
 import { EMAIL_KINDS } from './email-kinds.ts';
 import { errorBody, unavailable } from './http/errors.ts';
@@ -78,6 +80,7 @@ import { lowestPrice } from './catalogue/products/lowest-price.ts';
 import { products } from './catalogue/products/routes.ts';
 import { productManagement } from './catalogue/products/manage-routes.ts';
 import { productWrites } from './catalogue/products/write-routes.ts';
+import { pictureTexts } from './catalogue/products/picture-texts.ts';
 import { slideshow } from './catalogue/products/slideshow.ts';
 import { updatedProducts } from './catalogue/products/updated.ts';
 import { variations } from './catalogue/products/variations.ts';
@@ -167,6 +170,9 @@ export async function buildApp({
   tracing?.traceRequests(app);
   const callers = createCallerDirectory(db);
   const limiter = rateLimiter(db, (error) => log.warn({ err: error }, 'rate limits could not be shared'));
+  const appUse = createAppUseCounter(db, (error) =>
+    log.warn({ err: error }, 'calls of apps are not counted'),
+  );
   const isRefusedDemoToken = demoTokenCheck(config);
   const warnOfProxy = proxyWarning();
   const authentication = createAuthentication({
@@ -204,8 +210,27 @@ export async function buildApp({
     if (isApi(request.url)) finishAnswer(request, reply, payload, done);
     else done(null, payload);
   });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!isCompressible(reply, payload)) {
+      done(null, payload);
+      return;
+    }
+    compressAnswer(
+      db.caches,
+      request,
+      reply,
+      typeof payload === 'string' ? Buffer.from(payload) : payload,
+    ).then(
+      (bytes) => done(null, bytes),
+      (error: unknown) => done(error as Error),
+    );
+  });
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(request, reply, reply.elapsedTime);
+    const caller = request.caller as Caller | undefined;
+    if (caller?.app) {
+      appUse.count((request.params as { shopId: string }).shopId, caller.app.appId, reply.statusCode);
+    }
     done();
   });
 
@@ -273,6 +298,7 @@ export async function buildApp({
   crossSelling(api);
   lowestPrice(api);
   slideshow(api, media);
+  pictureTexts(api);
   availabilityNotifications(api);
   watchedProducts(api);
   audit(api);
@@ -316,6 +342,7 @@ export async function buildApp({
     await hosts.close();
     limiter.close();
     await limiter.flush();
+    await appUse.close();
   });
   return app;
 }

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { adminLinkCleanup } from './admin/users/links.ts';
 import { adminSessionCleanup } from './admin/users/queries.ts';
+import { appUseCleanup } from './shops/apps/app-use.ts';
 import { auditCleanup } from './shops/audit-log/queries.ts';
 import { abandonedCarts } from './carts/abandoned.ts';
 import { importCleanup } from './catalogue/products/import-queries.ts';
@@ -31,6 +32,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     windowCleanup,
     cartCleanup,
     auditCleanup,
+    appUseCleanup,
     requestCleanup,
     signInRequestCleanup,
     accountSessionCleanup,

@@ -6,6 +6,7 @@ describe('the configuration', () => {
     expect(readConfig({})).toEqual({
       PORT: 8080,
       HOST: '127.0.0.1',
+      PROCESSES: '1',
       KONTOR_DATA: './data',
       DATABASE_POOL: 10,
       DATABASE_NAMED_STATEMENTS: true,
@@ -38,16 +39,30 @@ describe('the configuration', () => {
   });
 
   test.each([
-    [{ PORT: 'abc' }, 'PORT must be integer (it is "abc"): Port to listen on.'],
-    [{ PORT: '70000' }, 'PORT must be <= 65535 (it is "70000"): Port to listen on.'],
-    [{ RATE_LIMIT: '-1' }, 'RATE_LIMIT must be >= 0 (it is "-1"): Calls per hour and token, 0 = none.'],
-    [{ DATABASE_NAMED_STATEMENTS: 'maybe' }, 'DATABASE_NAMED_STATEMENTS must be boolean (it is "maybe")'],
-    [{ LOG_LEVEL: 'loud' }, 'LOG_LEVEL must be equal to one of the allowed values (it is "loud")'],
-    [{ PUBLIC_URL: 'shop.example' }, 'PUBLIC_URL must match pattern'],
-    [{ MEDIA_URL: 'https://bucket.example' }, 'MEDIA_URL must match pattern'],
-    [{ MEDIA_URL: 's3://key:secret@bucket' }, 'MEDIA_URL must match pattern'],
-    [{ MEDIA_URL: 's3://bucket?endpoint=minio:9000' }, 'MEDIA_URL must match pattern'],
-    [{ MEDIA_URL: 's3://bucket?region=eu-1&acl=public' }, 'MEDIA_URL must match pattern'],
+    [{ PORT: 'abc' }, 'PORT is "abc", expected a whole number from 0 to 65535'],
+    [{ PORT: '70000' }, 'PORT is "70000", expected a whole number from 0 to 65535'],
+    [{ RATE_LIMIT: '-1' }, 'RATE_LIMIT is "-1", expected a whole number of 0 or more'],
+    [{ DATABASE_NAMED_STATEMENTS: 'maybe' }, 'DATABASE_NAMED_STATEMENTS is "maybe", expected true or false'],
+    [
+      { LOG_LEVEL: 'loud' },
+      'LOG_LEVEL is "loud", expected one of trace, debug, info, warn, error, fatal, silent',
+    ],
+    [
+      { PUBLIC_URL: 'shop.example' },
+      'PUBLIC_URL is "shop.example", expected scheme and host such as https://shop.example',
+    ],
+    [
+      { DATABASE_URL: 'mysql://host/db' },
+      'DATABASE_URL is not as it should be, expected an address such as postgres://user:password@host/database',
+    ],
+    [
+      { WEBHOOK_ALLOW: '10.0.0.0/64' },
+      'WEBHOOK_ALLOW is "10.0.0.0/64", expected networks such as 10.0.0.0/8, 192.168.0.0/16',
+    ],
+    [{ MEDIA_URL: 'https://bucket.example' }, 'MEDIA_URL is "https://bucket.example", expected a store'],
+    [{ MEDIA_URL: 's3://key:secret@bucket' }, 'MEDIA_URL is "s3://key:secret@bucket", expected a store'],
+    [{ MEDIA_URL: 's3://bucket?endpoint=minio:9000' }, 'MEDIA_URL is'],
+    [{ MEDIA_URL: 's3://bucket?region=eu-1&acl=public' }, 'MEDIA_URL is'],
   ])('refuses %j by its name', (environment, message) => {
     expect(() => readConfig(environment)).toThrow(ConfigError);
     expect(() => readConfig(environment)).toThrow(message);

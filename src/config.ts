@@ -12,6 +12,12 @@ export const Environment = {
   properties: {
     PORT: { type: 'integer', minimum: 0, maximum: 65535, default: 8080, description: 'Port to listen on.' },
     HOST: { type: 'string', minLength: 1, default: '127.0.0.1', description: 'Address to listen on.' },
+    PROCESSES: {
+      type: 'string',
+      pattern: '^(auto|[1-9]|[1-3][0-9]|40)$',
+      default: '1',
+      description: 'Processes that share the port; auto: one for each core.',
+    },
     KONTOR_DATA: {
       type: 'string',
       minLength: 1,
@@ -22,12 +28,14 @@ export const Environment = {
     KONTOR_SECRET: {
       type: 'string',
       minLength: 32,
+      expected: 'at least 32 characters',
       description:
         'Key that seals app secrets and signs the cookies of shoppers; the same in all processes. Absent: made once and kept in KONTOR_DATA.',
     },
     DATABASE_URL: {
       type: 'string',
       pattern: '^postgres(ql)?://',
+      expected: 'an address such as postgres://user:password@host/database',
       description: 'A PostgreSQL 15+ server. Absent: the embedded one.',
     },
     DATABASE_POOL: {
@@ -51,6 +59,7 @@ export const Environment = {
     PUBLIC_URL: {
       type: 'string',
       pattern: '^https?://[^/?#]+/?$',
+      expected: 'scheme and host such as https://shop.example',
       description: "Scheme and host of the links in answers. Absent: the request's own.",
     },
     TRUST_PROXY: {
@@ -62,12 +71,14 @@ export const Environment = {
     SMTP_URL: {
       type: 'string',
       pattern: '^smtps?://[^/?#\\s]+/?(\\?\\S*)?$',
+      expected: 'an address such as smtp://user:password@host:587',
       description:
         'Server that takes mails: smtp://user:password@host:587 or smtps://. Absent: files in KONTOR_DATA/mails.',
     },
     MAIL_FROM: {
       type: 'string',
       pattern: '^[^\\s@<>]{1,64}@[^\\s@<>]{1,188}$',
+      expected: 'an email address such as shop@shop.example',
       description: "Address that mails come from. Absent: the shop's own.",
     },
     RATE_LIMIT: {
@@ -99,6 +110,7 @@ export const Environment = {
     WEBHOOK_ALLOW: {
       type: 'string',
       pattern: '^ *[0-9A-Fa-f.:]+/[0-9]{1,3} *(, *[0-9A-Fa-f.:]+/[0-9]{1,3} *)*$',
+      expected: 'networks such as 10.0.0.0/8, 192.168.0.0/16',
       description:
         'Networks (comma-separated CIDR) that webhooks may call beside public addresses, also by http. A private service may call all.',
     },
@@ -106,6 +118,7 @@ export const Environment = {
       type: 'string',
       pattern:
         '^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9._-]+)*/?(\\?(endpoint=https?(://|%3A%2F%2F)[^\\s&]+|region=[a-z0-9-]+)(&(endpoint=https?(://|%3A%2F%2F)[^\\s&]+|region=[a-z0-9-]+))*)?$',
+      expected: 'a store such as s3://bucket/prefix?endpoint=https://host&region=name',
       description:
         'S3-compatible store of images: s3://bucket/prefix?endpoint=https://host&region=name. Absent: files in KONTOR_DATA/media.',
     },
@@ -126,11 +139,13 @@ export const Environment = {
       type: 'string',
       minLength: 16,
       pattern: '^[A-Za-z0-9._~+/=-]+$',
+      expected: 'at least 16 letters, digits and signs of . _ ~ + / = -',
       description: 'Bearer token that /metrics asks for. Absent: only this machine may read it.',
     },
     OTEL_EXPORTER_OTLP_ENDPOINT: {
       type: 'string',
       pattern: '^https?://[^\\s]+$',
+      expected: 'an address such as http://localhost:4318',
       description: 'Collector that takes traces over OTLP/HTTP. Absent: no traces.',
     },
     LOG_LEVEL: {
@@ -174,17 +189,33 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const isValid = validate(values);
   if (isValid && !hasWrongNetwork(values)) return values;
 
-  const errors = isValid
-    ? [{ instancePath: '/WEBHOOK_ALLOW', message: 'must be networks such as 10.0.0.0/8' }]
-    : validate.errors!;
-  const problems = errors.map(({ instancePath, message }) => {
-    const name = instancePath.slice(1) as keyof Config;
-    const isSecret = SECRETS.includes(name);
-    const shown = isSecret ? '' : ` (it is ${JSON.stringify(known[name])})`;
-    const { description } = Environment.properties[name] as { description?: string };
-    return `${name} ${message}${shown}: ${description}`;
+  const errors = isValid ? [{ instancePath: '/WEBHOOK_ALLOW' }] : validate.errors!;
+  const names = new Set(errors.map(({ instancePath }) => instancePath.slice(1) as keyof Config));
+  const problems = [...names].map((name) => {
+    const expected = expectedOf(Environment.properties[name]);
+    return SECRETS.includes(name)
+      ? `${name} is not as it should be, expected ${expected}`
+      : `${name} is ${JSON.stringify(known[name])}, expected ${expected}`;
   });
-  throw new ConfigError([...new Set(problems)].join('\n'));
+  throw new ConfigError(problems.join('\n'));
+}
+
+interface VariableSchema {
+  type?: string;
+  enum?: readonly string[];
+  minimum?: number;
+  maximum?: number;
+  /** What a text is that fits, with an example. */
+  expected?: string;
+}
+
+function expectedOf({ type, enum: choices, minimum, maximum, expected }: VariableSchema): string {
+  if (choices) return `one of ${choices.join(', ')}`;
+  if (type === 'boolean') return 'true or false';
+  if (type !== 'integer') return expected ?? 'a text';
+  return maximum === undefined
+    ? `a whole number of ${minimum} or more`
+    : `a whole number from ${minimum} to ${maximum}`;
 }
 
 function hasWrongNetwork({ WEBHOOK_ALLOW }: Config): boolean {

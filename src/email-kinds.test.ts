@@ -519,6 +519,11 @@ describe("a shop's own words", () => {
         '019A8C1E-0000-7000-8000-000000001006',
       ),
     },
+    password: {
+      shopName: 'Harbour & Hearth',
+      shopUrl: 'https://shop.example/shop/Harbour',
+      email: context.to,
+    },
   };
 
   test.each(KIND_NAMES)('of %s know these placeholders', (name) => {

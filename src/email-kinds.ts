@@ -1,4 +1,5 @@
 import { invitationEmail } from './admin/users/invitation-email.ts';
+import { passwordEmail } from './admin/users/password-email.ts';
 import { availabilityEmail } from './catalogue/products/availability-email.ts';
 import { cartReminder } from './carts/reminder-email.ts';
 import { orderConfirmation } from './orders/confirmation-email.ts';
@@ -47,4 +48,5 @@ export const EMAIL_KINDS: readonly EmailKind[] = [
   signInEmail,
   deactivationEmail,
   invitationEmail,
+  passwordEmail,
 ];

@@ -8,7 +8,7 @@ import { hasUsersBeside } from './admin/users/queries.ts';
 import { isPrivate, type Config } from './config.ts';
 import { openDataFolder } from './db/data-folder.ts';
 import { openDatabase, type Database } from './db/database.ts';
-import { startEmbedded } from './db/embedded.ts';
+import { attachEmbedded, startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { startRefreshingStatistics } from './db/statistics.ts';
@@ -19,6 +19,7 @@ import { createLog } from './platform/log.ts';
 import { openMediaStorage } from './platform/media/open-storage.ts';
 import { terminalLines } from './platform/terminal-log.ts';
 import { installationKey } from './shops/apps/sealing.ts';
+import type { ProcessPlace } from './processes.ts';
 import { countShops, findShop, findShops } from './shops/shop/queries.ts';
 
 /** A problem that the operator can solve: shown as one line, without a stack. */
@@ -29,13 +30,16 @@ export class StartProblem extends Error {
 /** What one needs to try the demo shop: the token that may do everything, and a cart. */
 export interface DemoAccess {
   token: string;
-  cart: { cartId: string; token: string };
+  /** undefined: somebody has ordered it, or it was too old. */
+  cart: { cartId: string; token: string } | undefined;
 }
 
 /** The demo shop that an empty database gets. */
 export interface Demo {
   /** undefined: nothing was created. */
   createShops(db: Database, config: Config): Promise<DemoAccess | undefined>;
+  /** The same for a later start, where the tokens are those that everybody knows; undefined: they are not. */
+  findAccess(db: Database): Promise<DemoAccess | undefined>;
   /** Draws the pictures that are still missing. */
   complete(db: Database, config: Config): Promise<void>;
   hasTokens(db: Database): Promise<boolean>;
@@ -44,10 +48,16 @@ export interface Demo {
 export interface ServeOptions {
   /** Payment providers that take the place of built-in ones. */
   providers?: Partial<Providers>;
+  /** undefined: this process is the only one. */
+  place?: ProcessPlace | undefined;
 }
 
 /** Runs the service until a signal ends it: config, database, app, listen. */
-export async function serve(config: Config, demo: Demo, { providers }: ServeOptions = {}): Promise<void> {
+export async function serve(
+  config: Config,
+  demo: Demo,
+  { providers, place }: ServeOptions = {},
+): Promise<void> {
   const signals = stopSignals();
   const lines = bufferedLines();
   const log = createLog(config.LOG_LEVEL, process.stderr.isTTY ? terminalLines(lines) : lines);
@@ -55,7 +65,7 @@ export async function serve(config: Config, demo: Demo, { providers }: ServeOpti
   let ready = false;
   const starting =
     config.DATABASE_URL === undefined
-      ? startEmbedded(config.KONTOR_DATA, {
+      ? (place ? attachEmbedded : startEmbedded)(config.KONTOR_DATA, {
           // What it has to say later is that PostgreSQL ended by itself.
           log: (line) => (ready ? log.warn(line) : log.info(line)),
         })
@@ -96,7 +106,7 @@ export async function serve(config: Config, demo: Demo, { providers }: ServeOpti
       await db.one(sql`select 1`);
       // Before the migrations, so that /health answers and /ready says no while a long one runs.
       const address = await listen(app, config, 'PORT');
-      if (metrics) await listen(metrics, config, 'METRICS_PORT');
+      if (metrics) await listen(metrics, config, 'METRICS_PORT', place);
       await migrate(db, (line) => log.info(line));
       stopRefreshing = startRefreshingStatistics(db, (error) =>
         log.warn({ err: error }, 'the statistics of the database could not be refreshed'),
@@ -105,7 +115,7 @@ export async function serve(config: Config, demo: Demo, { providers }: ServeOpti
       emails = startEmails({ db, config, log, origin });
       webhooks = startWebhooks({ db, config, log, origin });
       payments = startPayments({ db, config, log, providers });
-      const access = (await countShops(db)) === 0 ? await demo.createShops(db, config) : undefined;
+      const created = (await countShops(db)) === 0 ? await demo.createShops(db, config) : undefined;
       await app.shopHosts.refresh();
       ready = true;
       background = startBackground(db, config, log);
@@ -122,7 +132,8 @@ export async function serve(config: Config, demo: Demo, { providers }: ServeOpti
         );
       }
       if (!areMetricsServed(config)) {
-        log.info('/metrics is switched off: set METRICS_TOKEN or METRICS_PORT to let Prometheus read it');
+        const needed = config.PROCESSES === '1' ? 'METRICS_TOKEN or METRICS_PORT' : 'METRICS_PORT';
+        log.info(`/metrics is switched off: set ${needed} to let Prometheus read it`);
       }
       if (!isPrivate(config) && (await demo.hasTokens(db))) log.warn(DEMO_TOKENS_REFUSED);
       // From now on it answers; who waits for the lines below finds the pictures of the demo shop too.
@@ -131,13 +142,17 @@ export async function serve(config: Config, demo: Demo, { providers }: ServeOpti
         .catch((error: unknown) =>
           log.error({ err: error }, 'the pictures of the demo shop could not be drawn'),
         );
-      const demoShop = demoShopAddress(app, config, address);
-      const text = welcome(address, config, [
-        ...(await adminLines(db, config, origin)),
-        ...(await nextStep(db, config, { address, demoShop, access })),
-      ]);
       lines.flush();
-      process.stdout.write(text);
+      if (place?.isFirst ?? true) {
+        const access = created ?? (isPrivate(config) ? await demo.findAccess(db) : undefined);
+        const addressOf = (shopId: string) => shopAddress(app, config, address, shopId);
+        const text = welcome(address, config, [
+          ...(await adminLines(db, origin, access !== undefined && isPrivate(config), config)),
+          ...(await nextStep(db, config, { address, addressOf, access })),
+        ]);
+        process.stdout.write(text);
+      }
+      place?.ready();
       // bin/kontor.js limited the young generation while the modules were loaded; under load it may grow.
       setFlagsFromString('--semi-space-growth-factor=2');
       await signals.first;
@@ -189,11 +204,13 @@ async function listen(
   app: FastifyInstance,
   config: Config,
   variable: 'PORT' | 'METRICS_PORT',
+  place?: ProcessPlace,
 ): Promise<string> {
   const { HOST } = config;
-  const port = config[variable]!;
+  const port = config[variable]! + (place ? place.number - 1 : 0);
   try {
-    await app.listen({ host: HOST, port });
+    // Exclusive: not shared with the other processes.
+    await app.listen({ host: HOST, port, exclusive: place !== undefined });
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === 'EADDRINUSE') {
@@ -225,43 +242,55 @@ function nameOf(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Browsers know that names below localhost are this machine, so the demo shop has a host of its own when private. */
-function demoShopAddress(app: FastifyInstance, { HOST }: Config, address: string): string {
-  const host = REACHED_AS_LOCALHOST.includes(HOST) ? app.shopHosts.localHostOf('DemoShop') : undefined;
-  return host === undefined ? `${address}/shop/DemoShop` : address.replace('localhost', host);
+/** Browsers know that names below localhost are this machine, so a shop has a host of its own when private. */
+function shopAddress(app: FastifyInstance, { HOST }: Config, address: string, shopId: string): string {
+  const host = REACHED_AS_LOCALHOST.includes(HOST) ? app.shopHosts.localHostOf(shopId) : undefined;
+  return host === undefined ? `${address}/shop/${shopId}` : address.replace('localhost', host);
 }
 
 /** As long as nobody has a password, whoever sees this output becomes the owner of the installation. */
-async function adminLines(db: Database, config: Config, origin: string): Promise<string[]> {
+async function adminLines(db: Database, origin: string, hasDemo: boolean, config: Config): Promise<string[]> {
   const admin = `  Admin                 ${origin}/admin`;
   if (await hasUsersBeside(db, DEMO_OWNER)) return [admin];
   const linkId = await db.transaction((tx) => insertLink(tx, null, LINK_LIFETIME.reset));
   const link = linkTokens(await installationKey(config)).urlOf(origin, linkId);
   return [
-    isPrivate(config) ? `${admin}  (signs you in to the demo shop with one click)` : admin,
+    hasDemo ? `${admin}  (signs you in to the demo shop with one click)` : admin,
     `  Become the owner      ${link}`,
   ];
 }
 
-/** Who started it on an empty database gets the token of the demo shop; else there is a way to get one. */
+/**
+ * Who started it on an empty database gets the token of the demo shop, and a private service says it again with every
+ * start; else there is a way to get one.
+ */
 async function nextStep(
   db: Database,
   config: Config,
-  { address, demoShop, access }: { address: string; demoShop: string; access: DemoAccess | undefined },
+  {
+    address,
+    addressOf,
+    access,
+  }: { address: string; addressOf: (shopId: string) => string; access: DemoAccess | undefined },
 ): Promise<string[]> {
   if (!access) {
     const shop = (await findShop(db, 'DemoShop')) ?? (await findShops(db, 1))[0];
-    return [`  A new access token    npx kontor token create ${shop?.shopId ?? 'ID'} --scopes all`];
+    return [
+      ...(shop ? [`  ${`Shop ${shop.shopId}`.padEnd(20)}  ${addressOf(shop.shopId)}`] : []),
+      `  A new access token    npx kontor token create ${shop?.shopId ?? 'ID'} --scopes all`,
+    ];
   }
   const { token, cart } = access;
   return [
-    `  Demo shop             ${demoShop}`,
+    `  Demo shop             ${addressOf('DemoShop')}`,
     `  Token (demo shop)     ${token}`,
     '',
     '  Try it:',
     '',
     `    curl -H 'Authorization: Bearer ${token}' ${address}/rs/shops/DemoShop/products`,
-    `    curl -H 'X-ePages-Cart-Token: ${cart.token}' ${address}/rs/shops/DemoShop/carts/${cart.cartId}`,
+    ...(cart
+      ? [`    curl -H 'X-ePages-Cart-Token: ${cart.token}' ${address}/rs/shops/DemoShop/carts/${cart.cartId}`]
+      : []),
     ...(isPrivate(config) ? [] : ['', '  The tokens are shown this once.']),
   ];
 }

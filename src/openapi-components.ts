@@ -58,7 +58,10 @@ export interface Schema {
   anyOf?: Schema[];
   oneOf?: Schema[];
   allOf?: Schema[];
+  enum?: unknown[];
   examples?: unknown[];
+  /** Marks what is accepted but not meant to be sent, so the reference does not offer it. */
+  'x-undocumented'?: boolean;
 }
 
 /**
@@ -114,18 +117,21 @@ function sharedParameters(document: OpenApiDocument): Record<string, Parameter> 
 
 /**
  * A reference to the component of this title, which is added to `schemas` at its first use. What belongs to the
- * place and not to the thing (its description, that it may be null) stays beside the reference. A schema that is
- * not the same as its namesake stays where it is.
+ * place and not to the thing (its description and examples, that it may be null) stays beside the reference. A schema
+ * that is not the same as its namesake stays where it is.
  */
 function namedSchema(schema: Schema, schemas: Record<string, Schema>): Schema {
-  const { description, ...shape } = mapChildren(schema, (child) => namedSchema(child, schemas));
-  const there = description === undefined ? {} : { description };
-  if (shape.title === undefined) return { ...there, ...shape };
+  const { description, ...whole } = mapChildren(typed(documented(schema)), (child) =>
+    namedSchema(child, schemas),
+  );
+  if (whole.title === undefined) return { ...(description !== undefined && { description }), ...whole };
+  const { examples, ...shape } = { ...whole, title: componentName(whole.title) };
+  const there = { ...(description !== undefined && { description }), ...(examples && { examples }) };
 
   const types = [shape.type ?? []].flat();
   const isNullable = types.length > 1 && types.includes('null');
   const component = isNullable ? { ...shape, type: withoutNull(types) } : shape;
-  const name = componentName(shape.title);
+  const name = shape.title;
   const namesake = (schemas[name] ??= component);
   if (!isDeepStrictEqual(namesake, component)) return { ...there, ...shape };
   const reference = { $ref: `#/components/schemas/${name}` };
@@ -137,9 +143,23 @@ function withoutNull(types: string[]): string | string[] {
   return rest.length === 1 ? rest[0]! : rest;
 }
 
-/** `customer (create request)` is the component `customerCreateRequest`. */
+/** The schema without the choices that the reference does not offer; a choice that is left alone is the schema. */
+function documented(schema: Schema): Schema {
+  const { anyOf, ...rest } = schema;
+  const offered = anyOf?.filter((choice) => !choice['x-undocumented']);
+  if (!offered || offered.length === anyOf?.length) return schema;
+  return offered.length === 1 ? { ...rest, ...offered[0] } : { ...rest, anyOf: offered };
+}
+
+/** TypeBox gives an enumeration no type, and tools that make types of the document then know none. */
+function typed(schema: Schema): Schema {
+  const isText = schema.type === undefined && schema.enum?.every((value) => typeof value === 'string');
+  return isText ? { type: 'string', ...schema } : schema;
+}
+
+/** `customer (create request)` is the component `CustomerCreateRequest`, which tools make a type of. */
 function componentName(title: string): string {
-  return title.replaceAll(/[^a-zA-Z0-9]+([a-zA-Z0-9]|$)/g, (_gap, next: string) => next.toUpperCase());
+  return title.replaceAll(/(?:^|[^a-zA-Z0-9]+)([a-zA-Z0-9]|$)/g, (_gap, next: string) => next.toUpperCase());
 }
 
 function mapChildren(schema: Schema, map: (child: Schema) => Schema): Schema {

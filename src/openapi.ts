@@ -125,6 +125,7 @@ function describedOperation(
       .filter((text) => text !== undefined)
       .join('\n\n'),
     tags,
+    ...(facts.deprecated && { deprecated: true }),
     'x-labels': facts.labels,
     'x-scope': scopesText(scopes),
     security: securityOf(facts.access),
@@ -216,7 +217,7 @@ function successOf(responses: DocumentedOperation['responses'], { produces, answ
   return Object.fromEntries(
     successes.map(([status, response]) => {
       if ('$ref' in response) return [status, response];
-      const media = response.content?.['application/json'];
+      const [media] = Object.values(response.content ?? {});
       const description =
         response.description === 'Default Response'
           ? status === '201'

@@ -1,6 +1,8 @@
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { Role } from '../src/admin/users/permissions.ts';
 import { findOrCreateUser, insertSession, putRole } from '../src/admin/users/queries.ts';
+import type { Browsing, Visitor } from './browser.ts';
 import type { Service } from './service.ts';
 
 /** Somebody who is signed in to the admin. */
@@ -37,6 +39,15 @@ export async function givenMerchant(
     );
   });
   return merchantWith(service, `admin=${token}`, shopId, email);
+}
+
+/** A page of a browser that is signed in as the owner of the demo shop: `openAdmin(shop, '/orders')`. */
+export async function openAdmin(browsing: Browsing, path: string, visitor: Visitor = {}): Promise<Page> {
+  const page = await browsing.open(visitor);
+  const [name, value] = (await givenMerchant(browsing.service)).cookie.split('=') as [string, string];
+  await page.context().addCookies([{ name, value, url: browsing.origin }]);
+  await page.goto(`/admin/shops/DemoShop${path}`);
+  return page;
 }
 
 /** Whoever sends this cookie; '' is a stranger. */

@@ -27,11 +27,15 @@ function compile(schema: object): ValidateFunction {
   return validate;
 }
 
-/** Throws when a JSON answer of the API is not what its operation promises, or says more than that. */
+/**
+ * Throws when a JSON answer of the API is not what its operation promises, or says more than that. Compressed ones are
+ * compared with plain ones where they are tested.
+ */
 export function checkAnswer(response: LightMyRequestResponse): void {
   const { method, url } = response.raw.req as { method: string; url: string };
   const isJson = String(response.headers['content-type']).startsWith('application/json');
-  if (!/^\/(rs|manage)\//.test(url) || !isJson || response.body === '') return;
+  const isPlain = response.headers['content-encoding'] === undefined;
+  if (!/^\/(rs|manage)\//.test(url) || !isJson || !isPlain || response.body === '') return;
   const { statusCode } = response;
   const schema = statusCode >= 400 ? ErrorBody : promised.get(response.raw.req)?.[String(statusCode)];
   if (!schema) throw new Error(`${method} ${url} answers ${statusCode}, which it does not promise`);

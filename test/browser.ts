@@ -150,3 +150,26 @@ export async function seriousProblems(page: Page): Promise<string[]> {
       nodes.map(({ target, failureSummary }) => `${id}: ${help} ${target.join(' ')} ${failureSummary ?? ''}`),
     );
 }
+
+/** No page is wider than its screen, and none hinders anybody. Without scripts axe does not run. */
+export async function look(page: Page, isScripted = true): Promise<void> {
+  const fits = await page.evaluate('document.documentElement.scrollWidth <= innerWidth');
+  const problems = isScripted ? await seriousProblems(page) : [];
+  expect({ at: page.url(), fits, problems }).toEqual({ at: page.url(), fits: true, problems: [] });
+}
+
+/** Gives the browser a device with a fingerprint reader, which says yes. */
+export async function addPasskeyDevice(page: Page, isUserVerified = true): Promise<void> {
+  const client = await page.context().newCDPSession(page);
+  await client.send('WebAuthn.enable');
+  await client.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified,
+      automaticPresenceSimulation: true,
+    },
+  });
+}

@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { SCOPES } from '../src/http/scopes.ts';
@@ -33,6 +33,8 @@ describe('without a database', () => {
   const commands = [
     'serve',
     'shop create ID',
+    'shop open ID',
+    'shop close ID',
     'shop list',
     'shop delete ID',
     'shop move ID',
@@ -42,6 +44,7 @@ describe('without a database', () => {
     'shop restore FILE',
     'user create EMAIL',
     'user reset EMAIL',
+    'user delete EMAIL',
     'user list',
     'token create ID',
     'token list ID',
@@ -53,9 +56,13 @@ describe('without a database', () => {
     'webhook listen ID',
     'payment set SHOP METHOD',
     'mail preview SHOP [KIND]',
+    'products export SHOP',
     'products import SHOP FILE.csv',
+    'orders export SHOP',
+    'customers export SHOP',
     'customer export SHOP ID',
     'customer erase SHOP ID',
+    'mcp SHOP',
     'demo generate SHOP',
     'db migrate',
     'db status',
@@ -72,7 +79,7 @@ describe('without a database', () => {
   });
 
   test('a group shows its own commands', async () => {
-    for (const group of ['shop', 'user', 'token', 'app', 'products', 'customer', 'demo', 'db']) {
+    for (const group of ['shop', 'user', 'token', 'app', 'products', 'orders', 'customer', 'demo', 'db']) {
       const { code, stdout } = await run(group, '--help');
       expect(code).toBe(0);
       const rows = stdout.split('\n').filter((line) => line.startsWith('  '));
@@ -85,27 +92,52 @@ describe('without a database', () => {
   test('every command explains itself', async () => {
     const help = new Map<string, string>();
     for (const command of commands) {
-      const name = command.replaceAll(/ [A-Z]\S*/g, '');
+      const name = command.replaceAll(/ [[A-Z]\S*/g, '');
       const { code, stdout, stderr } = await run(...name.split(' '), '--help');
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain(`Usage: npx kontor ${command}`);
       help.set(name, stdout);
+      // With one option more, that one alone is what is wrong with the example.
+      const [, example] = /\nExample:\n {2}npx kontor (.+?)(?: > .*)?\n$/.exec(stdout)!;
+      const called = example!.match(/"[^"]*"|\S+/g)!.map((word) => word.replaceAll('"', ''));
+      expect(called.join(' ')).toMatch(new RegExp(`^${name}(?: |$)`));
+      const { stderr: problem } = await run(...called, '--no-such-option');
+      expect(problem).toBe(`kontor: Unknown option --no-such-option. See: npx kontor ${name} --help\n`);
     }
-    expect(help.get('shop create')).toContain('--demo');
+    for (const flag of ['--demo', '--country', '--yes']) expect(help.get('shop create')).toContain(flag);
     for (const flag of ['--as', '--source-key']) expect(help.get('shop restore')).toContain(flag);
     for (const flag of ['--scopes', '--app']) expect(help.get('token create')).toContain(flag);
     for (const flag of ['--name', '--callback', '--scopes']) expect(help.get('app create')).toContain(flag);
     for (const scope of SCOPES) expect(help.get('token create')).toContain(scope);
   });
 
+  test('the version is that of package.json', async () => {
+    const { version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    expect(await runProcess('--version')).toEqual(done(`${version}\n`));
+  });
+
+  test('help says what --help says', async () => {
+    for (const words of [[], ['shop'], ['shop', 'create'], ['frobnicate']]) {
+      expect(await run('help', ...words)).toEqual(await run(...words, '--help'));
+    }
+  });
+
   test.each([
     [['frobnicate'], 'Unknown command: frobnicate. See: npx kontor --help'],
+    [['shp', 'lst'], 'Unknown command: shp lst, did you mean shop list? See: npx kontor --help'],
+    [['shops'], 'Unknown command: shops, did you mean shop? See: npx kontor --help'],
+    [
+      ['token', 'creat', 'A'],
+      'Unknown command: token creat A, did you mean token create? See: npx kontor --help',
+    ],
     [
       ['db', '-x'],
       'Unknown command: db -x. There is: db migrate, db status, db distribute. See: npx kontor --help',
     ],
   ])('an unknown command: kontor %j', async (words, line) => {
-    expect(await run(...words)).toEqual(refused(line));
+    expect(await run(...words)).toEqual(misused(line));
   });
 
   test('a process says the same, and ends with the code', async () => {
@@ -123,11 +155,20 @@ describe('without a database', () => {
   test.each([
     [['shop', 'apply', 'A'], 'FILE.yaml is missing. See: npx kontor shop apply --help'],
     [['shop', 'list', 'A'], 'shop list takes no arguments; A is too much. See: npx kontor shop list --help'],
-    [['shop', 'list', '--all'], "Unknown option '--all'. See: npx kontor shop list --help"],
+    [['shop', 'list', '--all'], 'Unknown option --all. See: npx kontor shop list --help'],
+    [
+      ['shop', 'apply', 'A', 'b.yaml', '--dryrun'],
+      'Unknown option --dryrun, did you mean --dry-run? See: npx kontor shop apply --help',
+    ],
+    [['shop', 'delete', 'A', '--yes=no'], '--yes takes no value. See: npx kontor shop delete --help'],
     [['token', 'create', 'A'], '--scopes is missing. See: npx kontor token create --help'],
     [
       ['token', 'create', 'A', '--scopes', '--app', 'x'],
-      "Option '--scopes' argument is ambiguous. See: npx kontor token create --help",
+      '--scopes needs a value: --scopes all|A,B,C. See: npx kontor token create --help',
+    ],
+    [
+      ['token', 'create', 'A', '--scopes'],
+      '--scopes needs a value: --scopes all|A,B,C. See: npx kontor token create --help',
     ],
   ])('wrong usage: kontor %j', async (words, line) => {
     expect(await run(...words)).toEqual(misused(line));
@@ -167,7 +208,7 @@ describe('without a database', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     const lines = stderr.trimEnd().split('\n');
     expect(lines.every((line) => line.startsWith(`kontor: ${file}: currencies`))).toBe(true);
-    expect(stderr).toContain('currencies.default (line 5): is Euro, expected');
+    expect(stderr).toContain('currencies.default (line 5): Euro is no currency code like EUR');
     expect(stderr).toContain('did you mean items?');
   });
 
@@ -187,7 +228,7 @@ describe('without a database', () => {
     const list = (environment: Record<string, string>, start = kontorHere) =>
       start(['shop', 'list'], { KONTOR_DATA: folder, ...environment });
     expect(await list({ PORT: 'abc' }, kontor)).toEqual(
-      refused('PORT must be integer (it is "abc"): Port to listen on.'),
+      refused('PORT is "abc", expected a whole number from 0 to 65535'),
     );
     const { code, stdout, stderr } = await list({ PORT: '70000', LOG_LEVEL: 'loud' });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -227,8 +268,22 @@ describe('without the service', () => {
     const created = await runProcess('shop', 'create', 'Tea');
     expect(created).toEqual({
       code: 0,
-      stdout: 'Shop Tea created. Next: npx kontor shop apply Tea FILE.yaml\n',
-      stderr: `Creating the database in ${data}/postgres.\n`,
+      stdout: `Shop Tea is ready: http://tea.localhost:8080
+
+  Name         Tea, shop@tea.example
+  Language     English (en_GB), prices in EUR
+  Taxes        19 %, 7 % (Germany, 2026)
+  Delivery     parcel, 4.90 EUR to Germany; the price is ours, set your own
+  Payment      in advance, by bank transfer; your bank account is still missing
+  Legal texts  6 drafts, marked as drafts: complete them and have them checked
+  State        open: whoever can reach it can order; close it with: npx kontor shop close Tea
+
+Next:
+  npx kontor products import Tea FILE.csv
+  npx kontor user create shop@tea.example --shop Tea     for the admin
+  npx kontor shop export-settings Tea     everything else, as a file for shop apply
+`,
+      stderr: '',
     });
     expect(await postmasterOf(data)).toBeUndefined();
   });
@@ -273,21 +328,38 @@ describe('without the service', () => {
 
   test('a shop is created once, listed, and deleted', async () => {
     expect(await run('shop', 'create', 'Tea')).toEqual(refused('There is a shop Tea already.'));
+    expect(await run('shop', 'create', 'TEA')).toEqual(
+      refused('There is a shop Tea already, and ids must differ in more than upper and lower case (TEA).'),
+    );
     for (const id of ['Tea house', 'x'.repeat(64)]) {
       expect(await run('shop', 'create', id)).toEqual(
-        refused(`${JSON.stringify(id)} cannot be the id of a shop: use 1 to 63 letters, digits, - or _.`),
+        refused(
+          `${JSON.stringify(id)} cannot be the id of a shop: use 1 to 63 letters, digits, - or _, a letter or digit first.`,
+        ),
       );
     }
     const demo = await runProcess('shop', 'create', 'Demo_2', '--demo');
     expect(demo).toMatchObject({ code: 0, stderr: '' });
     expect(demo.stdout).toMatch(/^Shop Demo_2 created with demo data\. Access token: [A-Za-z0-9]{32}\n$/);
+    expect(await run('shop', 'close', 'Tea')).toEqual(
+      done('Shop Tea is closed. Open it with: npx kontor shop open Tea\n'),
+    );
     const { stdout } = await run('shop', 'list');
-    expect(stdout).toMatch(/^ID +NAME +CREATED\nDemo_2 +Harbour & Hearth +\d{4}\S+Z\nTea +Tea +\d{4}\S+Z\n$/);
-    await mkdir(path.join(data, 'media/Demo_2/image'), { recursive: true });
-    await mkdir(path.join(data, 'media/Tea/image'), { recursive: true });
-    expect(await runProcess('shop', 'delete', 'Demo_2')).toEqual(done('Shop Demo_2 deleted.\n'));
+    expect(stdout).toMatch(
+      /^ID +NAME +STATE +CREATED\nDemo_2 +Harbour & Hearth +open +\d{4}\S+Z\nTea +Tea +closed +\d{4}\S+Z\n$/,
+    );
+    expect(await run('shop', 'open', 'Tea')).toEqual(
+      done('Shop Tea is open: whoever can reach it can order.\n'),
+    );
+    expect(await runProcess('shop', 'delete', 'Demo_2')).toEqual(
+      refused(
+        'This deletes the shop Demo_2 (Harbour & Hearth) for good, with 34 products, 15 orders and 15 customers. Add --yes to do it.',
+      ),
+    );
+    expect(await readdir(path.join(data, 'media'))).toEqual(['Demo_2', 'Tea']);
+    expect(await runProcess('shop', 'delete', 'Demo_2', '--yes')).toEqual(done('Shop Demo_2 deleted.\n'));
     expect(await readdir(path.join(data, 'media'))).toEqual(['Tea']);
-    expect(await run('shop', 'delete', 'Demo_2')).toEqual(
+    expect(await run('shop', 'delete', 'Demo_2', '--yes')).toEqual(
       refused('There is no shop "Demo_2". See: npx kontor shop list'),
     );
   });
@@ -418,11 +490,18 @@ describe('while the service runs', () => {
   test('settings: applied, served, a second time nothing, and back through a file', async () => {
     const token = await givenShop('Coffee');
     expect((await get('/Coffee', token)).body['name']).toBe('Coffee');
+    const planned = await run('shop', 'apply', 'Coffee', germanShop, '--dry-run');
     const first = await runProcess('shop', 'apply', 'Coffee', germanShop);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     const lines = first.stdout.trimEnd().split('\n');
-    expect(lines).toContain('+ shippingMethods.parcel');
+    expect(lines).toContain('+ shippingMethods.express');
     expect(lines.at(-1)).toBe(`${lines.length - 1} changes applied to Coffee.`);
+    // A dry run says the same lines and leaves all of them to do.
+    expect(planned).toEqual(
+      done(
+        `${lines.slice(0, -1).join('\n')}\nNothing was written. Without --dry-run, ${lines.length - 1} changes would be applied to Coffee.\n`,
+      ),
+    );
     expect((await get('/Coffee', token)).body['name']).toBe('Kaffeerösterei Nordlicht');
     expect(await run('shop', 'apply', 'Coffee', germanShop)).toEqual(done('Nothing to change.\n'));
 
@@ -543,10 +622,61 @@ describe('while the service runs', () => {
     });
   });
 
+  test('an export of products, read back, changes nothing', async () => {
+    const file = path.join(await newFolder(), 'all.csv');
+    expect(await run('products', 'export', 'DemoShop', '--output', file)).toEqual(done(''));
+    const printed = await run('products', 'export', 'DemoShop');
+    expect(await readFile(file, 'utf8')).toBe(`\u{feff}${printed.stdout}`);
+    const [header, ...rows] = printed.stdout.split('\n');
+    for (const key of ['Categories', 'Images', 'TaxClass', 'StockLevel', 'PageTitle/de']) {
+      expect(header).toContain(`[${key}]`);
+    }
+    expect(rows.find((row) => row.includes('KN-100_2.png'))).toMatch(
+      /http:\/\/localhost:8080\/media\/DemoShop\/[0-9A-F-]{36}\/KN-100_1\.png \| http/,
+    );
+    const again = await run('products', 'import', 'DemoShop', file);
+    expect(again).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^0 created, 0 changed, \d+ unchanged, 0 refused\.\n$/),
+    });
+
+    await writeFile(file, 'SKU;Nmae;Price\nX-9;Lamp;5\n');
+    const { code, stderr } = await run('products', 'import', 'DemoShop', file);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      'The column Nmae is unknown in DemoShop, did you mean Name/en? Its columns are: Class, Alias, ',
+    );
+    await writeFile(file, 'SKU;Image\nX-9;nowhere.png\n');
+    const check = await run('products', 'import', 'DemoShop', file, '--dry-run');
+    expect(check).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `line 2: Images nowhere.png: There is no file ${path.dirname(file)}/nowhere.png`,
+      ),
+    });
+  });
+
+  test('orders and customers as files for a spreadsheet, which the audit log knows', async () => {
+    const orders = await run('orders', 'export', 'DemoShop');
+    const [titles, ...rows] = orders.stdout.trimEnd().split('\n');
+    expect(titles).toMatch(/^\u{feff}Number;Date;Customer;Email;/u);
+    expect(rows).toHaveLength(15);
+    const customers = await run('customers', 'export', 'DemoShop');
+    expect(customers.stdout).toMatch(/^1001;/m);
+    const audit = await fetch(`${service.address}/manage/shops/DemoShop/audit`, {
+      headers: { authorization: 'Bearer demo-all' },
+    });
+    const { items } = (await audit.json()) as { items: { route: string }[] };
+    expect(items.slice(0, 2).map(({ route }) => route)).toEqual([
+      'kontor customers export',
+      'kontor orders export',
+    ]);
+  });
+
   test('a deleted shop is gone within 5 seconds', async () => {
     const token = await givenShop('Closing');
     expect((await get('/Closing/customers', token)).status).toBe(200);
-    expect((await run('shop', 'delete', 'Closing')).code).toBe(0);
+    expect((await run('shop', 'delete', 'Closing', '--yes')).code).toBe(0);
     await expect.poll(() => get('/Closing', token), { timeout: 5_000 }).toMatchObject({ status: 404 });
   });
 

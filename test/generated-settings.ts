@@ -299,6 +299,7 @@ export const generatedSettings: fc.Arbitrary<SettingsFile> = fc
         load: fc.boolean(),
         necessary: fc.array(fc.constantFrom('https://quay.example/consent.js', 'https://quay.example/b.js')),
       }),
+      feeds: fc.record({ google: fc.boolean(), agenticCommerce: fc.boolean() }),
       orderPage: fc.record({ cancellation: fc.boolean(), returnDays: fc.integer({ min: 0, max: 3650 }) }),
       withdrawal: fc.record({
         days: fc.integer({ min: 0, max: 365 }),

@@ -147,6 +147,31 @@ describe('openapi.json', () => {
     expect(inline).toEqual([]);
   });
 
+  test('names components as types are named', () => {
+    const names = Object.keys(document.components.schemas);
+    expect(names).toEqual(expect.arrayContaining(['Cart', 'OrderSummary', 'Price', 'ProductLineItem']));
+    expect(names.filter((name) => !/^([A-Z][a-z]+)+$/.test(name))).toEqual([]);
+  });
+
+  test('has one type for an amount with its currency', () => {
+    const amounts = new Set<string>();
+    eachSchema(({ properties = {} }, at) => {
+      if ('amount' in properties && 'currency' in properties) amounts.add(at);
+    });
+    expect([...amounts]).toEqual(['#/components/schemas/Price']);
+  });
+
+  test('every field has a type', () => {
+    const untyped = new Set<string>();
+    eachSchema((schema, at) => {
+      const { $ref, type, enum: choices, anyOf } = schema;
+      // What a record holds under any name has no type of its own.
+      if (!$ref && !type && !choices && !anyOf && !at.endsWith('{}')) untyped.add(at);
+    });
+    // The value depends on the path.
+    expect([...untyped]).toEqual(['#/components/schemas/JsonPatchOperation.value']);
+  });
+
   test('every field has a description and an example', () => {
     const missing: string[] = [];
     eachSchema((schema, at) => {
@@ -180,7 +205,7 @@ function hasDescription(field: Schema): boolean {
 /** Of an object or a list of objects the fields have examples, and are looked at themselves. */
 function hasExample(field: Schema): boolean {
   const schema = resolved(field);
-  if (schema.examples !== undefined && schema.examples.length > 0) return true;
+  if ((field.examples ?? schema.examples ?? []).length > 0) return true;
   if (schema.properties) return true;
   if (schema.items) return hasExample(schema.items);
   const choices = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].filter(({ type }) => type !== 'null');

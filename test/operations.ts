@@ -280,6 +280,7 @@ const scriptTag = shape(
   links,
 );
 
+const pictureTexts = array('items', 'name: string\nlocale: string\ntext: string');
 const shippingMethod = shape(
   'shippingMethodId: string\nname: string\ndescription: string|null\nlogo: string|null\nprice: object|null',
   under('price', price),
@@ -1804,7 +1805,7 @@ export const OPERATIONS: readonly Operation[] = [
     status: 201,
     params: { orderId: invoicedOrder },
     body: wantedDocument,
-    request: shape(documentRequest, 'invoiceNumber?: string|null'),
+    request: shape(documentRequest, 'invoiceNumber?: string|null', 'refund?: boolean|null'),
     answer: shape('documentId: string', partOfOrder),
   }),
 
@@ -2025,6 +2026,13 @@ export const OPERATIONS: readonly Operation[] = [
       energyLabel: { classes: 'B,D', best: 'A', file: 'https://shop.example/labels/AP-110.png' },
       forSaleFrom: '2026-01-01T00:00:00Z',
       forSaleUntil: '2027-01-31T00:00:00Z',
+      patches: [
+        {
+          locale: 'de_DE',
+          currency: 'EUR',
+          operations: [{ op: 'add', path: '/manufacturer', value: 'Beacon' }],
+        },
+      ],
     }),
     request: shape(
       `specialOffer?: boolean
@@ -2035,9 +2043,30 @@ export const OPERATIONS: readonly Operation[] = [
       energyLabel.best: string
       energyLabel.file: string
       forSaleFrom?: string|null
-      forSaleUntil?: string|null`,
+      forSaleUntil?: string|null
+      patches?: array|null
+      patches[].locale: string
+      patches[].currency: string
+      patches[].operations: array
+      patches[].operations[].op: string
+      patches[].operations[].path: string
+      patches[].operations[].value?: string|number|boolean|object|array|null
+      categoryIds?: array|null
+      categoryIds[]: string`,
     ),
     answer: productShape('full'),
+  }),
+  operation('GET /manage/products/{productId}/picture-texts', 'products_write', {
+    labels: [],
+    params: { productId: product },
+    answer: pictureTexts,
+  }),
+  operation('PUT /manage/products/{productId}/picture-texts', 'products_write', {
+    labels: [],
+    params: { productId: product },
+    body: () => ({ items: [] }),
+    request: pictureTexts,
+    answer: pictureTexts,
   }),
   operation('POST /manage/products/{productId}/copies', 'products_write', {
     labels: [],

@@ -64,6 +64,8 @@ export interface StartOptions {
   throughShell?: boolean;
   /** Where its source is; this version's when not given. */
   root?: string;
+  /** The folder that it is started in. */
+  cwd?: string;
 }
 
 /** Starts the service on a free port and waits until it says where it is. */
@@ -95,7 +97,7 @@ export async function startKontor(
 function launch(
   words: string[],
   environment: Record<string, string>,
-  { throughShell = false, root = ROOT }: Pick<StartOptions, 'throughShell' | 'root'> = {},
+  { throughShell = false, root = ROOT, cwd = process.cwd() }: Omit<StartOptions, 'meanwhile'> = {},
 ) {
   // Not our whole environment: a DATABASE_URL or PORT of the one who runs the tests is not meant.
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env;
@@ -104,6 +106,7 @@ function launch(
   const [program, ...args] = throughShell ? ['sh', '-c', '"$@"; exit $?', 'sh', ...command] : command;
   const child = spawn(program!, args, {
     env: { PATH, HOME, ...(TMPDIR === '' ? {} : { TMPDIR }), ...environment },
+    cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   children.push(child);

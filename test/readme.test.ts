@@ -3,9 +3,11 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { appCommands } from '../src/commands/app.ts';
 import { customerCommands } from '../src/commands/customer.ts';
+import { customersCommands } from '../src/commands/customers.ts';
 import { dbCommands } from '../src/commands/db.ts';
 import { demoCommands } from '../src/commands/demo.ts';
 import { mcpCommands } from '../src/commands/mcp.ts';
+import { orderCommands } from '../src/commands/orders.ts';
 import { productCommands } from '../src/commands/products.ts';
 import { shopCommands } from '../src/commands/shop.ts';
 import { tokenCommands } from '../src/commands/token.ts';
@@ -150,6 +152,8 @@ test.each([
   ...appCommands,
   ...webhookCommands,
   ...productCommands,
+  ...orderCommands,
+  ...customersCommands,
   ...customerCommands,
   ...mcpCommands,
   ...demoCommands,
@@ -160,9 +164,10 @@ test.each([
 
 test('docs/dependencies.md gives a reason for every dependency', () => {
   const table = read('docs/dependencies.md');
-  const unnamed = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }).filter(
-    (name) => !name.startsWith('@types/') && !table.includes(name),
-  );
+  const client = JSON.parse(read('packages/client/package.json')) as typeof manifest;
+  const unnamed = [manifest, client]
+    .flatMap(({ dependencies, devDependencies }) => Object.keys({ ...dependencies, ...devDependencies }))
+    .filter((name) => !name.startsWith('@types/') && !table.includes(name));
   expect(unnamed).toEqual([]);
 });
 

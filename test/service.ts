@@ -58,14 +58,17 @@ export const mediaServer: { s3: S3Server | undefined } = { s3: undefined };
 
 /**
  * With `beside`, another process on the database of that service, which must be closed last. With `providers`, other
- * payment providers than the built-in ones; with `log`, a log that the test reads.
+ * payment providers than the built-in ones; with `log`, a log that the test reads; with `template`, the rows of that
+ * database.
  */
 export async function startService(
   environment: Record<string, string> = {},
   beside?: Service,
-  { providers, log }: Partial<Pick<AppDeps, 'providers' | 'log'>> = {},
+  { providers, log, template }: Partial<Pick<AppDeps, 'providers' | 'log'> & { template: string }> = {},
 ): Promise<Service> {
-  const { name, drop } = beside ? { name: beside.database, drop: async () => {} } : await cloneDatabase();
+  const { name, drop } = beside
+    ? { name: beside.database, drop: async () => {} }
+    : await cloneDatabase(template);
   let fixed: Date | undefined;
   const clock = () => fixed ?? new Date();
   const db = openDatabase({ ...databaseOptions(name), clock });
@@ -154,9 +157,12 @@ export function databaseOptions(database: string): DatabaseOptions {
 }
 
 /** A fresh database with the schema: cloning a template takes some 20 ms, and on Citus a second. */
-export async function cloneDatabase(): Promise<{ name: string; drop: () => Promise<void> }> {
+export async function cloneDatabase(template?: string): Promise<{ name: string; drop: () => Promise<void> }> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const nodes = inject('nodes');
-  await onServers(nodes, `create database ${name} template ${TEMPLATE}`);
-  return { name, drop: () => onServers(nodes, `drop database ${name} with (force)`) };
+  await createDatabase(name, template);
+  return { name, drop: () => onServers(inject('nodes'), `drop database ${name} with (force)`) };
+}
+
+export function createDatabase(name: string, template = TEMPLATE): Promise<void> {
+  return onServers(inject('nodes'), `create database ${name} template ${template}`);
 }

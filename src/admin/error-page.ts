@@ -11,7 +11,9 @@ export function errorPage(visit: Visit<'anybody'> | ShopVisit, { status, message
   return {
     status,
     title: titles[status] ?? words.other,
-    main: html`<p>${texts[status] ?? (status >= 500 ? words.later : message)}</p>
-      <p><a class="button" href="${'base' in visit ? visit.base : '/admin'}">${words.back}</a></p>`,
+    main: html`<div class="card prose">
+      <p>${texts[status] ?? (status >= 500 ? words.later : message)}</p>
+      <p><a class="button" href="${'base' in visit ? visit.base : '/admin'}">${words.back}</a></p>
+    </div>`,
   };
 }

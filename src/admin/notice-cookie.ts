@@ -36,9 +36,10 @@ export function createNoticeCookie(installationKey: Buffer) {
     },
 
     /** A notice that is too long loses its way back, because its text matters more. */
-    write({ text, undo }: Notice, user: SignedInUser | undefined): string {
-      const whole = encode({ text, undo });
-      const notice = whole.length <= MAX_LENGTH ? { text, undo } : { text: text.slice(0, 500) };
+    write({ text, isProblem, undo }: Notice, user: SignedInUser | undefined): string {
+      const whole = encode({ text, isProblem, undo });
+      const notice =
+        whole.length <= MAX_LENGTH ? { text, isProblem, undo } : { text: text.slice(0, 500), isProblem };
       const content = encode(notice);
       return `${content}.${signatureOf(signerOf(notice, user), content)}`;
     },

@@ -23,6 +23,8 @@ export interface AdminPage {
 /** What the next page says once. */
 export interface Notice {
   text: string;
+  /** Something did not work, so it must not look like a success. */
+  isProblem?: boolean | undefined;
   /** A form that takes the change back: where it is sent, and its fields. */
   undo?: { action: string; fields: Readonly<Record<string, string>> } | undefined;
 }

@@ -44,6 +44,7 @@ import { related } from './products/related.ts';
 import { stockTake } from './products/stock-take.ts';
 import { variations } from './products/variations.ts';
 import { confirm } from './sign-in/confirm.ts';
+import { forgotten } from './sign-in/forgotten.ts';
 import { link } from './sign-in/link.ts';
 import { signIn } from './sign-in/sign-in.ts';
 import { users } from './users/users.ts';
@@ -90,6 +91,7 @@ export async function adminRoutes(
     });
     signIn(pages);
     link(pages);
+    forgotten(pages);
     confirm(pages);
     account(pages);
     host(pages);

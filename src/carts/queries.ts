@@ -155,8 +155,10 @@ export async function findAbandonedCarts(
     select ${cartColumns(shopId)},
       ${termColumns(shopId, sql`cart.coupon_code_key`, sql`cart.customer_id`)}, ${abandonedColumns(shopId)}
     from cart join shop on shop.shop_id = cart.shop_id
-    where cart.shop_id = ${shopId} and ${isAbandoned}
-    order by cart.created_at desc, cart.cart_id desc limit ${limit} offset ${offset}`);
+    where cart.shop_id = ${shopId} and cart.cart_id = any (array(
+      select cart_id from cart where cart.shop_id = ${shopId} and ${isAbandoned}
+      order by cart.created_at desc, cart.cart_id desc limit ${limit} offset ${offset}))
+    order by cart.created_at desc, cart.cart_id desc`);
   const products = await findCartProducts(
     db,
     shopId,

@@ -45,7 +45,7 @@ export function carts(api: Operations, store: CartStore): void {
           }),
         ),
       }),
-      answer: Paged(Cart, 'carts'),
+      answer: Paged(Cart, 'cart list'),
     },
     async ({ db, shopId, query, origin, caller, cartToken }) => {
       const page = pageOf(query);

@@ -19,6 +19,7 @@ export const appCommands: Command[] = [
     arguments: ['ID'],
     summary: 'Register an app; prints its id and secret.',
     details: `The secret is shown this once. Install the app with: npx kontor app install ID CLIENT_ID\n\n${scopesHelp()}`,
+    example: 'app create MyShop --name Labels --callback https://labels.example/install --scopes orders_read',
     options: {
       name: { type: 'string', value: 'N', required: true, summary: 'Its name, unique in the shop.' },
       callback: {
@@ -53,6 +54,7 @@ export const appCommands: Command[] = [
     summary: 'Print the address that installs an app.',
     details:
       'Open it in a browser: the app gets a single-use code and exchanges it for its token within 10 minutes. An\nolder token of the app ends with that. Links are built from PUBLIC_URL, or HOST and PORT.',
+    example: 'app install MyShop 0192D3A4-5B6C-7D8E-9F00-112233445566',
     run: ({ config, arguments: [shopId, clientId] }) =>
       withShop(config, shopId!, async (db) => {
         const key = await installationKey(config);
@@ -69,6 +71,7 @@ export const appCommands: Command[] = [
     name: 'app list',
     arguments: ['ID'],
     summary: 'List the apps of a shop.',
+    example: 'app list MyShop',
     run: ({ config, arguments: [shopId] }) =>
       withShop(config, shopId!, async (db) => {
         const apps = await listApps(db, shopId!);
@@ -88,6 +91,7 @@ export const appCommands: Command[] = [
     arguments: ['ID', 'APP'],
     summary: 'Uninstall an app.',
     details: 'APP is its name or its client id. Its tokens and its script tags go with it.',
+    example: 'app delete MyShop Labels',
     run: ({ config, arguments: [shopId, app] }) =>
       withShop(config, shopId!, async (db) => {
         const isDeleted = await db.transaction(async (tx) => {

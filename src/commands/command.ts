@@ -28,6 +28,8 @@ export interface Command {
   name: string;
   summary: string;
   details?: string;
+  /** A call that works as it stands, without `npx kontor`. */
+  example: string;
   /** Names of the arguments, as the help shows them; `[NAME]` may be left out. */
   arguments?: readonly string[];
   /** `value` is what the help shows behind the option. */
@@ -49,7 +51,8 @@ export async function withDatabase(config: Config, work: (db: Database) => Promi
 export async function withBareDatabase(config: Config, work: (db: Database) => Promise<void>): Promise<void> {
   const embedded =
     config.DATABASE_URL === undefined
-      ? await attachEmbedded(config.KONTOR_DATA, { log: (line) => process.stderr.write(`${line}\n`) })
+      ? // Where it is, or that it was made, is nothing that the caller has asked for.
+        await attachEmbedded(config.KONTOR_DATA, { log: () => {} })
       : undefined;
   const db = openDatabase({
     connection: embedded?.connection ?? { connectionString: config.DATABASE_URL },
@@ -100,8 +103,17 @@ export function noSuchShop(shopId: string): CommandProblem {
   return new CommandProblem(`There is no shop ${JSON.stringify(shopId)}. See: npx kontor shop list`);
 }
 
+export function similarShop(shopId: string, other: string): string {
+  return `There is a shop ${other} already, and ids must differ in more than upper and lower case (${shopId}).`;
+}
+
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
+}
+
+/** `1 order`, `3 orders` */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
 }
 
 export function printTable(header: readonly string[], rows: readonly (readonly string[])[]): void {

@@ -1,6 +1,3 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import type { Queries } from '../db/database.ts';
 import { HttpError } from '../http/errors.ts';
 import { isId } from '../kernel/ids.ts';
@@ -13,7 +10,9 @@ import {
   type CustomerRecord,
 } from '../people/privacy/queries.ts';
 import { PERSONAL_DATA } from '../personal-data.ts';
-import { CommandProblem, print, recordCommand, withShop, type Command } from './command.ts';
+import { requireConsent } from './ask.ts';
+import { CommandProblem, counted, print, recordCommand, withShop, type Command } from './command.ts';
+import { OUTPUT_OPTION, writeText } from './output.ts';
 import { startProgress } from './progress.ts';
 
 /** What takes longer than a moment to write. */
@@ -26,7 +25,8 @@ export const customerCommands: Command[] = [
     summary: 'Print all data about a person, as JSON.',
     details:
       'ID is the id or the number of the customer. Besides orders, everything with an email address of\nthe customer or of the orders is included. Every export is in the audit log.',
-    options: { output: { type: 'string', value: 'FILE', summary: 'Write to this file instead.' } },
+    example: 'customer export MyShop 1001 --output 1001.json',
+    options: { output: OUTPUT_OPTION },
     run: ({ config, arguments: [shopId, id], options }) =>
       withShop(config, shopId!, async (db) => {
         const person = await personOf(db, shopId!, id!);
@@ -44,7 +44,8 @@ export const customerCommands: Command[] = [
             if (section === 'orders') progress?.advance(count);
           },
         });
-        await (options['output'] === undefined ? toStdout(text) : toFile(text, String(options['output'])));
+        await writeText(text, options['output']);
+        if (options['output'] === undefined) print('');
         progress?.end();
       }),
   },
@@ -54,19 +55,20 @@ export const customerCommands: Command[] = [
     summary: 'Erase a person; invoices stay.',
     details:
       'ID is the id or the number of the customer. Orders keep their numbers, lines and sums and lose their addresses;\na customer without orders is deleted, and so are open carts, subscriptions, watches\nand unsent emails. It cannot be undone.',
+    example: 'customer erase MyShop 1001',
     options: {
-      yes: { type: 'boolean', summary: 'Do it.' },
+      yes: { type: 'boolean', summary: 'Do not ask.' },
       force: { type: 'boolean', summary: 'Also when orders are not finished.' },
     },
     run: ({ config, arguments: [shopId, id], options }) =>
       withShop(config, shopId!, async (db) => {
         const { customerId, customerNumber } = await personOf(db, shopId!, id!);
-        if (options['yes'] !== true) {
-          const orders = await countOrdersOf(db, shopId!, customerId);
-          throw new CommandProblem(
-            `This erases customer ${customerNumber} of ${shopId} with ${counted(orders, 'order')} for good. Add --yes to do it.`,
-          );
-        }
+        const orders = await countOrdersOf(db, shopId!, customerId);
+        await requireConsent(
+          options['yes'] === true,
+          `This erases customer ${customerNumber} of ${shopId} with ${counted(orders, 'order')} for good.`,
+          customerNumber,
+        );
         const force = options['force'] === true;
         const erasure = await db
           .transaction(async (tx) => {
@@ -106,10 +108,6 @@ export const customerCommands: Command[] = [
   },
 ];
 
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
 async function personOf(db: Queries, shopId: string, id: string): Promise<CustomerRecord> {
   const customerId = isId(id) ? id : (await findCustomerByNumber(db, shopId, id))?.customerId;
   const person = customerId === undefined ? undefined : await findCustomerRecord(db, shopId, customerId);
@@ -119,26 +117,4 @@ async function personOf(db: Queries, shopId: string, id: string): Promise<Custom
 
 function noSuchCustomer(shopId: string, id: string): CommandProblem {
   return new CommandProblem(`${shopId} has no customer ${JSON.stringify(id)}.`);
-}
-
-async function toStdout(text: AsyncIterable<string>): Promise<void> {
-  try {
-    await pipeline(text, process.stdout, { end: false });
-    print('');
-  } catch (error) {
-    // A reader that went away (`| head`) has seen enough.
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
-  }
-}
-
-/** For the owner's eyes only; complete or not there at all. */
-async function toFile(text: AsyncIterable<string>, file: string): Promise<void> {
-  const draft = `${file}.draft`;
-  try {
-    await pipeline(text, createWriteStream(draft, { mode: 0o600 }));
-    await rename(draft, file);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
 }

@@ -10,6 +10,7 @@ export const dbCommands: Command[] = [
   {
     name: 'db migrate',
     summary: 'Bring the schema up to date (every start does).',
+    example: 'db migrate',
     run: ({ config }) =>
       withBareDatabase(config, async (db) => {
         await migrate(db, print);
@@ -19,6 +20,7 @@ export const dbCommands: Command[] = [
   {
     name: 'db status',
     summary: 'Show the migrations, and where shops live.',
+    example: 'db status',
     run: ({ config }) =>
       withBareDatabase(config, async (db) => {
         const rows = await migrationStatus(db);
@@ -40,6 +42,7 @@ export const dbCommands: Command[] = [
       'DATABASE_URL is the coordinator of the cluster. Every table of shops is distributed by shop, with its rows, and\n' +
       'all rows of one shop are on one node. Stop the service before: the tables are locked until it is done. It is done\n' +
       'as a whole or not at all, and may be called again. See docs/operations/citus.md.',
+    example: 'db distribute --shards 64',
     options: {
       shards: {
         type: 'string',

@@ -9,6 +9,7 @@ export const demoCommands: Command[] = [
     summary: 'Fill a shop with many made-up products.',
     details:
       'The same seed makes the same products, numbered G<seed>-000001 and so on; what is there already is not made\nagain. Variations of products come in addition.',
+    example: 'demo generate MyShop --products 1000',
     options: {
       products: { type: 'string', value: 'N', required: true, summary: 'How many, at most 5,000,000.' },
       seed: { type: 'string', value: 'S', summary: 'A whole number; 1 when not said.' },

@@ -22,6 +22,7 @@ export const mailCommands: Command[] = [
       'code, is made up, and so is everything in a shop without orders. Beside the page (.html) there are the plain text\n' +
       '(.txt) and the whole message with its attachments (.eml), which email programs open. The links are real: whoever\n' +
       'has the files can open the page of the order.',
+    example: 'mail preview MyShop order --locale de_DE',
     options: {
       locale: {
         type: 'string',

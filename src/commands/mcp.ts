@@ -4,11 +4,12 @@ export const mcpCommands: Command[] = [
   {
     name: 'mcp',
     arguments: ['SHOP'],
-    summary: 'Offer a shop to an assistant, by the Model Context Protocol.',
+    summary: 'Offer a shop to an assistant, by MCP.',
     details:
-      'An assistant starts this command and speaks to it over stdin and stdout. It calls a running service with the access\n' +
-      'token in KONTOR_TOKEN, and may do what the scopes of the token allow. Without --write it only reads.\n\n' +
-      'Example: KONTOR_TOKEN=demo-read npx kontor mcp DemoShop --url http://localhost:8080',
+      'MCP is the Model Context Protocol: an assistant starts this command and speaks to it over stdin and stdout. It calls\n' +
+      'a running service with the access token in the variable KONTOR_TOKEN, and may do what the scopes of the token allow.\n' +
+      'Without --write it only reads.',
+    example: 'mcp DemoShop --url http://localhost:8080',
     options: {
       url: { type: 'string', value: 'URL', summary: 'Where the service is (default: this machine).' },
       write: { type: 'boolean', summary: 'Let it change prices and stock, ship and cancel orders.' },

@@ -26,6 +26,7 @@ export const paymentCommands: Command[] = [
       `${Object.keys(PROVIDER_LABELS).join(', ')}. Each value is asked for and not shown; Enter keeps what is set.\n` +
       'Without a terminal, lines NAME=VALUE are read from the standard input; NAME= takes a value away.\n' +
       'Values are sealed with the key of the installation, and no command shows them.',
+    example: 'payment set MyShop card',
     options: { show: { type: 'boolean', summary: 'List which values are set, and change nothing.' } },
     run: ({ config, arguments: [shopId, methodKey], options }) =>
       withShop(config, shopId!, async (db) => {

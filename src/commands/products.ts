@@ -1,14 +1,46 @@
 import { stat } from 'node:fs/promises';
+import path from 'node:path';
 import { FileProblem } from '../catalogue/products/csv-file.ts';
+import { knownColumns } from '../catalogue/products/csv-mapping.ts';
+import { productText } from '../catalogue/products/export.ts';
 import { importPictures } from '../catalogue/products/import-pictures.ts';
 import { importProducts, openImport } from '../catalogue/products/import.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
-import { CommandProblem, print, recordCommand, withShop, type Command } from './command.ts';
+import { shopSettings } from '../shops/settings/settings.ts';
+import { CommandProblem, counted, print, recordCommand, withShop, type Command } from './command.ts';
+import { OUTPUT_OPTION, writeText } from './output.ts';
 import { startProgress } from './progress.ts';
 
 const MOST_SHOWN = 50;
 
+/** Spreadsheets take a file for UTF-8 when it begins with this mark. */
+async function* withMark(text: AsyncIterable<string>): AsyncGenerator<string> {
+  yield '\u{feff}';
+  yield* text;
+}
+
 export const productCommands: Command[] = [
+  {
+    name: 'products export',
+    arguments: ['SHOP'],
+    summary: 'Print the products as CSV.',
+    details:
+      'All columns that products import can read, with semicolons between the cells: reading the file back changes nothing.\n' +
+      'Images are addresses of this service (PUBLIC_URL), so another installation can fetch them while it runs.',
+    example: 'products export MyShop --output products.csv',
+    options: { output: OUTPUT_OPTION },
+    run: ({ config, arguments: [shopId], options }) =>
+      withShop(config, shopId!, async (db) => {
+        const settings = await shopSettings(db, shopId!);
+        const language = settings.defaultLocale.slice(0, 2);
+        const text = productText(db, settings, {
+          columns: [...knownColumns(settings).values()],
+          titleOf: ({ title }) => title(language),
+          origin: config.PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${config.PORT}`,
+        });
+        await writeText(options['output'] === undefined ? text : withMark(text), options['output']);
+      }),
+  },
   {
     name: 'products import',
     arguments: ['SHOP', 'FILE.csv'],
@@ -17,9 +49,10 @@ export const productCommands: Command[] = [
       'Rows with the number of a product change it, others are new. A column that the file does not have leaves its\n' +
       'attribute alone, an empty cell unsets it. Bad rows are reported with their line; all others are kept.\n' +
       'Cells are separated by semicolons, commas or tabs; decimals may have a comma. Columns are found by their usual\n' +
-      'names too, such as SKU, Name, Price, Stock. Beside the columns of the export a file may have Visible, SpecialOffer\n' +
-      'and IsProductNumberVisible (0 or 1), TaxClass, MinStock, Categories (such as Kitchen > Kettles | Sale),\n' +
-      'Images (addresses), EcoParticipationPrices/EUR/gross and EnergyLabel (such as B,D A https://shop.example/label.png).',
+      'names too, such as SKU, Name, Price, Stock, and texts in a language as Name/de. Categories are paths such as\n' +
+      'Kitchen > Kettles | Sale, and are made where they are missing. Images are addresses, or files beside FILE.csv, with\n' +
+      'bars between them. TaxClass is a key or a rate of the shop. The columns of products export can all be read back.',
+    example: 'products import MyShop products.csv --dry-run',
     options: {
       'dry-run': { type: 'boolean', summary: 'Only say what would be imported.' },
       invisible: { type: 'boolean', summary: 'Do not show new products in the shop yet.' },
@@ -28,6 +61,7 @@ export const productCommands: Command[] = [
       withShop(config, shopId!, async (db) => {
         const { size } = await stat(file!).catch(() => ({ size: 0 }));
         const isCheck = options['dry-run'] === true;
+        let pictures = 0;
         const progress = startProgress('rows', size);
         const run = async () => {
           const opened = await openImport(db, shopId!, file!);
@@ -35,10 +69,10 @@ export const productCommands: Command[] = [
             ...opened,
             shopId: shopId!,
             visible: options['invisible'] !== true,
+            allowsFiles: true,
             isCheck,
             onProgress: progress.advance,
           });
-          if (isCheck) return done;
           const media = openMediaStorage(config);
           await importPictures({
             db,
@@ -46,7 +80,9 @@ export const productCommands: Command[] = [
             media,
             shopId: shopId!,
             ...opened,
-            onPicture: async (problem) => void (problem && done.problems.push(problem)),
+            folder: path.dirname(file!),
+            isCheck,
+            onPicture: async (problem) => void (problem ? done.problems.push(problem) : pictures++),
           });
           return done;
         };
@@ -62,6 +98,7 @@ export const productCommands: Command[] = [
         }
         if (isCheck) print('Nothing was written. Without --dry-run it would be:');
         print(`${created} created, ${changed} changed, ${unchanged} unchanged, ${problems.length} refused.`);
+        if (pictures > 0) print(`${counted(pictures, 'picture')} added.`);
         if (newCategories.length > 0) print(`New categories: ${newCategories.join(', ')}.`);
         if (problems.length === 0) return;
         const shown = problems.slice(0, MOST_SHOWN).map(({ line, text }) => `line ${line}: ${text}`);

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Config } from '../config.ts';
 import { isDatabaseAway } from '../db/failure.ts';
-import { CommandProblem, UsageProblem, type Command } from './command.ts';
+import { suggestion } from '../kernel/suggestion.ts';
+import { UsageProblem, type Command } from './command.ts';
 
 /** The commands by their first word. A short command takes most of its time to load, so only its own group is loaded. */
 const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
@@ -14,6 +16,8 @@ const groups: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   payment: async () => (await import('./payment.ts')).paymentCommands,
   mail: async () => (await import('./mail.ts')).mailCommands,
   products: async () => (await import('./products.ts')).productCommands,
+  orders: async () => (await import('./orders.ts')).orderCommands,
+  customers: async () => (await import('./customers.ts')).customersCommands,
   customer: async () => (await import('./customer.ts')).customerCommands,
   mcp: async () => (await import('./mcp.ts')).mcpCommands,
   demo: async () => (await import('./demo.ts')).demoCommands,
@@ -27,13 +31,19 @@ export interface Output {
 
 /** 0: done, 1: it could not be done (stderr says why), 2: the command was called wrongly. */
 export async function runCommand(
-  words: string[],
+  given: string[],
   environment: Record<string, string | undefined>,
   output: Output,
 ): Promise<number> {
   let config: Config | undefined;
   try {
-    const asksForHelp = words.some((word) => word === '--help' || word === '-h');
+    if (given[0] === '--version' || given[0] === '-v') {
+      output.stdout.write(`${version()}\n`);
+      return 0;
+    }
+    const isHelp = given[0] === 'help';
+    const words = isHelp ? given.slice(1) : given;
+    const asksForHelp = isHelp || words.some((word) => word === '--help' || word === '-h');
     const commands = await loadCommands(words[0]);
     const command = commands.find(({ name }) =>
       name.split(' ').every((word, index) => words[index] === word),
@@ -82,10 +92,30 @@ function parse(command: Command, words: string[]) {
     }
     return { positionals, values: values as Record<string, string | boolean | undefined> };
   } catch (error) {
-    const hint = `See: npx kontor ${command.name} --help`;
-    // What Node adds to its first sentence is about quoting.
-    throw new UsageProblem(`${(error as Error).message.split(/\.\s/, 1)[0]}. ${hint}`, { cause: error });
+    const reason = wrongOption(error as Error & { code?: string }, command);
+    throw new UsageProblem(`${reason} See: npx kontor ${command.name} --help`, { cause: error });
   }
+}
+
+/** What parseArgs refuses, in our own words: its own are about how it is called. */
+function wrongOption(error: Error & { code?: string }, { options = {} }: Command): string {
+  const [, option = ''] = /'(--?[^\s'=]+)/.exec(error.message) ?? [];
+  if (error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    const known = Object.keys(options).map((name) => `--${name}`);
+    const hint = suggestion(option, known);
+    return `Unknown option ${option}${hint === '' ? '.' : hint}`;
+  }
+  if (error.code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') {
+    const { type, value = 'TEXT' } = options[option.slice(2)] ?? {};
+    return type === 'string' ? `${option} needs a value: ${option} ${value}.` : `${option} takes no value.`;
+  }
+  return `${error.message}.`;
+}
+
+/** As package.json says it. */
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** All commands, or those of a group: `kontor shop --help`. */
@@ -94,8 +124,7 @@ function overview(commands: readonly Command[], words: string[], asksForHelp: bo
   const group = commands.filter(({ name }) => name.startsWith(`${named[0]} `));
   const isGroup = named.length === 1 && group.length > 0;
   if (asksForHelp ? named.length > 0 && !isGroup : words.length > 0) {
-    const known = group.length > 0 ? ` There is: ${group.map(({ name }) => name).join(', ')}.` : '';
-    throw new CommandProblem(`Unknown command: ${words.join(' ')}.${known} See: npx kontor --help`);
+    throw new UsageProblem(unknownCommand(commands, words, group));
   }
   const shown = (isGroup ? group : commands).map((command) => ({
     call: [command.name, ...(command.arguments ?? [])].join(' '),
@@ -103,7 +132,22 @@ function overview(commands: readonly Command[], words: string[], asksForHelp: bo
   }));
   const width = Math.max(...shown.map(({ call }) => call.length));
   const rows = shown.map(({ call, summary }) => `  ${call.padEnd(width)}  ${summary}`);
-  return `Usage: npx kontor COMMAND\n\n${rows.join('\n')}\n\nnpx kontor COMMAND --help says more.\n`;
+  return `Usage: npx kontor COMMAND\n\n${rows.join('\n')}\n\nnpx kontor help COMMAND says more.\n`;
+}
+
+function unknownCommand(
+  commands: readonly Command[],
+  words: readonly string[],
+  group: readonly Command[],
+): string {
+  const names = commands.map(({ name }) => name);
+  // Commands have one word or two; what follows are arguments.
+  const hint =
+    suggestion(words.slice(0, 2).join(' '), names) ||
+    (group.length > 0 ? '' : suggestion(words[0]!, Object.keys(groups)));
+  const known = group.length > 0 ? ` There is: ${group.map(({ name }) => name).join(', ')}.` : '';
+  const typed = words.filter((word) => word !== '--help' && word !== '-h').join(' ');
+  return `Unknown command: ${typed}${hint === '' ? `.${known}` : hint} See: npx kontor --help`;
 }
 
 function usageOf({ name, arguments: names = [], options = {} }: Command): string {
@@ -124,6 +168,9 @@ function helpOf(command: Command): string {
     command.summary,
     ...(command.details === undefined ? [] : ['', command.details]),
     ...(options.length === 0 ? [] : ['', ...options]),
+    '',
+    'Example:',
+    `  npx kontor ${command.example}`,
     '',
   ].join('\n');
 }

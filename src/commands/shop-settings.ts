@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import type { Database, Transaction } from '../db/database.ts';
 import { settingsFormat } from '../settings-format.ts';
 import {
+  applySettings,
   exportSettings,
   parseSettingsFile,
   SettingsProblem,
@@ -12,22 +13,56 @@ import {
   type SettingsFile,
 } from '../shops/settings/file.ts';
 import { changeSettings } from '../shops/settings/history.ts';
-import { CommandProblem, print, recordCommand, withShop } from './command.ts';
+import { CommandProblem, counted, print, recordCommand, withShop } from './command.ts';
 import { startProgress } from './progress.ts';
 
 /** `shop apply` */
-export async function applyFile(config: Config, shopId: string, path: string): Promise<void> {
+export async function applyFile(
+  config: Config,
+  shopId: string,
+  path: string,
+  isDryRun: boolean,
+): Promise<void> {
   const file = await readSettings(path);
   await withShop(config, shopId, async (db) => {
+    if (isDryRun) return printPlan(shopId, await wouldChange(db, shopId, file));
     const { changes, rebuildsListing } = await db.transaction((tx) => applyParsed(tx, shopId, file));
     for (const change of changes) print(change);
     print(
       changes.length === 0
         ? 'Nothing to change.'
-        : `${changes.length} ${changes.length === 1 ? 'change' : 'changes'} applied to ${shopId}.`,
+        : `${counted(changes.length, 'change')} applied to ${shopId}.`,
     );
     if (rebuildsListing) await waitForLists(db, shopId);
   });
+}
+
+function printPlan(shopId: string, changes: readonly string[]): void {
+  for (const change of changes) print(change);
+  print(
+    changes.length === 0
+      ? 'Nothing to change.'
+      : `Nothing was written. Without --dry-run, ${counted(changes.length, 'change')} would be applied to ${shopId}.`,
+  );
+}
+
+/** Ends the transaction of a dry run. */
+class Undone extends Error {
+  override name = 'Undone';
+}
+
+/** Applies the file and takes it back, so that everything is checked as it would be in earnest. */
+async function wouldChange(db: Database, shopId: string, file: SettingsFile): Promise<string[]> {
+  let changes: string[] = [];
+  await db
+    .transaction(async (tx) => {
+      ({ changes } = await applySettings(tx, shopId, file, settingsFormat));
+      throw new Undone();
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof Undone)) throw error;
+    });
+  return changes;
 }
 
 /** `shop export-settings` */

@@ -17,6 +17,7 @@ export const tokenCommands: Command[] = [
     arguments: ['ID'],
     summary: 'Create an access token and print it.',
     details: `The token is shown this once, alone on stdout; the database keeps only its hash.\n\n${scopesHelp()}`,
+    example: 'token create MyShop --scopes products_read,orders_read --expires 90d',
     options: {
       scopes: { type: 'string', value: 'all|A,B,C', required: true, summary: 'What it may do.' },
       app: { type: 'string', value: 'NAME', summary: 'The app it belongs to (default: private app).' },
@@ -45,6 +46,7 @@ export const tokenCommands: Command[] = [
     name: 'token list',
     arguments: ['ID'],
     summary: 'List the tokens of a shop.',
+    example: 'token list MyShop',
     run: ({ config, arguments: [shopId] }) =>
       withShop(config, shopId!, async (db) => {
         const tokens = await listTokens(db, shopId!);
@@ -68,6 +70,7 @@ export const tokenCommands: Command[] = [
     summary: 'Revoke a token.',
     details:
       'TOKEN is the token itself, or what token list shows of it. Running services refuse it within 5 seconds.',
+    example: 'token revoke MyShop 3f9a61c04b7e',
     run: ({ config, arguments: [shopId, token] }) =>
       withShop(config, shopId!, async (db) => {
         const isRevoked = await db.transaction(async (tx) => {

@@ -61,6 +61,36 @@ test('a user is created, chooses a password with the link, works in a second sho
   expect(entries).toEqual([{ route: 'kontor user create' }, { route: 'kontor user reset' }]);
 });
 
+test('a user is deleted with roles and sessions, and the only owner of a shop is not', async () => {
+  await run('create', 'lena@shop.example', '--shop', 'EmptyShop', '--role', 'owner');
+  const created = await run('create', 'lena@shop.example', '--shop', 'DemoShop', '--role', 'orders');
+  const browser = await choosePassword(created.stdout);
+  expect((await browser.get('/admin/account')).status).toBe(200);
+  await run('create', 'other@shop.example', '--shop', 'EmptyShop', '--role', 'owner');
+  expect(await run('delete', 'Lena@shop.example')).toEqual({
+    code: 0,
+    stderr: '',
+    stdout: 'Deleted the user lena@shop.example.\n',
+  });
+  expect((await browser.get('/admin/account')).status).toBe(303);
+  const left = await service.db.many(sql`
+    select from shop_user where user_id not in (select user_id from admin_user)`);
+  expect(left).toEqual([]);
+  const entries = await service.db.many(sql`
+    select shop_id as shop from audit_entry where route = 'kontor user delete' order by shop_id`);
+  expect(entries).toEqual([{ shop: 'DemoShop' }, { shop: 'EmptyShop' }]);
+
+  const alone = await run('create', 'solo@shop.example', '--shop', 'DemoShop', '--role', 'owner');
+  expect(alone.code).toBe(0);
+  expect(await run('delete', 'solo@shop.example')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'kontor: solo@shop.example is the only owner of the shop DemoShop. Make somebody else its owner first: npx kontor user create EMAIL --shop DemoShop\n',
+  });
+  expect((await run('list')).stdout).toMatch(/solo@shop\.example .*DemoShop \(owner\)/);
+});
+
 test.each([
   [['create', 'nobody', '--host'], '"nobody" is not an email address.'],
   [['create', 'owner@demo.localhost', '--host'], '"owner@demo.localhost" is not an email address.'],
@@ -70,6 +100,7 @@ test.each([
   ],
   [['create', 'a@b.example'], 'Say where the user works: --shop ID, or --host for the whole installation.'],
   [['create', 'a@b.example', '--shop', 'Nowhere'], 'There is no shop "Nowhere". See: npx kontor shop list'],
+  [['delete', 'a@b.example'], 'There is no user "a@b.example". See: npx kontor user list'],
   [['reset', 'a@b.example'], 'There is no user "a@b.example". See: npx kontor user list'],
 ])('user %j is refused, and nothing is made', async (words, line) => {
   expect(await run(...words)).toEqual({ code: 1, stdout: '', stderr: `kontor: ${line}\n` });

@@ -4,12 +4,16 @@ import { insertLink, LINK_LIFETIME, linkTokens } from '../admin/users/links.ts';
 import { isRole, ROLES } from '../admin/users/permissions.ts';
 import {
   deleteOtherSessions,
+  deleteRole,
+  deleteUser,
   findOrCreateUser,
   findShopsOf,
   findUserByEmail,
   findUsers,
+  lockOwners,
   putRole,
   updateHost,
+  type User,
 } from '../admin/users/queries.ts';
 import type { Config } from '../config.ts';
 import type { Transaction } from '../db/database.ts';
@@ -34,6 +38,7 @@ export const userCommands: Command[] = [
     arguments: ['EMAIL'],
     summary: 'Create a user of the admin, or give one a role.',
     details: `Prints a link to choose a password, unless the user has one. It works once, within 24 hours.\n\nThe roles are ${ROLES.join(', ')}. A user may work in several shops: run the command once for each.`,
+    example: 'user create ina@tea-time.example --shop MyShop --role orders',
     options: {
       shop: { type: 'string', value: 'ID', summary: 'The shop to work in.' },
       role: { type: 'string', value: 'ROLE', summary: 'What the user may do there (default: owner).' },
@@ -78,6 +83,7 @@ export const userCommands: Command[] = [
     summary: 'Print a link to choose a new password.',
     details:
       'It works once, within 24 hours. All browsers of the user are signed out. The authenticator app stays, unless\n--remove-authenticator is given.',
+    example: 'user reset ina@tea-time.example',
     options: {
       'remove-authenticator': {
         type: 'boolean',
@@ -87,10 +93,8 @@ export const userCommands: Command[] = [
     run: ({ config, arguments: [email], options }) =>
       withDatabase(config, async (db) => {
         const linkId = await db.transaction(async (tx) => {
-          const user = email!.toLowerCase() === DEMO_OWNER ? undefined : await findUserByEmail(tx, email!);
-          if (!user) {
-            throw new CommandProblem(`There is no user ${JSON.stringify(email)}. See: npx kontor user list`);
-          }
+          if (email!.toLowerCase() === DEMO_OWNER) throw noSuchUser(email!);
+          const user = await requireUser(tx, email!);
           if (options['remove-authenticator'] === true) await deleteTotp(tx, user.userId);
           await deleteOtherSessions(tx, user.userId, null);
           await recordInShops(tx, user.userId, 'user reset');
@@ -100,8 +104,26 @@ export const userCommands: Command[] = [
       }),
   },
   {
+    name: 'user delete',
+    arguments: ['EMAIL'],
+    summary: 'Delete a user of the admin.',
+    details:
+      'All browsers of the user are signed out, and the roles in all shops end. What the user did stays in the audit\nlogs. The only owner of a shop is not deleted.',
+    example: 'user delete ina@tea-time.example',
+    run: ({ config, arguments: [email] }) =>
+      withDatabase(config, async (db) => {
+        await db.transaction(async (tx) => {
+          const user = await requireUser(tx, email!);
+          await endRoles(tx, user);
+          await deleteUser(tx, user.userId);
+        });
+        print(`Deleted the user ${email!.toLowerCase()}.`);
+      }),
+  },
+  {
     name: 'user list',
     summary: 'List the users of the admin.',
+    example: 'user list',
     run: ({ config }) =>
       withDatabase(config, async (db) => {
         const users = await findUsers(db, MOST_LISTED);
@@ -129,6 +151,31 @@ async function recordInShops(tx: Transaction, userId: string, command: string): 
     await recordCommand(tx, shopId, command, { userId });
   }
 }
+
+/** In all shops, also where the list of somebody's shops ends. */
+async function endRoles(tx: Transaction, { userId, email }: User): Promise<void> {
+  for (let shops = await findShopsOf(tx, userId); shops.length > 0; shops = await findShopsOf(tx, userId)) {
+    for (const { shopId } of shops) {
+      const owners = await lockOwners(tx, shopId);
+      if (owners.length === 1 && owners[0] === userId) {
+        throw new CommandProblem(
+          `${email} is the only owner of the shop ${shopId}. Make somebody else its owner first: npx kontor user create EMAIL --shop ${shopId}`,
+        );
+      }
+      await deleteRole(tx, shopId, userId);
+      await recordCommand(tx, shopId, 'user delete', { userId });
+    }
+  }
+}
+
+async function requireUser(tx: Transaction, email: string): Promise<User> {
+  const user = await findUserByEmail(tx, email);
+  if (!user) throw noSuchUser(email);
+  return user;
+}
+
+const noSuchUser = (email: string) =>
+  new CommandProblem(`There is no user ${JSON.stringify(email)}. See: npx kontor user list`);
 
 const originOf = ({ PUBLIC_URL, PORT }: Config) =>
   PUBLIC_URL?.replace(/\/$/, '') ?? `http://localhost:${PORT}`;

@@ -22,6 +22,7 @@ export const webhookCommands: Command[] = [
       'For developers: it needs no receiver that the internet can reach, and nothing is stored. With --forward each event\n' +
       'is sent to an address as a webhook would send it, signed with a secret that is made for this run. Ends with Ctrl+C.\n\n' +
       `Types: ${EVENT_TYPE_NAMES.join(', ')}`,
+    example: 'webhook listen MyShop --types ORDER_CREATE --forward http://localhost:3000',
     options: {
       types: { type: 'string', value: 'A,B,C', summary: 'Only these types (default: all).' },
       forward: {

@@ -52,18 +52,23 @@ export function finishAnswer(
     reply.header('content-type', 'application/json');
   }
   if (statusCode === 200 && (request.method === 'GET' || request.method === 'HEAD')) {
-    const etag = (reply.getHeader('etag') as string | undefined) ?? `"${etagOf(bytes)}"`;
-    reply.header('etag', etag);
-    if (matches(request.headers['if-none-match'], etag)) {
-      reply.code(304).removeHeader('content-type');
-      done(null, '');
-      return;
-    }
+    done(null, unlessKnown(request, reply, bytes));
+    return;
   }
   done(null, bytes);
 }
 
-function matches(header: string | undefined, etag: string): boolean {
+/** The answer with its ETag, or nothing but 304 when the client has it already. */
+export function unlessKnown(request: FastifyRequest, reply: FastifyReply, bytes: Buffer): Buffer | '' {
+  const etag = (reply.getHeader('etag') as string | undefined) ?? `"${etagOf(bytes)}"`;
+  reply.header('etag', etag);
+  if (!matchesEtag(request.headers['if-none-match'], etag)) return bytes;
+  reply.code(304).removeHeader('content-type');
+  return '';
+}
+
+/** Whether the header If-None-Match of a request names this ETag. */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header === etag || header.trim() === '*') return true;
   return header.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);

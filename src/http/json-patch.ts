@@ -22,7 +22,7 @@ export const JsonPatch = Type.Array(
         }),
       ),
     },
-    { title: 'jsonPatch' },
+    { title: 'JsonPatch operation' },
   ),
   { minItems: 1, maxItems: 500, description: 'Changes, made in this order, all or none.' },
 );

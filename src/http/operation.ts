@@ -17,6 +17,7 @@ import { ACCEPTED_TYPES, JSON_TYPES, type BodyKind } from './body.ts';
 import type { Caller, CallerDirectory } from './callers.ts';
 import { CART_TOKEN_HEADER } from './cart-token.ts';
 import type { DemoTokenCheck } from './demo-tokens.ts';
+import { deprecationHook, type Deprecation } from './deprecation.ts';
 import { methodNotAllowed, notFound, type HttpError } from './errors.ts';
 import { answerFailure, refusalOf } from './failures.ts';
 import type { Authentication, Produces } from './authentication.ts';
@@ -70,6 +71,8 @@ export interface OperationMetadata {
   isReadAudited?: boolean;
   /** Keys are answered in the order of the handler; the schema's serialiser would put optional ones last. */
   keepsKeyOrder?: boolean;
+  /** It is replaced, and answers say so; see docs/versioning.md. */
+  deprecated?: Deprecation;
   /** Headers of the answer beside those that all have: what they say, by name. */
   answerHeaders?: Readonly<Record<string, string>>;
 }
@@ -273,6 +276,7 @@ export function operations(app: FastifyInstance, deps: Deps) {
         },
       },
       handler: handle,
+      ...(operation.deprecated && { onSend: deprecationHook(operation.deprecated) }),
       ...(needsCartToken(operation.access) && { errorHandler: answerCartFailure }),
     };
     if (operation.accepts !== 'multipart') {

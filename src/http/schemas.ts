@@ -41,7 +41,7 @@ export const ErrorBody = Type.Object(
     }),
     status: Type.String({ description: 'The reason phrase of the status.', examples: ['Not Found'] }),
   },
-  { title: 'error' },
+  { title: 'error body' },
 );
 
 /** The object of a list of `item`: hits over all pages, the page, its size, the entries. */

@@ -27,6 +27,8 @@ export interface OrderFilter extends Window {
 
 export interface OrderSort {
   by: 'created' | 'touched';
+  /** Only by the last change; else, and by default, the newest come first. */
+  isOldestFirst?: boolean;
   limit: number;
   offset: number;
 }
@@ -85,7 +87,7 @@ async function pageStatement(db: Queries, request: PageRequest): Promise<Sql> {
   }
   if (sort.by === 'created') return pageByDays(request);
   const results = await countByDays(db, request);
-  return results > FEW ? pageOfMany(request, results) : pageByStates(request, results);
+  return isNarrowed(filter) ? pageByStates(request, results) : pageOfMany(request, results);
 }
 
 /** Up to this number, all orders that match are collected and sorted; with more, a page is found along an index. */
@@ -103,7 +105,7 @@ function selectPage({ shopId, sort, columns }: PageRequest, results: Sql, orderI
         and customer.customer_id = customer_order.customer_id
     ) on customer_order.shop_id = shop.shop_id and customer_order.order_id = any (array(${orderIds}))
     where shop.shop_id = ${shopId}
-    order by ${newestFirst(sort)}`;
+    order by ${inOrder(sort)}`;
 }
 
 const SORT_KEYS = {
@@ -111,7 +113,10 @@ const SORT_KEYS = {
   touched: sql`coalesce(customer_order.updated_at, customer_order.created_at)`,
 };
 
-const newestFirst = ({ by }: OrderSort) => sql`${SORT_KEYS[by]} desc, customer_order.order_id desc`;
+const inOrder = ({ by, isOldestFirst }: OrderSort) =>
+  isOldestFirst
+    ? sql`${SORT_KEYS[by]}, customer_order.order_id`
+    : sql`${SORT_KEYS[by]} desc, customer_order.order_id desc`;
 
 /**
  * Finds the days that the page lies in from the sums of days, and reads only the orders of these days, each set of
@@ -194,7 +199,7 @@ function pageOfProduct(request: PageRequest, productId: string): Sql {
 function pageOfSet(request: PageRequest, found: Sql): Sql {
   const { sort } = request;
   const orderIds = sql`
-    select order_id from found customer_order order by ${newestFirst(sort)} limit ${sort.limit} offset ${sort.offset}`;
+    select order_id from found customer_order order by ${inOrder(sort)} limit ${sort.limit} offset ${sort.offset}`;
   return sql`
     with found as materialized (${found})
     ${selectPage(request, sql`(select count(*) from found)`, orderIds)}`;
@@ -225,14 +230,13 @@ function pageOfUpdated(request: PageRequest, updatedFrom: Date, results: number)
     sql`${results}::bigint`,
     sql`
       select order_id from customer_order where ${isUpdatedRecently(shopId, filter, updatedFrom)}
-      order by ${newestFirst(sort)} limit ${sort.limit} offset ${sort.offset}`,
+      order by ${inOrder(sort)} limit ${sort.limit} offset ${sort.offset}`,
   );
 }
 
 /**
- * Collects the few orders that match and sorts them by their last change. The sums of days say which sets of states
- * they have, and each set is read from the index `customer_order_states`. Its limit is more than there can be, even if
- * orders were placed since they were counted; it tells PostgreSQL that a set is small.
+ * Finds a page by the last change. The sums of days say which sets of states the orders that match have, and of each set
+ * the first ones are read from the index `customer_order_states_touched`: however few match, none is read in vain.
  */
 function pageByStates(request: PageRequest, results: number): Sql {
   const { shopId, filter, sort } = request;
@@ -246,9 +250,9 @@ function pageByStates(request: PageRequest, results: number): Sql {
         select order_id, created_at, updated_at from customer_order
         where shop_id = ${shopId} and customer_order.currency = matching.currency
           and customer_order.states = matching.states and ${inWindow(filter)}
-        limit ${2 * FEW}
+        order by ${inOrder(sort)} limit ${sort.limit + sort.offset}
       ) customer_order
-      order by ${newestFirst(sort)} limit ${sort.limit} offset ${sort.offset}`,
+      order by ${inOrder(sort)} limit ${sort.limit} offset ${sort.offset}`,
   );
 }
 
@@ -265,7 +269,7 @@ function pageOfMany(request: PageRequest, results: number): Sql {
     sql`
       select order_id from customer_order
       where shop_id = ${shopId} and coalesce(${matches(filter)} and ${isUpdatedSince(filter)}, false)
-      order by ${newestFirst(sort)} limit ${sort.limit} offset ${sort.offset}`,
+      order by ${inOrder(sort)} limit ${sort.limit} offset ${sort.offset}`,
   );
 }
 

@@ -53,7 +53,7 @@ export function managedReturns(api: Operations): void {
           }),
         ),
       }),
-      answer: Paged(ListedReturnAnswer, 'returns'),
+      answer: Paged(ListedReturnAnswer, 'return list'),
     },
     async ({ db, shopId, query }) => {
       const page = pageOf(query);

@@ -14,10 +14,10 @@ const text = (description: string, example: string) =>
   Nullable(Type.String({ description, examples: [example] }));
 
 const PartLines = Type.Array(
-  Type.Object({
-    lineItemId: Id,
-    quantity: Type.Number({ description: 'How many.', examples: [2] }),
-  }),
+  Type.Object(
+    { lineItemId: Id, quantity: Type.Number({ description: 'How many.', examples: [2] }) },
+    { title: 'line quantity' },
+  ),
   { description: 'What of the lines.' },
 );
 
@@ -31,11 +31,17 @@ const returnFields = {
   origin: Type.Enum([...RETURN_ORIGINS], { description: 'Who began it.', examples: ['customer'] }),
   lines: PartLines,
   unsentLines: Type.Array(
-    Type.Object({
-      lineItemId: Id,
-      text: Type.String({ description: 'In the language of the order.', examples: ['2 pieces Harbour Tea'] }),
-      quantity: Type.Number({ description: 'How many.', examples: [2] }),
-    }),
+    Type.Object(
+      {
+        lineItemId: Id,
+        text: Type.String({
+          description: 'In the language of the order.',
+          examples: ['2 pieces Harbour Tea'],
+        }),
+        quantity: Type.Number({ description: 'How many.', examples: [2] }),
+      },
+      { title: 'unsent line' },
+    ),
     {
       description:
         'What was withdrawn before it was sent: it is no longer in the order, and does not come back.',
@@ -53,7 +59,7 @@ const Management = Type.Object(
     editing: Nullable(
       Type.Object(
         { appId: Id, since: moment('Since when.') },
-        { description: 'The app that edits it; null: nobody.' },
+        { title: 'order editing', description: 'The app that edits it; null: nobody.' },
       ),
     ),
     cancelledOn: Nullable(moment('Cancelled.')),
@@ -65,50 +71,62 @@ const Management = Type.Object(
         'What is missing of the grand total, when refunds are taken off what came in; nothing when cancelled.',
     },
     shipments: Type.Array(
-      Type.Object({
-        shipmentId: Id,
-        shippedOn: moment('When it left.'),
-        lines: PartLines,
-        carrier: text('Who carries it.', 'DHL'),
-        trackingCode: text('What the carrier calls it.', '00340434161094042557'),
-      }),
+      Type.Object(
+        {
+          shipmentId: Id,
+          shippedOn: moment('When it left.'),
+          lines: PartLines,
+          carrier: text('Who carries it.', 'DHL'),
+          trackingCode: text('What the carrier calls it.', '00340434161094042557'),
+        },
+        { title: 'shipment' },
+      ),
       { description: 'Oldest first.' },
     ),
-    returns: Type.Array(Type.Object(returnFields), { description: 'Oldest first.' }),
+    returns: Type.Array(Type.Object(returnFields, { title: 'return' }), { description: 'Oldest first.' }),
     payments: Type.Array(
-      Type.Object({
-        paymentId: Id,
-        recordedOn: moment('When it was recorded.'),
-        kind: Type.Enum(['payment', 'refund'], { description: 'In or out.', examples: ['payment'] }),
-        amount: { ...Price, description: 'How much; positive in both cases.' },
-        reference: text('What the provider calls it.', 'QP-4711'),
-        note: text('Note of the merchant.', 'by bank transfer'),
-        returnId: Nullable({ ...Id, description: 'The return that it was refunded for.' }),
-        state: Type.Optional(
-          Type.Enum(['requested', 'failed'], {
-            description:
-              'Of a refund through a payment provider that is not done: requested until the provider has made it; one that has failed counts for nothing. Absent: it is done.',
-            examples: ['requested'],
-          }),
-        ),
-      }),
+      Type.Object(
+        {
+          paymentId: Id,
+          recordedOn: moment('When it was recorded.'),
+          kind: Type.Enum(['payment', 'refund'], { description: 'In or out.', examples: ['payment'] }),
+          amount: { ...Price, description: 'How much; positive in both cases.' },
+          reference: text('What the provider calls it.', 'QP-4711'),
+          note: text('Note of the merchant.', 'by bank transfer'),
+          returnId: Nullable({ ...Id, description: 'The return that it was refunded for.' }),
+          state: Type.Optional(
+            Type.Enum(['requested', 'failed'], {
+              description:
+                'Of a refund through a payment provider that is not done: requested until the provider has made it; one that has failed counts for nothing. Absent: it is done.',
+              examples: ['requested'],
+            }),
+          ),
+        },
+        { title: 'order payment' },
+      ),
       { description: 'Payments and refunds, oldest first.' },
     ),
     paymentAttempts: Type.Optional(
       Type.Array(
-        Type.Object({
-          attemptId: { ...Id, description: 'The payment that it becomes has the same id.' },
-          startedOn: moment('When it began.'),
-          provider: Type.String({ description: 'Who handles it.', examples: ['stripe'] }),
-          state: Type.Enum(['starting', 'open', 'processing', 'authorized', 'paid', 'failed', 'cancelled'], {
-            description:
-              'What is known of it: open can still be paid; processing is on its way; authorized is reserved, and waits to be captured.',
-            examples: ['paid'],
-          }),
-          amount: { ...Price, description: 'How much was asked for.' },
-          reference: text('What the provider calls it.', 'cs_test_a1b2c3'),
-          error: text('Why the provider could not be asked, or has refused.', 'Your card was declined.'),
-        }),
+        Type.Object(
+          {
+            attemptId: { ...Id, description: 'The payment that it becomes has the same id.' },
+            startedOn: moment('When it began.'),
+            provider: Type.String({ description: 'Who handles it.', examples: ['stripe'] }),
+            state: Type.Enum(
+              ['starting', 'open', 'processing', 'authorized', 'paid', 'failed', 'cancelled'],
+              {
+                description:
+                  'What is known of it: open can still be paid; processing is on its way; authorized is reserved, and waits to be captured.',
+                examples: ['paid'],
+              },
+            ),
+            amount: { ...Price, description: 'How much was asked for.' },
+            reference: text('What the provider calls it.', 'cs_test_a1b2c3'),
+            error: text('Why the provider could not be asked, or has refused.', 'Your card was declined.'),
+          },
+          { title: 'payment attempt' },
+        ),
         {
           description: 'Payments through a payment provider that were begun, oldest first. Absent: none was.',
         },
@@ -202,7 +220,7 @@ export const MoneyRequest = Type.Object(
 );
 
 const PartLinesRequest = Type.Array(
-  Type.Object({ lineItemId: Id, quantity: Decimal('How many.', 2) }, { title: 'part of a line (request)' }),
+  Type.Object({ lineItemId: Id, quantity: Decimal('How many.', 2) }, { title: 'line quantity (request)' }),
   { minItems: 1, maxItems: MOST_LINES, description: 'What of the lines.' },
 );
 
@@ -233,7 +251,7 @@ export const ListedReturnAnswer = Type.Object(
     orderNumber: Type.String({ description: 'Its visible number.', examples: ['ORD261115/1001'] }),
     ...returnFields,
   },
-  { title: 'return' },
+  { title: 'return with order' },
 );
 
 export const ReturnUpdate = Type.Object(

@@ -33,7 +33,7 @@ const stateFilter = (state: string) =>
 const { lineItemContainer, links, ...head } = Order.properties;
 const ListedOrder = Type.Object(
   { ...head, lineItemContainer: Type.Optional(lineItemContainer), links },
-  { title: 'order (in a list)' },
+  { title: 'order summary' },
 );
 
 const OrdersQuery = Type.Object({
@@ -71,7 +71,7 @@ export function orders(api: Operations): void {
       description: 'Newest first. All filters must hold.',
       access: 'orders_read',
       query: OrdersQuery,
-      answer: Paged(ListedOrder, 'orders'),
+      answer: Paged(ListedOrder, 'order list'),
     },
     async ({ db, shopId, query, origin }) => {
       const page = pageOf(query);

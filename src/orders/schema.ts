@@ -8,7 +8,12 @@ import { Id, Links, Nullable } from '../http/schemas.ts';
 const text = (description: string, example: string) => Type.String({ description, examples: [example] });
 const moment = (description: string) => Nullable(text(description, '2026-11-15T08:30:00.000Z'));
 /** A decimal as text, without trailing zeros. */
-const total = (description: string, example: string) => text(`${description} A decimal as text.`, example);
+const total = (description: string, example: string) =>
+  Type.String({
+    title: 'decimal text',
+    description: `${description} A decimal as text.`,
+    examples: [example],
+  });
 
 /** The states of an order: each is the moment when it was reached, or null. In the order of the wire. */
 export const STATES = [

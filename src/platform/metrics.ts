@@ -100,7 +100,7 @@ export function registerMetrics(
   });
 
   app.decorate('metrics', registry);
-  if (config.METRICS_PORT === undefined) serveMetrics(app, registry, config);
+  if (config.METRICS_PORT === undefined && config.PROCESSES === '1') serveMetrics(app, registry, config);
 }
 
 /** With METRICS_PORT: the server that shows them there and nothing else; it has still to listen. */
@@ -121,9 +121,13 @@ function notFoundHere(): never {
   throw notFound();
 }
 
-/** Whether anybody can read them: they say how much a shop sells, so that nobody may by default. */
+/**
+ * Whether anybody can read them: they say how much a shop sells, so that nobody may by default. Several processes need a
+ * port of their own for each, because nobody can choose which of them answers on the shared one.
+ */
 export function areMetricsServed(config: Config): boolean {
-  return config.METRICS_PORT !== undefined || config.METRICS_TOKEN !== undefined || isPrivate(config);
+  if (config.METRICS_PORT !== undefined) return true;
+  return config.PROCESSES === '1' && (config.METRICS_TOKEN !== undefined || isPrivate(config));
 }
 
 function serveMetrics(app: FastifyInstance, registry: Registry, config: Config): void {

@@ -76,7 +76,7 @@ export async function openVisit(
     settings,
     layout,
     locale: visitLocale([query['locale'] ?? []].flat()[0], settings),
-    currency: readingCurrency(session.currency, settings),
+    currency: visitCurrency([query['currency'] ?? []].flat()[0], session, settings),
     ...addresses,
     account,
     setAccountToken: (token) => {
@@ -147,6 +147,16 @@ function visitAddresses(request: FastifyRequest, settings: Settings, { config, h
     home: domains.length > 0 ? storefrontUrl(pageOrigin, settings) : pageOrigin,
     loadsScripts: true,
   };
+}
+
+/** The links of product feeds name the currency of their prices. A cart never changes its currency. */
+function visitCurrency(
+  parameter: string | undefined,
+  { cart, currency }: Session,
+  settings: Settings,
+): string {
+  const kept = readingCurrency(currency, settings);
+  return (!cart && settings.currencies.find((one) => one === parameter)) || kept;
 }
 
 /** A language in an old or mistyped link must not hide the page. */

@@ -1,6 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { matchesEtag, unlessKnown } from '../http/answer-headers.ts';
 import { forbidden, isRefusal, notFound } from '../http/errors.ts';
+import { readingCurrency } from '../http/locale.ts';
 import { SESSION_LIFETIME } from '../people/accounts/queries.ts';
 import { addressCaller, countCall, limitFailures } from '../http/rate-limit.ts';
 import { Nullable } from '../http/schemas.ts';
@@ -51,12 +54,20 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
     if (redirect) return redirect;
     if (!visit.settings.publicCatalogue) return sendPage(reply, visit, closedPage(visit));
     const before = visit.session;
+    // The address named a currency: the next page has it too.
+    if (visit.currency !== readingCurrency(before.currency, visit.settings))
+      visit.updateSession({ currency: visit.currency });
     return respond(reply, visit, before, await handler(visit, toPageRequest(request)));
   };
 
   const countForm = async (request: FastifyRequest, path: string, perHour: number) => {
     if (config.RATE_LIMIT_ANONYMOUS === 0) return;
     await countCall(limiter, `form/${path}/${addressCaller(request.ip)}`, perHour);
+  };
+
+  const countFile = async (request: FastifyRequest, { shopId }: Visit, path: string, perHour: number) => {
+    if (config.RATE_LIMIT_ANONYMOUS === 0) return;
+    await countCall(limiter, `file/${shopId}${path}/${addressCaller(request.ip)}`, perHour);
   };
 
   const failureLimiter =
@@ -122,17 +133,20 @@ export function createPages(app: FastifyInstance, deps: PageDeps): Pages {
       );
     },
 
-    file(path, handler, { movesWithShop = true } = {}) {
+    file(path, handler, { movesWithShop = true, perHour } = {}) {
       app.get(`/shop/:shopId${path}`, { schema: { hide: true } }, async (request, reply) => {
         const visit = await openCountedVisit(request, deps);
         const redirect = movesWithShop ? redirectToHome(request, reply, visit) : undefined;
         if (redirect) return redirect;
         if (!visit.settings.publicCatalogue) throw notFound();
-        const { type, content, headers } = await handler(visit, toPageRequest(request));
-        return reply
-          .type(type)
-          .headers({ 'cache-control': 'private, no-cache', ...headers })
-          .send(content);
+        const { type, content, etag, headers } = await handler(visit, toPageRequest(request));
+        reply.headers({ 'cache-control': 'private, no-cache', ...headers });
+        if (etag !== undefined) {
+          reply.header('etag', `"${etag}"`);
+          if (matchesEtag(request.headers['if-none-match'], `"${etag}"`)) return reply.code(304).send();
+        }
+        if (perHour !== undefined) await countFile(request, visit, path, perHour);
+        return reply.type(type).send(content);
       });
     },
   };
@@ -245,16 +259,36 @@ function writeAccountToken(reply: FastifyReply, visit: Visit, token: string | nu
 export function sendPage(reply: FastifyReply, visit: Visit, page: Page): FastifyReply {
   const isSecret = page.hasSecretAddress === true;
   const shown = isSecret ? { ...visit, loadsScripts: false } : visit;
-  return reply
+  reply
     .code(page.status ?? 200)
     .type('text/html; charset=utf-8')
     .headers({
       'content-security-policy': contentSecurityPolicy(shown, page),
-      'cache-control': isSecret || page.hasPersonalData ? 'no-store' : 'private, no-cache',
+      'cache-control': cacheControl(reply.request.headers, visit, page),
       // The pages of the service have another value, so that neither can reach the other's window.
       'cross-origin-opener-policy': 'same-origin-allow-popups',
       // Elsewhere not no-referrer: with it, browsers would not say where our own forms come from.
       'referrer-policy': isSecret ? 'no-referrer' : 'same-origin',
-    })
-    .send(documentBytes(shown, page));
+    });
+  const bytes = documentBytes(shown, page);
+  const { method, headers } = reply.request;
+  // Programs that ask for neither compressed pages nor new ones are spared the hash of the page.
+  const isTagged = headers['accept-encoding'] !== undefined || headers['if-none-match'] !== undefined;
+  const mayBeKnown = isTagged && !isPersonal(page) && reply.statusCode === 200 && method !== 'POST';
+  return reply.send(mayBeKnown ? unlessKnown(reply.request, reply, bytes) : bytes);
 }
+
+/**
+ * A CDN may keep the page of a visitor of whom we know nothing, and asks with its ETag whether it still is the same: the
+ * page of a visitor with a cart has another one. Pages that hold what somebody typed are not compressed on the way.
+ */
+function cacheControl({ cookie }: IncomingHttpHeaders, visit: Visit, page: Page): string {
+  if (isPersonal(page)) return 'no-store';
+  if (page.isPrivate) return 'private, no-cache, no-transform';
+  const isKnown =
+    cookie !== undefined || visit.accountToken !== undefined || Object.keys(visit.session).length > 0;
+  return isKnown ? 'private, no-cache' : 'no-cache';
+}
+
+const isPersonal = ({ hasSecretAddress = false, hasPersonalData = false }: Page) =>
+  hasSecretAddress || hasPersonalData;

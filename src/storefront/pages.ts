@@ -35,6 +35,8 @@ export type PageResponse = Page | Redirect;
 export interface PageFile {
   type: string;
   content: string | Buffer | Readable;
+  /** Without quotes. A client that has this version already gets nothing but that answer. */
+  etag?: string;
   headers?: object;
 }
 
@@ -48,6 +50,8 @@ export interface FormOptions {
 export interface FileOptions {
   /** False: the service's host serves it too when the shop has a domain. */
   movesWithShop?: boolean;
+  /** How often a client address may fetch the file in an hour. */
+  perHour?: number;
 }
 
 /** Registers pages: `pages.get('/cart', ...)` serves `/cart` on the shop's own host and `/shop/ID/cart` on the service's. */

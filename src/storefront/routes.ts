@@ -23,6 +23,7 @@ import { confirmation } from './checkout/confirmation.ts';
 import { consent } from './scripts/consent.ts';
 import { currency } from './cart/currency.ts';
 import { errorPage, missingPages } from './error-page.ts';
+import { feeds } from './feeds/feeds.ts';
 import { home } from './listing/home.ts';
 import { accessibility } from './legal/accessibility.ts';
 import { legal } from './legal/legal.ts';
@@ -100,6 +101,7 @@ export async function storefrontRoutes(app: FastifyInstance, deps: StorefrontDep
     passkeys(pages);
     accountData(pages, deps.personalData);
     sitemap(pages);
+    feeds(pages);
     consent(pages);
     serviceWorker(pages);
     missingPages(pages);

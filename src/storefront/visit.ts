@@ -22,7 +22,7 @@ export interface Visit {
   layout: ShopLayout;
   /** The parameter `?locale=de_DE` of the address; without it, the shop's default. */
   locale: string;
-  /** The session's currency; without it, the shop's default. */
+  /** The parameter `?currency=GBP` of the address, else the session's; without both, the shop's default. */
   currency: string;
   /** Scheme and host of the service, for the addresses of the API in the events of a page. */
   origin: string;

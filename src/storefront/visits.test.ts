@@ -83,11 +83,11 @@ describe('a page', () => {
     expect((await visitor.get('/newsletter?locale=de_de')).text).toContain('<html lang="de-DE">');
   });
 
-  test('is kept by nobody, allows nothing inline and tells nobody where one was', async () => {
+  test('is kept by nobody without asking, allows nothing inline and tells nobody where one was', async () => {
     const { headers, text } = await visitor.get('/newsletter');
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'private, no-cache',
+      'cache-control': 'no-cache',
       'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
     });

@@ -4,7 +4,7 @@ import { stepAt, totpCode } from '../../src/admin/account/totp-code.ts';
 import { insertLink, LINK_LIFETIME, linkTokens } from '../../src/admin/users/links.ts';
 import { sql } from '../../src/db/sql.ts';
 import { installationKey } from '../../src/shops/apps/sealing.ts';
-import { browsing, seriousProblems } from '../browser.ts';
+import { addPasskeyDevice, browsing, seriousProblems } from '../browser.ts';
 import { queuedEmails } from '../carts.ts';
 
 const admin = browsing({ onLocalhost: true });
@@ -88,18 +88,7 @@ test('an owner sets up an authenticator app, and signs in with its code and with
 
 test('a passkey signs in, and shows again who it is', async () => {
   const page = await admin.open();
-  const client = await page.context().newCDPSession(page);
-  await client.send('WebAuthn.enable');
-  await client.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
+  await addPasskeyDevice(page);
   await becomeOwner(page);
   await page.goto('/admin/account');
   await page.getByRole('button', { name: 'Add a passkey' }).click();

@@ -1,30 +1,18 @@
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { orderTokens } from '../../src/orders/order-link.ts';
 import { installationKey } from '../../src/shops/apps/sealing.ts';
-import { browsing, seriousProblems, type Visitor } from '../browser.ts';
-import { ADA, givenCart } from '../carts.ts';
+import { browsing, look, type Visitor } from '../browser.ts';
+import { ADA, givenOrder } from './checkout.ts';
 
 const shop = browsing({ onOwnHost: true });
 const token = 'demo-all';
 const PATIENCE = { timeout: 120_000 };
 
-/** An order of two products of the demo shop, and the path of its page. */
-async function givenOrder(): Promise<{ path: string; orderId: string; orderNumber: string }> {
-  const { service } = shop;
-  const ids: Record<string, string> = {};
-  for (const number of ['KN-110', 'TE-100']) {
-    const { body } = await service.call('GET', `/DemoShop/products?q=${number}`);
-    ids[number] = body.items[0].productId;
-  }
-  const cart = await givenCart({ service, shopId: 'DemoShop', token, ids }, { 'KN-110': 1, 'TE-100': 2 });
-  const headers = { 'x-epages-cart-token': cart.token };
-  const at = `/DemoShop/carts/${cart.id}`;
-  await service.call('PUT', `${at}/billing-address`, { token, headers, body: ADA });
-  const { body } = await service.call('POST', `${at}/order`, { token, headers });
-  const key = await installationKey(service.config);
-  const { orderId, orderNumber } = body;
-  return { path: `/order/${orderTokens(key).token('DemoShop', orderId)}`, orderId, orderNumber };
+/** An order, and the path of its page. */
+async function givenOrderPage(): Promise<{ path: string; orderId: string; orderNumber: string }> {
+  const order = await givenOrder(shop.service);
+  const key = await installationKey(shop.service.config);
+  return { ...order, path: `/order/${orderTokens(key).token('DemoShop', order.orderId)}` };
 }
 
 const manage = async (orderId: string, part: string, body: object) => {
@@ -32,19 +20,13 @@ const manage = async (orderId: string, part: string, body: object) => {
   expect((await shop.service.call('POST', path, { token, body })).status).toBe(201);
 };
 
-/** No page is wider than the screen, and nothing hinders people who use it in another way. */
-async function look(page: Page, isScripted = true): Promise<void> {
-  expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-  if (isScripted) expect(await seriousProblems(page)).toEqual([]);
-}
-
 const VISITORS: [string, Visitor][] = [
   ['on a wide screen', {}],
   ['on a phone without JavaScript', { screen: 'phone', runsScripts: false }],
 ];
 
 test.each(VISITORS)('a customer withdraws from a contract %s', PATIENCE, async (_, visitor) => {
-  const { path, orderId, orderNumber } = await givenOrder();
+  const { path, orderId, orderNumber } = await givenOrderPage();
   await manage(orderId, 'payments', { amount: 10 });
   await manage(orderId, 'invoices', {});
   await manage(orderId, 'shipments', { carrier: 'DHL', trackingCode: '00340434161094042557' });
@@ -68,7 +50,7 @@ test.each(VISITORS)('a customer withdraws from a contract %s', PATIENCE, async (
 });
 
 test.each(VISITORS)('a customer asks for a return, and orders again %s', PATIENCE, async (_, visitor) => {
-  const { path, orderId } = await givenOrder();
+  const { path, orderId } = await givenOrderPage();
   await manage(orderId, 'shipments', {});
   const page = await shop.open(visitor);
   const isScripted = visitor.runsScripts ?? true;
@@ -88,7 +70,7 @@ test.each(VISITORS)('a customer asks for a return, and orders again %s', PATIENC
 });
 
 test('a customer cancels in German on a phone', PATIENCE, async () => {
-  const { path, orderId } = await givenOrder();
+  const { path, orderId } = await givenOrderPage();
   const page = await shop.open({ screen: 'phone', locale: 'de-DE' });
   await page.goto(`${path}?locale=de_DE`);
   await look(page);
@@ -101,7 +83,7 @@ test('a customer cancels in German on a phone', PATIENCE, async () => {
 });
 
 test('a guest gets to the withdrawal by the footer', PATIENCE, async () => {
-  const { path, orderNumber } = await givenOrder();
+  const { path, orderNumber } = await givenOrderPage();
   const page = await shop.open({ screen: 'phone' });
   await page.goto('/');
   await page.locator('footer').getByRole('link', { name: 'Withdraw from contract here' }).click();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
-import { browsing, seriousProblems } from '../browser.ts';
+import { addPasskeyDevice, browsing, seriousProblems } from '../browser.ts';
 import { queuedEmails } from '../carts.ts';
 import { codesOf } from '../signed-in.ts';
 
@@ -9,22 +9,6 @@ import { codesOf } from '../signed-in.ts';
 const shop = browsing({ onOwnHost: true });
 
 const EMAIL = 'passkey@mail.example';
-
-/** A device with a fingerprint reader, which says yes. */
-async function addDevice(page: Page, isUserVerified = true): Promise<void> {
-  const client = await page.context().newCDPSession(page);
-  await client.send('WebAuthn.enable');
-  await client.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified,
-      automaticPresenceSimulation: true,
-    },
-  });
-}
 
 async function signInByEmail(page: Page): Promise<void> {
   await page.goto('/account/sign-in');
@@ -40,7 +24,7 @@ async function signInByEmail(page: Page): Promise<void> {
 
 test('a passkey is added, signs in without an email, and is worth nothing when it is deleted', async () => {
   const page = await shop.open({ screen: 'phone' });
-  await addDevice(page);
+  await addPasskeyDevice(page);
   await signInByEmail(page);
   await page.goto('/account/devices');
   expect(await seriousProblems(page)).toEqual([]);
@@ -81,7 +65,7 @@ test('without scripts nothing offers a passkey', async () => {
 
 test('a device that did not recognise its owner signs nobody in', async () => {
   const page = await shop.open();
-  await addDevice(page, false);
+  await addPasskeyDevice(page, false);
   await signInByEmail(page);
   await page.goto('/account/devices');
   await page.getByRole('button', { name: 'Add a passkey' }).click();

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { givenMerchant, type Merchant } from '../../../test/admin.ts';
+import { givenBrowser, givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import { startReceiver } from '../../../test/receiver.ts';
-import type { Service } from '../../../test/service.ts';
+import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
+import { runCleanup } from '../../platform/cleanup.ts';
+import { appUseCleanup } from '../../shops/apps/app-use.ts';
 import { installSignature } from '../../shops/apps/apps.ts';
 
 let service: Service;
@@ -57,6 +59,39 @@ test('a private app gets a token with what was chosen, which is shown once', asy
   expect(page.text).toContain('Ends 31 Dec 2099.');
   expect(page.text).toContain('Only from 127.0.0.0/8, ::1/128.');
   expect(page.text).not.toContain(token);
+});
+
+test('the calls of an app are counted by day, and those of people are not', async () => {
+  const made = await merchant.post('/apps/new', { name: 'Counter', scope: 'orders_read' });
+  const token = secretIn(made.text, 'Token')!;
+  const appId = await appIdOf('Counter');
+  expect((await merchant.get(`/apps/${appId}`)).text).not.toContain('Calls per day');
+  // What was counted is written when a process ends.
+  const beside = await startService({}, service);
+  const busy = await givenMerchant(beside);
+  expect((await busy.get('/orders')).status).toBe(200);
+  for (const [path, status] of [
+    ['orders', 200],
+    ['orders', 200],
+    ['customers', 403],
+    [`orders/${appId}`, 404],
+  ] as const) {
+    expect((await beside.call('GET', `/DemoShop/${path}`, { token })).status).toBe(status);
+  }
+  await beside.close();
+  expect(await service.db.many(sql`select calls, errors from app_use where app_id = ${appId}`)).toEqual([
+    { calls: 4, errors: 2 },
+  ]);
+  const people = await service.db.many(sql`
+    select from app_use where app_id not in (select app_id from app where shop_id = app_use.shop_id)`);
+  expect(people).toEqual([]);
+  const { text } = await merchant.get(`/apps/${appId}`);
+  expect(text).toMatch(/Calls today<\/dt>\s*<dd>4<[^]*Refused today<\/dt>\s*<dd>2</);
+  expect(text).toContain('4 calls, 2 refused');
+
+  await service.db.run(sql`update app_use set day = day - 91 where app_id = ${appId}`);
+  await runCleanup(service.db, [appUseCleanup], { log: service.app.log });
+  expect(await service.db.many(sql`select from app_use where app_id = ${appId}`)).toEqual([]);
 });
 
 test('a token is revoked', async () => {
@@ -202,6 +237,13 @@ test('the merchant decides which scripts are necessary, and removes one', async 
   expect(await settings()).toEqual({ load: true, necessary: ['https://widgets.example/consent.js'] });
   expect((await merchant.post(`/apps/scripts/${body.scriptTagId}/remove`)).status).toBe(303);
   expect((await merchant.get('/apps/scripts')).text).not.toContain('widgets.example/consent.js');
+});
+
+test('the audit log shows a sign-in that was refused', async () => {
+  const wrong = await givenBrowser(service).post('/admin/sign-in', { email: merchant.email, password: 'no' });
+  expect(wrong.status).toBe(403);
+  const { text } = await merchant.get('/apps/audit');
+  expect(text).toMatch(/>Sign-in<\/a>\s*<\/td>\s*<td[^>]*>\s*<span class="chip bad">Refused<\/span>/);
 });
 
 test('the audit log is filtered by who, how and when, and leads to what it was about', async () => {

@@ -1,9 +1,11 @@
 import { notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { SCOPES } from '../../http/scopes.ts';
+import { findUse, type DayOfUse } from '../../shops/apps/app-use.ts';
 import { deleteApp } from '../../shops/apps/apps.ts';
 import { deleteToken } from '../../shops/apps/queries.ts';
 import { findEntries } from '../../shops/audit-log/queries.ts';
+import { barChart } from '../components/bars.ts';
 import { buttonForm } from '../components/form.ts';
 import { chip, dayText, plainDay } from '../components/format.ts';
 import { Redirect } from '../page.ts';
@@ -26,6 +28,7 @@ import { scripts } from './scripts.ts';
 import { webhooks, webhookTable } from './webhooks.ts';
 
 const SHOWN_ENTRIES = 5;
+const SHOWN_DAYS = 30;
 
 export function apps(pages: ShopPages): void {
   newApps(pages);
@@ -53,7 +56,8 @@ export function apps(pages: ShopPages): void {
     const { db, shopId } = visit;
     const words = visit.words.apps;
     const app = await requireApp(visit, request);
-    const [tokens, hooks, entries] = await Promise.all([
+    const [use, tokens, hooks, entries] = await Promise.all([
+      findUse(db, shopId, app.appId, SHOWN_DAYS),
       findTokensOf(db, shopId, app.appId),
       findListedWebhooks(db, shopId, app.appId),
       findEntries(
@@ -72,7 +76,7 @@ export function apps(pages: ShopPages): void {
       actions: visit.may('apps_write') ? appActions(visit, app) : undefined,
       main: html`<div class="sides">
         <div class="stack">
-          ${figures(visit, app)}
+          ${figures(visit, app, use)} ${useCard(visit, use)}
           <section class="card">
             <h2>${words.whatItDid}</h2>
             ${
@@ -219,8 +223,10 @@ function appActions(visit: ShopVisit, { appId, name, callbackUrl, tokens }: List
   })}`;
 }
 
-function figures(visit: ShopVisit, app: ListedApp): Markup {
+function figures(visit: ShopVisit, app: ListedApp, use: readonly DayOfUse[]): Markup {
   const words = visit.words.apps;
+  const today = use.at(-1)!;
+  const number = new Intl.NumberFormat(visit.language);
   return html`<dl class="card figures">
     <div>
       <dt>${words.kind}</dt>
@@ -231,10 +237,34 @@ function figures(visit: ShopVisit, app: ListedApp): Markup {
       <dd>${app.lastUsedAt ? dayText(app.lastUsedAt, visit.language) : words.never}</dd>
     </div>
     <div>
+      <dt>${words.callsToday}</dt>
+      <dd>${number.format(today.calls)}</dd>
+    </div>
+    <div>
+      <dt>${words.errorsToday}</dt>
+      <dd>${number.format(today.errors)}</dd>
+    </div>
+    <div>
       <dt>${words.since}</dt>
       <dd>${dayText(app.createdAt, visit.language)}</dd>
     </div>
   </dl>`;
+}
+
+/** The calls of the last days. */
+function useCard({ words: { apps: words }, language }: ShopVisit, use: readonly DayOfUse[]): Markup | false {
+  if (use.every(({ calls }) => calls === 0)) return false;
+  const number = new Intl.NumberFormat(language);
+  const bars = use.map(({ day, calls, errors }) => ({
+    label: plainDay(new Date(`${day}T12:00`), language),
+    value: calls,
+    text: words.callsText({ calls: number.format(calls), errors: number.format(errors) }),
+  }));
+  return html`<section class="card">
+    <h2>${words.callsOverTime}</h2>
+    ${barChart(words.callsOverTime, bars)}
+    <p class="hint">${words.callsHint}</p>
+  </section>`;
 }
 
 function tokenList(visit: ShopVisit, path: string, tokens: readonly AppToken[]): Markup {

@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { isId } from '../../kernel/ids.ts';
-import { findEntries, type EntryFilter, type EntryRow } from '../../shops/audit-log/queries.ts';
+import { findEntries, METHODS, type EntryFilter, type EntryRow } from '../../shops/audit-log/queries.ts';
 import { chip, momentText, type ChipKind } from '../components/format.ts';
 import { listState, listView, type Column, type ListState } from '../components/list.ts';
 import type { ShopPages } from '../pages.ts';
@@ -9,7 +9,6 @@ import { appTabs } from './parts.ts';
 import { findListedApps, findPeople } from './queries.ts';
 import { thingPath } from './thing-links.ts';
 
-const METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'COMMAND'] as const;
 const DAY = 86_400_000;
 
 export function auditLog(pages: ShopPages): void {
@@ -79,7 +78,7 @@ function entryColumns(visit: ShopVisit): Column<EntryRow>[] {
   const words = visit.words.audit;
   return [
     { name: 'what', title: words.what, cell: (entry) => whatText(visit, entry) },
-    { name: 'kind', title: words.method, cell: ({ method }) => methodChip(visit, method) },
+    { name: 'kind', title: words.method, cell: (entry) => kindChip(visit, entry) },
     { name: 'who', title: words.who, cell: ({ appName }) => appName ?? words.system },
     { name: 'when', title: words.when, cell: ({ at }) => momentText(at, visit.language) },
     {
@@ -104,7 +103,7 @@ export function entryTable(visit: ShopVisit, entries: readonly EntryRow[]): Mark
             <td data-title="${words.what}">
               ${href === undefined ? text : html`<a href="${href}">${text}</a>`}
             </td>
-            <td data-title="${words.method}">${methodChip(visit, entry.method)}</td>
+            <td data-title="${words.method}">${kindChip(visit, entry)}</td>
             <td data-title="${words.when}">${momentText(entry.at, visit.language)}</td>
           </tr>`;
         })}
@@ -115,7 +114,8 @@ export function entryTable(visit: ShopVisit, entries: readonly EntryRow[]): Mark
 
 const KINDS: Readonly<Record<string, ChipKind>> = { DELETE: 'bad', GET: 'warning', POST: 'good' };
 
-function methodChip({ words }: ShopVisit, method: string): Markup {
+function kindChip({ words }: ShopVisit, { method, object }: EntryRow): Markup {
+  if (Object.hasOwn(object, 'refused')) return chip(words.audit.refused, 'bad');
   const texts: Readonly<Record<string, string>> = words.audit.methods;
   return chip(texts[method] ?? method, KINDS[method]);
 }
@@ -125,7 +125,7 @@ function whatText({ words }: ShopVisit, { method, route }: EntryRow): string {
   if (method === 'COMMAND') return route;
   const things: Readonly<Record<string, string>> = words.audit.things;
   const parts = route
-    .replace(/^\/(?:rs|manage|admin)\/shops\/:shopId\//, '')
+    .replace(/^\/(?:(?:rs|manage|admin)\/shops\/:shopId|admin)\//, '')
     .split('/')
     .filter((part) => !part.startsWith(':'));
   // Webhooks and scripts stand below the apps in the admin.

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
+import { sql } from '../../db/sql.ts';
 import { findTree, type TreeRow } from './queries.ts';
 
 let service: Service;
@@ -99,4 +100,39 @@ test('whoever may only read sees the tree and no buttons', async () => {
   const { status, text } = await accountant.get('/categories');
   expect(status).toBe(200);
   expect(text).not.toContain('/move"');
+});
+
+test('a large tree is shown in parts', async () => {
+  const { categoryId: rootId } = await root();
+  await service.db.run(sql`
+    insert into category (shop_id, category_id, number, alias, parent_id, position, created_at, name, page_title,
+      navigation_caption, description, visible, visible_in_navigation, special_offer, show_facets, facet_start_depth)
+    select 'DemoShop', md5('many ' || n)::uuid, 10000 + n, 'many-' || n,
+      case when n % 10 = 0 then ${rootId}::uuid else md5('many ' || n / 10 * 10)::uuid end, n, now(),
+      jsonb_build_object('en_GB', 'Many ' || n), '{}', '{}', '{}', true, true, false, true, 3
+    from generate_series(10, 59) n`);
+  const { categoryId } = await rowOf(({ alias }) => alias === 'many-20');
+  const shown = async (path: string) =>
+    [...(await merchant.get(path)).text.matchAll(/>(Many \d+)</g)].map(([, name]) => name);
+  expect(await shown('/categories')).toEqual(['Many 10', 'Many 20', 'Many 30', 'Many 40', 'Many 50']);
+  expect((await merchant.get('/categories')).text).toContain('9 categories below');
+  expect((await merchant.get('/categories')).text).not.toContain('class="steps"');
+  const open = ['21', '22', '23', '24', '25', '26', '27', '28', '29'].map((n) => `Many ${n}`);
+  expect(await shown(`/categories?open=${categoryId}`)).toEqual([
+    'Many 10',
+    'Many 20',
+    ...open,
+    'Many 30',
+    'Many 40',
+    'Many 50',
+  ]);
+  const { text } = await merchant.get(`/categories?open=${categoryId}`);
+  expect(text.match(/class="steps" method="post" action="([^"]*)"/g)).toEqual([
+    `class="steps" method="post" action="/admin/shops/DemoShop/categories/${categoryId}/move"`,
+  ]);
+  // Of many categories the filter of the products offers those that stand highest, and the chosen one.
+  const below = await rowOf(({ alias }) => alias === 'many-21');
+  expect((await merchant.get(`/products?category=${below.categoryId}`)).text).toContain(
+    `<option value="${below.categoryId}" selected>`,
+  );
 });

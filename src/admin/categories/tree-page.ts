@@ -8,20 +8,31 @@ import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { findTree, type TreeRow } from './queries.ts';
-import { isDirection, placeOf, stepTo, treeOf, type Direction, type Place, type TreeNode } from './tree.ts';
+import {
+  isDirection,
+  placeOf,
+  stepTo,
+  treeOf,
+  wayTo,
+  type Direction,
+  type Place,
+  type TreeNode,
+} from './tree.ts';
 
 /** The tree of categories: moved by drag and drop, or one step at a time with buttons. */
 export function categoryTree(pages: ShopPages): void {
   pages.get('/categories', 'products_read', async (visit, request) => {
     const rows = await findTree(visit.db, visit.shopId);
     const { words } = visit;
+    const moved = request.query('moved');
+    const view = treeView(visit, rows, { moved, chosen: request.query('open') ?? moved });
     return {
       title: words.layout.menuEntries.categories,
       menu: 'categories',
       actions: html`<a class="button" href="${to(visit, '/product-types')}">${words.productTypes.title}</a>`,
       scripts: visit.may('products_write') ? [CATEGORIES_SCRIPT] : [],
       main: html`<p class="hint">${words.categories.hint}</p>
-        ${treeOf(rows).map((root) => rootView(visit, rows, root, request.query('moved')))}`,
+        ${treeOf(rows).map((root) => rootView(view, root))}`,
     };
   });
 
@@ -55,7 +66,7 @@ export function categoryTree(pages: ShopPages): void {
       body: { categoryId, name, visible: true },
     });
     return new Redirect(
-      `${to(visit, '/categories')}#category-${categoryId}`,
+      `${to(visit, '/categories', { open: form.params['categoryId']! })}#category-${categoryId}`,
       visit.words.categories.added({ name }),
     );
   });
@@ -75,41 +86,56 @@ function nameOf({ locale, settings }: ShopVisit, rows: readonly TreeRow[], categ
   return textIn(row.name, locale, settings.defaultLocale) ?? row.alias;
 }
 
-function rootView(
+/** Larger trees are shown in parts, because a page with a thousand categories is slow to load and hard to read. */
+const SHOWN_WHOLE = 40;
+
+interface TreeView {
+  visit: ShopVisit;
+  rows: readonly TreeRow[];
+  moved: string | undefined;
+  /** Whether the categories below this one are shown. */
+  isOpen: (categoryId: string) => boolean;
+  /** Whether it has its arrows and its form. */
+  isChosen: (categoryId: string) => boolean;
+}
+
+/** Of a large tree, what is below the chosen category and beside all categories on the way to it. */
+function treeView(
   visit: ShopVisit,
   rows: readonly TreeRow[],
-  root: TreeNode,
-  moved: string | undefined,
-): Markup {
+  { moved, chosen }: { moved: string | undefined; chosen: string | undefined },
+): TreeView {
+  const view = { visit, rows, moved };
+  if (rows.length <= SHOWN_WHOLE) return { ...view, isOpen: () => true, isChosen: () => true };
+  const way = new Set(wayTo(rows, chosen));
+  return { ...view, isOpen: (id) => way.has(id), isChosen: (id) => id === chosen };
+}
+
+function rootView(view: TreeView, root: TreeNode): Markup {
+  const { visit, rows } = view;
   return html`<section class="card tree" data-tree data-base="${to(visit, '/categories')}">
     <div class="category">
       <a href="${to(visit, `/categories/${root.categoryId}`)}">${nameOf(visit, rows, root.categoryId)}</a>
       ${addForm(visit, root.categoryId)}
     </div>
-    ${listView(visit, rows, root, moved)}
+    ${listView(view, root, true)}
   </section>`;
 }
 
-function listView(
-  visit: ShopVisit,
-  rows: readonly TreeRow[],
-  { categoryId, children }: TreeNode,
-  moved: string | undefined,
-): Markup {
-  return html`<ul data-parent="${categoryId}">
-    ${children.map((child) => nodeView(visit, rows, child, moved))}
+function listView(view: TreeView, { categoryId, children }: TreeNode, isOpen: boolean): Markup {
+  return html`<ul data-parent="${categoryId}" data-children="${children.length}">
+    ${isOpen && children.map((child) => nodeView(view, child))}
   </ul>`;
 }
 
-function nodeView(
-  visit: ShopVisit,
-  rows: readonly TreeRow[],
-  node: TreeNode,
-  moved: string | undefined,
-): Markup {
+function nodeView(view: TreeView, node: TreeNode): Markup {
+  const { visit, rows, moved } = view;
   const words = visit.words.categories;
-  const { categoryId, visible, products } = node;
+  const { categoryId, visible, products, children } = node;
   const mayWrite = visit.may('products_write');
+  const isChosen = view.isChosen(categoryId);
+  const isOpen = view.isOpen(categoryId);
+  const isClosed = !isOpen && children.length > 0;
   return html`<li id="category-${categoryId}" data-category="${categoryId}">
     <div
       class="${moved === categoryId ? 'category moved' : 'category'}"
@@ -117,10 +143,17 @@ function nodeView(
     >
       <a href="${to(visit, `/categories/${categoryId}`)}">${nameOf(visit, rows, categoryId)}</a>
       <span class="quiet">${words.products({ count: products })}</span>
-      ${!visible && chip(words.hidden)} ${mayWrite && stepForm(visit, rows, categoryId)}
-      ${addForm(visit, categoryId)}
+      ${!visible && chip(words.hidden)}
+      ${
+        !isChosen &&
+        (isClosed || mayWrite) &&
+        html`<a class="quiet" href="${to(visit, '/categories', { open: categoryId })}#category-${categoryId}"
+          >${isClosed ? words.below({ count: children.length }) : words.move}</a
+        >`
+      }
+      ${isChosen && mayWrite && html`${stepForm(visit, rows, categoryId)} ${addForm(visit, categoryId)}`}
     </div>
-    ${listView(visit, rows, node, moved)}
+    ${listView(view, node, isOpen)}
   </li>`;
 }
 

@@ -17,6 +17,20 @@ export function treeOf(rows: readonly TreeRow[], parentId: string | null = null)
   return build(parentId);
 }
 
+/** The ids of a category and of all above it. */
+export function wayTo(rows: readonly TreeRow[], categoryId: string | undefined): string[] {
+  const parentOf = new Map(rows.map((row) => [row.categoryId, row.parentId]));
+  const way: string[] = [];
+  for (
+    let id: string | null | undefined = categoryId;
+    id != null && parentOf.has(id);
+    id = parentOf.get(id)
+  ) {
+    way.push(id);
+  }
+  return way;
+}
+
 export type Direction = 'up' | 'down' | 'in' | 'out';
 
 export function isDirection(text: string): text is Direction {

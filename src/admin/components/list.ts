@@ -61,8 +61,10 @@ export interface List<Row> {
   rows: readonly Row[];
   /** How many rows there are on all pages together. */
   results: number;
-  /** There are more, and they were not counted. */
+  /** There are more, or there may be: not all were looked at. */
   isMore?: boolean;
+  /** For a list that finds any page as fast as the first one. */
+  lastPage?: number;
   href: (row: Row) => string;
   /** What actions on several rows name a row by. */
   idOf?: (row: Row) => string;
@@ -74,12 +76,16 @@ export interface List<Row> {
 }
 
 const PER_PAGE = 50;
-/** What nobody leafs to. The database would read all rows before it. */
-const LAST_PAGE = 20_000;
+/** Nobody leafs further, and the database would read all rows before it. */
+const LAST_PAGE = 200;
 
-export function listState(request: PageRequest, columns: readonly Column<never>[]): ListState {
+export function listState(
+  request: PageRequest,
+  columns: readonly Column<never>[],
+  lastPage = LAST_PAGE,
+): ListState {
   const number = Number(request.query('page') ?? 1);
-  const page = Number.isInteger(number) && number > 0 ? Math.min(number, LAST_PAGE) : 1;
+  const page = Number.isInteger(number) && number > 0 ? Math.min(number, lastPage) : 1;
   const sort = request.query('sort');
   const isKnown = columns.some(({ name, isSortable }) => isSortable && name === sort?.replace(/^-/, ''));
   return {
@@ -98,7 +104,7 @@ export async function listView<Row>(
   list: List<Row>,
 ): Promise<Markup> {
   const views = await findViews(visit.db, visit.shopId, visit.user.userId, list.path);
-  const state = listState(request, list.columns);
+  const state = listState(request, list.columns, list.lastPage);
   const query = currentQuery(request, list, state);
   const columns = shownColumns(request, list.columns);
   const isFiltered = list.filters.some(({ name }) => state.filter(name) !== '');
@@ -106,7 +112,10 @@ export async function listView<Row>(
     <div id="list" class="list">
       ${
         list.rows.length === 0
-          ? html`<div class="empty">${isFiltered ? visit.words.list.nothingFound : list.empty}</div>`
+          ? html`<div class="empty">
+              ${isFiltered ? visit.words.list.nothingFound : list.empty}
+              ${list.isMore && visit.words.list.tooMuch}
+            </div>`
           : html`${table(visit, list, columns, state, query)} ${pageLinks(visit, list, state, query)}`
       }
     </div>`;
@@ -346,18 +355,21 @@ function headCell<Row>(
 function pageLinks<Row>(visit: ShopVisit, list: List<Row>, state: ListState, query: Query): Markup {
   const words = visit.words.list;
   const { page, limit, offset } = state;
+  const { lastPage = LAST_PAGE } = list;
   const href = (to_: number) => to(visit, list.path, { ...query, page: to_ === 1 ? undefined : String(to_) });
-  const isLast = !list.isMore && offset + limit >= list.results;
+  const last = offset + list.rows.length;
+  const isLast = list.rows.length < limit || (!list.isMore && last >= list.results);
   const number = (value: number) => value.toLocaleString(visit.language);
   return html`<nav class="pages" aria-label="${words.pages}">
     <span class="quiet"
       >${words.range({
         first: number(offset + 1),
-        last: number(offset + list.rows.length),
-        results: number(list.results) + (list.isMore ? '+' : ''),
+        last: number(last),
+        results: number(Math.max(list.results, last)) + (list.isMore ? '+' : ''),
       })}</span
     >
     ${page > 1 && html`<a class="button" rel="prev" href="${href(page - 1)}">${words.previous}</a>`}
-    ${!isLast && html`<a class="button" rel="next" href="${href(page + 1)}">${words.next}</a>`}
+    ${!isLast && page < lastPage && html`<a class="button" rel="next" href="${href(page + 1)}">${words.next}</a>`}
+    ${!isLast && page === lastPage && html`<span class="quiet">${words.narrow}</span>`}
   </nav>`;
 }

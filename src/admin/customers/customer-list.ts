@@ -25,7 +25,7 @@ export function customerList(pages: ShopPages): void {
     const columns = customerColumns(visit);
     const state = listState(request, columns);
     const filter = filterOf(state);
-    const [rows, results] = await Promise.all([
+    const [rows, counted] = await Promise.all([
       findListedCustomers(db, shopId, filter, { ...state, isOldestFirst: state.sort === 'since' }),
       countListedCustomers(db, shopId, filter),
     ]);
@@ -50,7 +50,7 @@ export function customerList(pages: ShopPages): void {
             : []),
         ],
         rows,
-        results,
+        ...counted,
         href: ({ customerId }) => to(visit, `/customers/${customerId}`),
         exportPath: '/customers/export.csv',
         empty: words.customers.empty,
@@ -65,7 +65,7 @@ export function customerList(pages: ShopPages): void {
     return {
       type: 'text/csv; charset=utf-8',
       fileName: `${words.customers.fileName}.csv`,
-      content: Readable.from(fileText(visit, filter), { objectMode: false, highWaterMark: 65_536 }),
+      content: Readable.from(customerFile(visit, filter), { objectMode: false, highWaterMark: 65_536 }),
     };
   });
 }
@@ -142,8 +142,8 @@ const EXPORTED = [
 ] as const;
 
 /** Is read in parts, as fast as it is sent. */
-async function* fileText(
-  { db, shopId, words, settings }: ShopVisit,
+export async function* customerFile(
+  { db, shopId, words, settings }: Pick<ShopVisit, 'db' | 'shopId' | 'words' | 'settings'>,
   filter: CustomerFilter,
 ): AsyncGenerator<string> {
   const titles = words.customers;

@@ -202,3 +202,26 @@ test('whoever may only read sees no buttons', async () => {
   for (const word of ['Edit address', 'Erase this person', '>Save<']) expect(text).not.toContain(word);
   expect((await accountant.get('/customers')).text).not.toContain('New customer');
 });
+
+test('of very many customers the first are counted and leafed through', async () => {
+  await service.db.run(sql`
+    insert into customer (shop_id, customer_id, customer_number, created_at, billing_address)
+    select 'DemoShop', gen_random_uuid(), 'M' || n, timestamptz '2020-01-01' + n * interval '1 minute',
+      json_build_object('firstName', 'Maja', 'lastName', 'Many' || n)
+    from generate_series(1, 10100) n`);
+  const first = await merchant.get('/customers?sort=since');
+  expect(first.text).toContain('1–50 of 10,000+');
+  expect(first.text).toMatch(/>Maja Many1</);
+  const last = await merchant.get('/customers?sort=since&page=9999');
+  expect(last.text).toContain('9,951–10,000 of 10,000+');
+  expect(last.text).toContain('Maja Many10000');
+  expect(last.text).toContain('For more, narrow the list with the filters.');
+  expect(last.text).not.toContain('rel="next"');
+  expect((await merchant.get('/customers?q=maja')).text).toContain('1–50 of 1,000+');
+  const found = await merchant.get('/customers?q=many1010');
+  expect(found.text).toContain('1–2 of 2');
+  expect([...found.text.matchAll(/>(Maja Many\d+)</g)].map(([, name]) => name)).toEqual([
+    'Maja Many10100',
+    'Maja Many1010',
+  ]);
+});

@@ -1,5 +1,5 @@
 import type { Queries } from '../../db/database.ts';
-import { sql } from '../../db/sql.ts';
+import { sql, type Sql } from '../../db/sql.ts';
 import type { Address } from '../../shops/countries/address.ts';
 
 /** What somebody has ordered in one currency. Orders that were cancelled or rejected are not counted. */
@@ -42,22 +42,47 @@ function afterAll(prefix: string): string {
   return characters.join('') + String.fromCodePoint(Math.min(last + 1, 0x10ffff));
 }
 
-/** A condition on customers. */
-export const matches = (shopId: string, { text, customerGroupId }: CustomerFilter) => {
-  const ofGroup =
-    customerGroupId === '' ? sql`` : sql`and customer.customer_group_id = ${customerGroupId}::uuid`;
-  if (text === '') return sql`customer.shop_id = ${shopId} ${ofGroup}`;
+/** The names of customers as their indexes hold them. */
+const fullName = sql`
+  lower(coalesce(billing_address ->> 'firstName', '') || ' ' || coalesce(billing_address ->> 'lastName', ''))`;
+const lastName = sql`lower(billing_address ->> 'lastName')`;
+const company = sql`lower(billing_address ->> 'company')`;
+
+const ofGroup = (customerGroupId: string) =>
+  customerGroupId === '' ? sql`` : sql`and customer.customer_group_id = ${customerGroupId}::uuid`;
+
+/** Conditions on customers, one for each way in which a text finds them. Each is a range of one index. */
+function waysToFind(text: string): Sql[] {
   const key = text.toLowerCase();
   const last = endOf(key);
-  return sql`customer.shop_id = ${shopId} ${ofGroup} and (
-    (customer_number >= ${text} and customer_number < ${afterAll(text)} and starts_with(customer_number, ${text}))
-    or (email_key >= ${key} and email_key < ${afterAll(key)} and starts_with(email_key, ${key}))
-    or (lower(coalesce(billing_address ->> 'firstName', '') || ' ' || coalesce(billing_address ->> 'lastName', ''))
-      ~>=~ ${key}
-      and lower(coalesce(billing_address ->> 'firstName', '') || ' ' || coalesce(billing_address ->> 'lastName', ''))
-      ~<~ ${last})
-    or (lower(billing_address ->> 'lastName') ~>=~ ${key} and lower(billing_address ->> 'lastName') ~<~ ${last})
-    or (lower(billing_address ->> 'company') ~>=~ ${key} and lower(billing_address ->> 'company') ~<~ ${last}))`;
+  return [
+    sql`customer_number >= ${text} and customer_number < ${afterAll(text)} and starts_with(customer_number, ${text})`,
+    sql`email_key >= ${key} and email_key < ${afterAll(key)} and starts_with(email_key, ${key})`,
+    sql`${fullName} ~>=~ ${key} and ${fullName} ~<~ ${last}`,
+    sql`${lastName} ~>=~ ${key} and ${lastName} ~<~ ${last}`,
+    sql`${company} ~>=~ ${key} and ${company} ~<~ ${last}`,
+  ];
+}
+
+/**
+ * The customers that a text finds, `limit` of each way at most: a letter that every tenth name begins with costs what a
+ * whole name does.
+ */
+export const foundCustomers = (shopId: string, { text, customerGroupId }: CustomerFilter, limit: number) =>
+  waysToFind(text)
+    .map(
+      (isFound) => sql`(
+        select customer_id, created_at from customer
+        where shop_id = ${shopId} and ${isFound} ${ofGroup(customerGroupId)} limit ${limit})`,
+    )
+    .reduce((all, one) => sql`${all} union ${one}`);
+
+/** A condition on customers. */
+export const matches = (shopId: string, { text, customerGroupId }: CustomerFilter) => {
+  const isListed = sql`customer.shop_id = ${shopId} ${ofGroup(customerGroupId)}`;
+  if (text === '') return isListed;
+  const isFound = waysToFind(text).reduce((all, one) => sql`${all} or (${one})`, sql`false`);
+  return sql`${isListed} and (${isFound})`;
 };
 
 const sums = (shopId: string) => sql`(
@@ -78,7 +103,15 @@ export interface CustomerSort {
   offset: number;
 }
 
-/** The rows before the page are read from an index alone; the sums are those of the page. */
+/** What a text finds is compared up to this number of each kind: nobody leafs through more. */
+const MOST_FOUND = 1_000;
+/** Customers are counted up to this number. */
+const MOST_COUNTED = 10_000;
+
+/**
+ * The rows before the page are read from an index alone; the sums are those of the page. Its ids are put into an array,
+ * because PostgreSQL expects few elements in an array; joined with a subquery it would read all customers.
+ */
 export function findListedCustomers(
   db: Queries,
   shopId: string,
@@ -86,29 +119,37 @@ export function findListedCustomers(
   { isOldestFirst, limit, offset }: CustomerSort,
 ) {
   const direction = isOldestFirst ? sql`asc` : sql`desc`;
+  const listed =
+    filter.text === ''
+      ? sql`customer where ${matches(shopId, filter)}`
+      : sql`(${foundCustomers(shopId, filter, MOST_FOUND)}) customer`;
   return db.many<ListedCustomer>(sql`
     select upper(customer.customer_id::text) as "customerId", customer.customer_number as "customerNumber",
       customer.created_at as "createdAt", ${groupName(shopId)} as "customerGroup",
       billing_address ->> 'firstName' as "firstName", billing_address ->> 'lastName' as "lastName",
       billing_address ->> 'company' as company, billing_address ->> 'city' as city,
       billing_address ->> 'emailAddress' as email, ${sums(shopId)} as sums
-    from (
-      select customer.customer_id, customer.created_at from customer where ${matches(shopId, filter)}
-      order by customer.created_at ${direction}, customer.customer_id ${direction} limit ${limit} offset ${offset}
-    ) page
-    join customer on customer.shop_id = ${shopId} and customer.customer_id = page.customer_id
-    order by page.created_at ${direction}, page.customer_id ${direction}`);
+    from customer
+    where customer.shop_id = ${shopId} and customer.customer_id = any (array(
+      select customer.customer_id from ${listed}
+      order by customer.created_at ${direction}, customer.customer_id ${direction} limit ${limit} offset ${offset}))
+    order by customer.created_at ${direction}, customer.customer_id ${direction}`);
 }
 
+/** How many there are, and whether there are more, which are not counted. */
 export async function countListedCustomers(
   db: Queries,
   shopId: string,
   filter: CustomerFilter,
-): Promise<number> {
-  const row = await db.one<{ count: number }>(
-    sql`select count(*) as count from customer where ${matches(shopId, filter)}`,
-  );
-  return row!.count;
+): Promise<{ results: number; isMore: boolean }> {
+  const most = filter.text === '' ? MOST_COUNTED : MOST_FOUND;
+  const listed =
+    filter.text === ''
+      ? sql`select from customer where ${matches(shopId, filter)} limit ${most + 1}`
+      : foundCustomers(shopId, filter, most + 1);
+  const row = await db.one<{ count: number }>(sql`select count(*) as count from (${listed}) counted`);
+  const { count } = row!;
+  return { results: Math.min(count, most), isMore: count > most };
 }
 
 export interface CustomerSummary {

@@ -92,7 +92,7 @@ async function loadTasks(visit: ShopVisit): Promise<Tasks> {
     { name: 'lowStock', count: short.length, path: '/products?stock=low', permission: 'products_read' },
     { name: 'carts', count: abandoned, path: '/marketing/carts', permission: 'carts_read' },
     { name: 'emails', count: problems.emails, path: '/settings/emails', permission: 'settings_read' },
-    { name: 'webhooks', count: problems.webhooks, path: '/apps', permission: 'apps_read' },
+    { name: 'webhooks', count: problems.webhooks, path: '/apps/webhooks', permission: 'apps_read' },
   ] as const;
   return { counts: all.filter(({ count, permission }) => count > 0 && visit.may(permission)), short };
 }

@@ -3,7 +3,9 @@ import { violatedConstraint } from '../../db/failure.ts';
 import { html } from '../../http/html.ts';
 import { isEmailAddress } from '../../platform/email/address.ts';
 import { countryName } from '../../shops/countries/countries.ts';
-import { insertShop } from '../../shops/shop/insert-shop.ts';
+import { openMediaStorage } from '../../platform/media/open-storage.ts';
+import { createShop } from '../../shops/shop/create-shop.ts';
+import { findSimilarShop } from '../../shops/shop/queries.ts';
 import { choiceField, problemOf, textField } from '../components/form.ts';
 import { Redirect } from '../page.ts';
 import type { Pages } from '../pages.ts';
@@ -92,7 +94,10 @@ export function newShop(pages: Pages): void {
       if (!isKnown) throw badRequest(words.wrongChoice);
       try {
         await visit.db.transaction(async (tx) => {
-          await insertShop(tx, { shopId, name, email, country, locale, currency });
+          const similar = await findSimilarShop(tx, shopId);
+          if (similar !== undefined) throw conflict(words.taken({ shopId: similar }));
+          const media = openMediaStorage(visit.config);
+          await createShop(tx, media, { shopId, name, email, country, locale, currency });
           await putRole(tx, shopId, visit.user.userId, 'owner');
           await recordAction(tx, shopId, visit.user, '/admin/host/shops/new');
         });

@@ -122,8 +122,8 @@ function trail(steps: readonly { href: string; text: string }[], label: string):
   </nav>`;
 }
 
-function notice({ text, undo }: Notice, undoWord: string): Markup {
-  return html`<div class="notice" role="status">
+function notice({ text, isProblem, undo }: Notice, undoWord: string): Markup {
+  return html`<div class="${isProblem ? 'problem' : 'notice'}" role="${isProblem ? 'alert' : 'status'}">
     <span>${text}</span>
     ${
       undo &&

@@ -9,8 +9,8 @@ import { findCodesAfter, MOST_COUNTED, type ListedCampaign, type ListedCode } fr
 export const SHOWN_CODES = 50;
 
 /** `10,000+` when there are more than were counted. */
-export const countText = ({ language }: ShopVisit, codes: number) =>
-  codes > MOST_COUNTED ? `${MOST_COUNTED.toLocaleString(language)}+` : codes.toLocaleString(language);
+export const countText = ({ language }: ShopVisit, codes: number, most: number) =>
+  codes > most ? `${most.toLocaleString(language)}+` : codes.toLocaleString(language);
 
 /** The codes of a campaign: adding, making, finding them, and the file with all of them. */
 export function codesCard(
@@ -25,7 +25,7 @@ export function codesCard(
 ): Markup {
   const words = visit.words.coupons;
   return html`<section class="card" id="codes">
-    <h2>${words.codes} (${countText(visit, listed.codes)})</h2>
+    <h2>${words.codes} (${countText(visit, listed.codes, MOST_COUNTED.alone)})</h2>
     ${problemOf(draft)}
     ${
       visit.may('coupons_write') &&

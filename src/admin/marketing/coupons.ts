@@ -23,6 +23,7 @@ import {
   findListedCampaign,
   findListedCampaigns,
   findSomeCodes,
+  MOST_COUNTED,
   type ListedCampaign,
 } from './queries.ts';
 import { marketingStep, marketingTabs } from './tabs.ts';
@@ -206,7 +207,12 @@ function campaignColumns(visit: ShopVisit): Column<ListedCampaign>[] {
     { name: 'discount', title: words.discount, cell: (row) => discountText(visit, row) },
     { name: 'state', title: words.state, cell: (row) => stateChip(visit, row) },
     { name: 'used', title: words.used, isNumeric: true, cell: (row) => usedText(visit, row) },
-    { name: 'codes', title: words.codes, isNumeric: true, cell: ({ codes }) => countText(visit, codes) },
+    {
+      name: 'codes',
+      title: words.codes,
+      isNumeric: true,
+      cell: ({ codes }) => countText(visit, codes, MOST_COUNTED.inList),
+    },
     { name: 'validity', title: words.validity, cell: (row) => validityText(visit, row) },
   ];
 }

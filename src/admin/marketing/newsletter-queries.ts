@@ -10,6 +10,9 @@ export interface ListedSubscriber {
 
 const columns = sql`email, name, subscribed, created_at as "createdAt"`;
 
+/** A text is a prefix of all texts from itself to this one, in the order of bytes. */
+const endOf = (prefix: string) => `${prefix}\u{10FFFF}`;
+
 /** Newest first; with a text, those whose address begins with it, in the order of addresses. */
 export function findListedSubscribers(
   db: Queries,
@@ -24,8 +27,8 @@ export function findListedSubscribers(
   }
   return db.many<ListedSubscriber>(sql`
     select ${columns} from newsletter_subscriber
-    where shop_id = ${shopId} and campaign_id = ${campaignId} and email >= ${text} and starts_with(email, ${text})
-    order by email limit ${limit} offset ${offset}`);
+    where shop_id = ${shopId} and campaign_id = ${campaignId} and email ~>=~ ${text} and email ~<~ ${endOf(text)}
+    order by email using ~<~ limit ${limit} offset ${offset}`);
 }
 
 /** Those who get the newsletter, after an address: the next part of a file. */

@@ -16,20 +16,20 @@ export interface ListedCampaign extends Pick<
 > {
   name: Localised;
   used: number;
-  /** At most `MOST_COUNTED`. */
+  /** One more than were counted: there are more. */
   codes: number;
 }
 
-/** A campaign may have a million codes; what is beyond is shown as a plus. */
-export const MOST_COUNTED = 10_000;
+/** A campaign may have a million codes; what is beyond is shown as a plus. A list counts those of many campaigns. */
+export const MOST_COUNTED = { inList: 1_000, alone: 10_000 };
 
-const listedColumns = (shopId: string) => sql`
+const listedColumns = (shopId: string, mostCounted: number) => sql`
   upper(campaign.campaign_id::text) as "campaignId", campaign.name, kind, currency, amount,
   waive_shipping_costs as "waiveShippingCosts", campaign_usage_limit as "campaignUsageLimit",
   valid_from as "validFrom", valid_to as "validTo", campaign.used, (
     select count(*) from (
       select from coupon where coupon.shop_id = ${shopId} and coupon.campaign_id = campaign.campaign_id
-      limit ${MOST_COUNTED + 1}) counted
+      limit ${mostCounted + 1}) counted
   ) as codes`;
 
 /** Newest first. */
@@ -39,13 +39,14 @@ export function findListedCampaigns(
   { limit, offset }: { limit: number; offset: number },
 ) {
   return db.many<ListedCampaign>(sql`
-    select ${listedColumns(shopId)} from coupon_campaign campaign where campaign.shop_id = ${shopId}
+    select ${listedColumns(shopId, MOST_COUNTED.inList)} from coupon_campaign campaign
+    where campaign.shop_id = ${shopId}
     order by campaign.created_at desc, campaign.campaign_id desc limit ${limit} offset ${offset}`);
 }
 
 export function findListedCampaign(db: Queries, shopId: string, campaignId: string) {
   return db.one<ListedCampaign>(sql`
-    select ${listedColumns(shopId)} from coupon_campaign campaign
+    select ${listedColumns(shopId, MOST_COUNTED.alone)} from coupon_campaign campaign
     where campaign.shop_id = ${shopId} and campaign.campaign_id = ${campaignId}`);
 }
 

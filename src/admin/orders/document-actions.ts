@@ -1,5 +1,5 @@
 import { html } from '../../http/html.ts';
-import { choiceField, longTextField, textField, tickField } from '../components/form.ts';
+import { choiceField, longTextField, textField } from '../components/form.ts';
 import type { OrderAction } from './action.ts';
 import { documentTitleIn } from './documents.ts';
 
@@ -24,40 +24,6 @@ export const invoice: OrderAction = {
       { body: { note: form.field('note') || null, issueDate: form.field('issueDate') || null } },
     );
     const text = visit.words.orders.documents.invoiced({ number: documentNumber });
-    return { text, query: { document: documentId } };
-  },
-};
-
-export const credit: OrderAction = {
-  name: 'credit',
-  isPossible: ({ documents }) => documents.some(({ kind }) => kind === 'Invoice'),
-  fields: ({ visit, documents }, draft) => {
-    const words = visit.words.orders.documents;
-    const invoices = documents.filter(({ kind }) => kind === 'Invoice');
-    return html`<p>${words.creditText}</p>
-      ${choiceField({
-        name: 'invoiceNumber',
-        label: words.kinds.Invoice,
-        choices: invoices.map(({ number }) => ({ value: String(number), text: String(number) })),
-        draft,
-      })}
-      ${longTextField({ name: 'note', label: words.note, hint: words.noteHint, rows: 2, maxLength: 2000, draft })}
-      ${tickField({ name: 'shipping', label: words.creditShipping, value: true, draft })}`;
-  },
-  save: async (visit, form, { orderId }) => {
-    const { documentId, documentNumber } = await visit.call<Finalised>(
-      'POST',
-      `/manage/orders/${orderId}/credit-notes`,
-      {
-        body: {
-          invoiceNumber: form.field('invoiceNumber') || null,
-          note: form.field('note') || null,
-          // Absent: it is credited if it is left.
-          shipping: form.field('shipping') === '' ? false : null,
-        },
-      },
-    );
-    const text = visit.words.orders.documents.credited({ number: documentNumber });
     return { text, query: { document: documentId } };
   },
 };

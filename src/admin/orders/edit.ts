@@ -1,6 +1,7 @@
 import { html, type Markup } from '../../http/html.ts';
 import { anyText } from '../../catalogue/products/render.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
+import { decimalText } from '../components/decimal.ts';
 import { choiceField, problemOf, textField } from '../components/form.ts';
 import { requireUnchanged, versionField } from '../components/version.ts';
 import { Redirect, type AdminPage } from '../page.ts';
@@ -122,7 +123,7 @@ async function editPage(visit: ShopVisit, order: ManagedOrderAnswer, draft?: Dra
           label: words.shippingPrice,
           unit: order.currencyId,
           inputMode: 'decimal',
-          placeholder: String(order.shippingData?.price.amount ?? ''),
+          placeholder: order.shippingData ? decimalText(order.shippingData.price.amount, visit.language) : '',
           draft,
         })}
         ${choiceField({
@@ -149,7 +150,7 @@ function lineRow(visit: ShopVisit, line: OrderLine, draft: Draft | undefined): M
     const fieldName = nameOf(kind, line);
     return html`<input
       name="${fieldName}"
-      value="${draft?.field(fieldName) ?? value}"
+      value="${draft?.field(fieldName) ?? decimalText(value, visit.language)}"
       inputmode="decimal"
       maxlength="20"
       aria-label="${label}: ${name}"

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { Database } from '../../db/database.ts';
 import { csvLine, escapeFormula } from '../../catalogue/products/csv-cells.ts';
 import { notFound } from '../../http/errors.ts';
 import { newPauses } from '../../http/pauses.ts';
@@ -6,8 +7,9 @@ import { toDecimal } from '../../kernel/money.ts';
 import { nameOf } from '../../orders/documents/address-lines.ts';
 import { printOf } from '../../orders/documents/pdf.ts';
 import { factsOf, findInvoices } from '../../orders/documents/queries.ts';
-import type { ListedManagedOrder } from '../../orders/list.ts';
+import { findManagedOrders, type ListedManagedOrder, type OrderFilter } from '../../orders/list.ts';
 import { listState } from '../components/list.ts';
+import type { Words } from '../messages.ts';
 import type { ShopPages } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
 import { chosenIds, MAX_AT_ONCE } from './bulk.ts';
@@ -37,28 +39,56 @@ const ROWS_AT_ONCE = 200;
 const MAX_ROWS = 50_000;
 
 async function* listText(visit: ShopVisit, state: Parameters<typeof findPage>[1]): AsyncGenerator<string> {
-  const pause = newPauses();
-  const titles = visit.words.orders.columns;
+  yield orderTitles(visit.words);
+  for (let offset = 0; offset < MAX_ROWS; offset += ROWS_AT_ONCE) {
+    const { rows } = await findPage(visit, { ...state, limit: ROWS_AT_ONCE, offset });
+    yield* orderLines(rows);
+    if (rows.length < ROWS_AT_ONCE) return;
+  }
+}
+
+/** All orders of a shop, newest first; those that come in meanwhile are not in it. */
+export async function* orderFile(db: Database, shopId: string, words: Words): AsyncGenerator<string> {
+  yield orderTitles(words);
+  const filter: OrderFilter = {
+    createdAfter: null,
+    createdBefore: db.now,
+    states: { asked: 0, set: 0 },
+    currency: null,
+    customerId: null,
+    productId: null,
+    updatedFrom: null,
+  };
+  for (let offset = 0; ; offset += ROWS_AT_ONCE) {
+    const sort = { by: 'created', limit: ROWS_AT_ONCE, offset } as const;
+    const { orders } = await findManagedOrders(db, shopId, filter, sort);
+    yield* orderLines(orders);
+    if (orders.length < ROWS_AT_ONCE) return;
+  }
+}
+
+function orderTitles({ orders }: Words): string {
+  const titles = orders.columns;
   // Spreadsheets take a file for UTF-8 when it begins with this mark.
-  yield `\u{FEFF}${csvLine([
+  return `\u{FEFF}${csvLine([
     titles.number,
     titles.date,
     titles.customer,
     titles.email,
     titles.country,
     titles.total,
-    visit.words.orders.currency,
-    visit.words.orders.totals.paid,
-    visit.words.orders.totals.refunded,
-    visit.words.orders.chips.shipped,
-    visit.words.orders.chips.cancelled,
+    orders.currency,
+    orders.totals.paid,
+    orders.totals.refunded,
+    orders.chips.shipped,
+    orders.chips.cancelled,
   ])}`;
-  for (let offset = 0; offset < MAX_ROWS; offset += ROWS_AT_ONCE) {
-    const { rows } = await findPage(visit, { ...state, limit: ROWS_AT_ONCE, offset });
-    yield rows.map(rowText).join('');
-    if (rows.length < ROWS_AT_ONCE) return;
-    await pause();
-  }
+}
+
+/** Other requests are served between the pages. */
+async function* orderLines(rows: readonly ListedManagedOrder[]): AsyncGenerator<string> {
+  yield rows.map(rowText).join('');
+  await newPauses()();
 }
 
 function rowText(order: ListedManagedOrder): string {

@@ -3,6 +3,7 @@ import { html, type Markup } from '../../http/html.ts';
 import type { ManagedOrderAnswer } from '../../orders/manage-schema.ts';
 import { mayBecome } from '../../orders/returns.ts';
 import { carrierNames } from '../../orders/tracking.ts';
+import { decimalText } from '../components/decimal.ts';
 import { longTextField, textField, tickField } from '../components/form.ts';
 import type { Draft, FormRequest } from '../pages.ts';
 import type { ShopVisit } from '../visit.ts';
@@ -163,7 +164,7 @@ export function quantityFields(
           name="${name}"
           id="field-${name}"
           inputmode="decimal"
-          value="${draft?.field(name) ?? values.get(lineItemId) ?? 0}"
+          value="${draft?.field(name) ?? decimalText(values.get(lineItemId) ?? 0, visit.language)}"
           maxlength="12"
         />
         <label for="field-${name}"

@@ -1,4 +1,6 @@
 import { html } from '../../http/html.ts';
+import { currencyDigits } from '../../kernel/money.ts';
+import { decimalText } from '../components/decimal.ts';
 import { textField } from '../components/form.ts';
 import type { OrderAction } from './action.ts';
 import { typedDecimal } from './decimal.ts';
@@ -14,7 +16,7 @@ export const pay: OrderAction = {
       ${textField({
         name: 'amount',
         label: words.amount,
-        value: amount,
+        value: decimalText(amount, visit.language, currencyDigits(currency)),
         unit: currency,
         inputMode: 'decimal',
         isRequired: true,
@@ -58,7 +60,7 @@ export const refund: OrderAction = {
         ${textField({
           name: 'amount',
           label: words.amount,
-          value: left.amount,
+          value: decimalText(left.amount, visit.language, currencyDigits(left.currency)),
           unit: left.currency,
           inputMode: 'decimal',
           hint: words.refundable({ amount: moneyIn(visit)(left) }),

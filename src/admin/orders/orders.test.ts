@@ -161,6 +161,38 @@ describe('an order', () => {
     });
   });
 
+  test('is credited line by line, and the money goes back with it, never more than was paid', async () => {
+    const orderId = await idOf('1002');
+    const { lineItemContainer } = await managed(orderId);
+    const [coffee, other] = lineItemContainer.productLineItems;
+    const total = lineItemContainer.grandTotal.amount;
+    const { text } = await merchant.get(`/orders/${orderId}/credit`);
+    const invoiceNumber = valueIn(text, 'invoiceNumber')!;
+    const [first, second] = [coffee, other].map(({ lineItemId }) => `credit-${invoiceNumber}-${lineItemId}`);
+    expect([valueIn(text, first!), valueIn(text, second!)]).toEqual(['10', '2']);
+    const before = await fingerprint(service);
+    const more = await send('1002', 'credit', { invoiceNumber, [first!]: '11', refund: 'yes' });
+    expect([more.status, valueIn(more.text, first!)]).toEqual([409, '11']);
+    expect((await send('1002', 'credit', { invoiceNumber, [first!]: '0' })).status).toBe(400);
+    expect(await fingerprint(service)).toEqual(before);
+
+    const some = { invoiceNumber, [first!]: '3', [second!]: '0', shipping: 'no', refund: 'yes' };
+    const saved = await send('1002', 'credit', some);
+    expect(saved.location).toMatch(/document=[0-9A-F-]{36}$/);
+    const documents = await service.call('GET', `/DemoShop/orders/${orderId}/documents`, { token });
+    const [{ documentType, lineItemContainer: credited }] = documents.body.items;
+    const { productLineItems, grandTotal } = credited;
+    expect(documentType).toBe('CreditNote');
+    expect(productLineItems).toMatchObject([{ lineItemId: coffee.lineItemId, quantity: { amount: 3 } }]);
+    expect((await managed(orderId)).management.refundedAmount.amount).toBe(grandTotal.amount);
+    // The rest of the invoice, and with it the rest of the money and the delivery.
+    const rest = (await merchant.get(`/orders/${orderId}/credit`)).text;
+    expect([valueIn(rest, first!), valueIn(rest, second!)]).toEqual(['7', '2']);
+    await send('1002', 'credit', { invoiceNumber, [first!]: '7', [second!]: '2', refund: 'yes' });
+    expect((await managed(orderId)).management.refundedAmount.amount).toBe(total);
+    expect((await merchant.get(`/orders/${orderId}`)).text).not.toContain(`/orders/${orderId}/credit"`);
+  });
+
   test('keeps a note and an address, which can be taken back', async () => {
     const orderId = await idOf('1011');
     const { billingAddress } = await managed(orderId);

@@ -16,7 +16,8 @@ export function orders(pages: ShopPages): void {
     const { db, shopId } = visit;
     const words = visit.words.orders;
     const columns = orderColumns(visit);
-    const state = listState(request, columns);
+    const lastPage = isPagedByDate(listState(request, columns)) ? LAST_PAGE : undefined;
+    const state = listState(request, columns, lastPage);
     const [{ rows, results, isMore }, waiting] = await Promise.all([
       findPage(visit, state),
       countWaiting(db, shopId),
@@ -50,6 +51,7 @@ export function orders(pages: ShopPages): void {
         rows,
         results,
         isMore,
+        ...(lastPage && { lastPage }),
         href: ({ orderId }) => to(visit, `/orders/${orderId}`),
         idOf: ({ orderId }) => orderId,
         bulk: [
@@ -63,6 +65,14 @@ export function orders(pages: ShopPages): void {
       }),
     };
   });
+}
+
+/** Of lists by date. */
+const LAST_PAGE = 1_000_000;
+
+function isPagedByDate(state: ListState): boolean {
+  const isByDate = state.sort === undefined || state.sort.endsWith('date');
+  return isByDate && state.filter('q').trim() === '' && partOf(state) !== 'returns';
 }
 
 export interface FoundOrders {
@@ -83,15 +93,15 @@ export async function findPage({ db, shopId }: ShopVisit, state: ListState): Pro
     const rows = await findListedOrders(db, shopId, orderIds.slice(offset, offset + limit));
     return { rows, results: orderIds.length, isMore: orderIds.length === MAX_FOUND };
   }
-  const by = sort === 'changed' || sort === '-changed' ? 'touched' : 'created';
+  const isByChange = sort === 'changed' || sort === '-changed';
   const find = (range: { limit: number; offset: number }) =>
     findManagedOrders(
       db,
       shopId,
       { ...filter, currency: null, customerId: null, productId: null, updatedFrom: null },
-      { by, ...range },
+      { by: isByChange ? 'touched' : 'created', isOldestFirst: sort === 'changed', ...range },
     );
-  if (sort === 'date' || sort === 'changed') {
+  if (sort === 'date') {
     const { results } = await find({ limit: 1, offset: 0 });
     const { orders } = await find(fromTheEnd(state, results));
     return { rows: orders.toReversed(), results, isMore: false };

@@ -18,13 +18,13 @@ export function printPages(pages: ShopPages): void {
   pages.get('/orders/packing-slips', 'orders_read', async (visit, request) => {
     const packed = await loadPacked(visit, request);
     const main = html`<div class="slips">${packed.map((order) => packingSlip(visit, order))}</div>`;
-    return printPage(visit, visit.words.orders.bulk.packingSlips, packed.length, main);
+    return printPage(visit, visit.words.orders.bulk.packingSlips, packed, main);
   });
 
   pages.get('/orders/pick-list', 'orders_read', async (visit, request) => {
     const packed = await loadPacked(visit, request);
     const main = pickTable(visit, packed);
-    return printPage(visit, visit.words.orders.bulk.pickList, packed.length, main);
+    return printPage(visit, visit.words.orders.bulk.pickList, packed, main);
   });
 }
 
@@ -54,16 +54,25 @@ async function loadPacked({ db, shopId }: ShopVisit, { queryList }: PageRequest)
   });
 }
 
-function printPage(visit: ShopVisit, title: string, count: number, main: Markup): AdminPage {
+function printPage(visit: ShopVisit, title: string, packed: readonly PackedOrder[], main: Markup): AdminPage {
   const words = visit.words.orders.bulk;
+  const count = packed.length;
   return {
     title,
     menu: 'orders',
-    trail: [{ href: to(visit, '/orders'), text: visit.words.layout.menuEntries.orders }],
+    trail: [
+      { href: to(visit, '/orders'), text: visit.words.layout.menuEntries.orders },
+      // Whoever printed one order goes on with it.
+      ...(count === 1 ? packed.map(({ order }) => orderStep(visit, order)) : []),
+    ],
     actions: count > 0 && html`<button class="main with-script" data-print>${words.print}</button>`,
     main: count > 0 ? main : html`<p class="empty">${words.none}</p>`,
     scripts: [PRINT_SCRIPT],
   };
+}
+
+function orderStep(visit: ShopVisit, { orderId, orderNumber }: OrderRow) {
+  return { href: to(visit, `/orders/${orderId}`), text: visit.words.orders.title({ number: orderNumber }) };
 }
 
 function packingSlip(visit: ShopVisit, { order, lines }: PackedOrder): Markup {

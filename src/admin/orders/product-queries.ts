@@ -2,9 +2,10 @@ import type { CartProduct } from '../../catalogue/products/cart-product.ts';
 import { findCartProducts, versionStamps } from '../../catalogue/products/cart-product-cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
-import { matches } from '../customers/queries.ts';
+import { foundCustomers } from '../customers/queries.ts';
 
 const MAX_SUGGESTED = 20;
+const MAX_CUSTOMERS = 10;
 
 /** Sorts behind every character. */
 const LAST = '\u{10FFFF}';
@@ -68,6 +69,8 @@ export function findCustomers(db: Queries, shopId: string, text: string) {
     select upper(customer_id::text) as "customerId", customer_number as "customerNumber",
       billing_address ->> 'emailAddress' as email,
       concat_ws(' ', billing_address ->> 'firstName', billing_address ->> 'lastName', billing_address ->> 'company') as name
-    from customer where ${matches(shopId, { text, customerGroupId: '' })}
-    order by email_key limit 10`);
+    from customer
+    where shop_id = ${shopId} and customer_id = any (array(
+      select customer_id from (${foundCustomers(shopId, { text, customerGroupId: '' }, MAX_CUSTOMERS)}) found))
+    order by email_key limit ${MAX_CUSTOMERS}`);
 }

@@ -8,7 +8,7 @@ import {
 } from '../../orders/list.ts';
 import type { PartLine } from '../../orders/manage-queries.ts';
 import { managedColumns, orderColumns, ordersWithCustomers, type OrderRow } from '../../orders/queries.ts';
-import { matches as matchesCustomer } from '../customers/queries.ts';
+import { foundCustomers } from '../customers/queries.ts';
 import { PART_STATES } from './states.ts';
 
 /** How many orders wait for something, from the sums of days; and how many returns, up to a limit. */
@@ -41,7 +41,7 @@ const endOf = (beginning: string) => `${beginning}\u{10FFFF}`;
 
 const reversed = (text: string) => Array.from(text).toReversed().join('');
 
-/** The most orders that a search finds, and the most customers whose orders it looks at. */
+/** The most orders that a search finds, and the most customers of each kind of match whose orders it looks at. */
 export const MAX_FOUND = 500;
 const MAX_CUSTOMERS = 100;
 
@@ -56,8 +56,7 @@ const isFound = (shopId: string, text: string) => sql`
     ) union (
       select order_id from customer_order
       where shop_id = ${shopId} and customer_id = any (array(
-        select customer_id from customer where ${matchesCustomer(shopId, { text, customerGroupId: '' })}
-        limit ${MAX_CUSTOMERS}
+        select customer_id from (${foundCustomers(shopId, { text, customerGroupId: '' }, MAX_CUSTOMERS)}) found
       ))
       order by created_at desc limit ${MAX_FOUND}
     )

@@ -8,7 +8,7 @@ import { requireUnchanged, versionField, versionOf } from '../components/version
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
-import type { Operation } from './product-changes.ts';
+import type { Operation } from './product-form.ts';
 import { localeName } from './product-cards.ts';
 import { productPage, readProduct } from './product-page.ts';
 

@@ -2,7 +2,7 @@ import { badRequest, conflict } from '../../http/errors.ts';
 import { currencyDigits, toDecimal } from '../../kernel/money.ts';
 import { decimalOf, decimalText } from '../components/decimal.ts';
 import type { Language } from '../messages.ts';
-import type { Operation } from './product-changes.ts';
+import type { Operation } from './product-form.ts';
 import type { GridRow } from './queries.ts';
 
 /** The columns of the grid of variations that can be typed into. */

@@ -94,7 +94,13 @@ export function newProduct(pages: ShopPages): void {
                 <ul class="pictures" data-chosen></ul>
               </div>
               <p class="quiet without-script">${words.new.picturesLater}</p>
-              <p class="quiet" role="status" data-progress="${words.pictures.progress}" hidden></p>
+              <p
+                class="quiet"
+                role="status"
+                data-progress="${words.pictures.progress}"
+                data-next="${words.new.toProduct}"
+                hidden
+              ></p>
             </section>
             <section class="card">
               <h2>${words.tabs.variations}</h2>
@@ -116,7 +122,7 @@ export function newProduct(pages: ShopPages): void {
         } catch (error) {
           // The product is there; its variations can be made on the page that says what was wrong with them.
           if (!isRefusal(error)) throw error;
-          return new Redirect(to(visit, `${path}/variations`), error.message);
+          return new Redirect(to(visit, `${path}/variations`), { text: error.message, isProblem: true });
         }
         return new Redirect(to(visit, `${path}/variations`), visit.words.products.new.created);
       },

@@ -183,6 +183,34 @@ describe('what belongs to a product', () => {
     expect(await fingerprint(service)).toEqual(before);
   });
 
+  test('pictures are described in every language, and one that came meanwhile keeps its text', async () => {
+    const id = await idOf('KN-110');
+    await service.db.run(sql`
+      insert into product_image (shop_id, product_id, name, position, image_key, sizes, alt_texts, created_at)
+      select 'DemoShop', ${id}, name, place, gen_random_uuid(), '{}', '{"en_GB": "Old"}', ${service.db.now}::timestamptz
+      from unnest(array['handle.png', 'blade.png', 'late.png']) with ordinality as image (name, place)`);
+    const { text } = await owner.get(`/products/${id}`);
+    expect(text).toMatch(/alt="Old"/);
+    expect(text).toMatch(/name="text-1-de_DE"/);
+    const saved = await owner.post(`/products/${id}/pictures/texts`, {
+      name: ['blade.png', 'handle.png'],
+      'text-0-en_GB': 'The blade',
+      'text-0-de_DE': 'Die Klinge',
+      'text-1-en_GB': '',
+    });
+    expect([saved.status, saved.location]).toEqual([303, `/admin/shops/DemoShop/products/${id}`]);
+    const rows = await service.db.many(sql`
+      select name, alt_texts as texts from product_image where shop_id = 'DemoShop' and product_id = ${id}
+        and name in ('handle.png', 'blade.png', 'late.png') order by name`);
+    expect(rows).toEqual([
+      { name: 'blade.png', texts: { en_GB: 'The blade', de_DE: 'Die Klinge' } },
+      { name: 'handle.png', texts: {} },
+      { name: 'late.png', texts: { en_GB: 'Old' } },
+    ]);
+    await service.db.run(sql`
+      delete from product_image where shop_id = 'DemoShop' and product_id = ${id} and sizes = '{}'`);
+  });
+
   test('attributes are set, added and emptied', async () => {
     const id = await idOf('KN-110');
     const path = `/products/${id}/attributes`;

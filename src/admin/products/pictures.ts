@@ -1,6 +1,9 @@
+import { LONGEST_PICTURE_TEXT } from '../../catalogue/products/picture-texts.ts';
 import { html, type Markup } from '../../http/html.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
 import { imageUrl, imagePath } from '../../platform/media/images.ts';
+import { textField } from '../components/form.ts';
+import { languageName } from '../components/language-name.ts';
 import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
@@ -46,6 +49,21 @@ export function pictures(pages: ShopPages): void {
     return new Redirect(to(visit, `/products/${productId}`));
   });
 
+  pages.post('/products/:productId/pictures/texts', 'products_write', async (visit, form) => {
+    const { productId } = await readProduct(visit, form.params['productId']!);
+    const found = await findPictures(visit.db, visit.shopId, productId);
+    const shown = form.fieldList('name');
+    const items = found.flatMap(({ name, altTexts }) => {
+      const index = shown.indexOf(name);
+      // A picture that has come since the form was opened keeps its texts.
+      const textIn = (locale: string) =>
+        index === -1 ? (altTexts[locale] ?? '') : form.field(`text-${index}-${locale}`);
+      return visit.settings.locales.map((locale) => ({ name, locale, text: textIn(locale) }));
+    });
+    await visit.call('PUT', `/manage/products/${productId}/picture-texts`, { body: { items } });
+    return new Redirect(to(visit, `/products/${productId}`), visit.words.products.pictures.textsSaved);
+  });
+
   pages.post('/products/:productId/pictures/delete', 'products_write', async (visit, form) => {
     const { productId } = await readProduct(visit, form.params['productId']!);
     const name = form.field('name');
@@ -70,8 +88,9 @@ export async function picturesCard(visit: ShopVisit, { productId, kind }: Produc
     ${
       found.length > 0 &&
       html`<ul class="pictures">
-        ${found.map((picture, index) => pictureItem(visit, picture, { path, index, count: found.length }))}
-      </ul>`
+          ${found.map((picture, index) => pictureItem(visit, picture, { path, index, count: found.length }))}
+        </ul>
+        ${mayWrite && textsForm(visit, path, found)}`
     }
     ${
       mayWrite &&
@@ -88,13 +107,50 @@ export async function picturesCard(visit: ShopVisit, { productId, kind }: Produc
   </section>`;
 }
 
+/** What each picture shows, in every language of the shop. */
+function textsForm(visit: ShopVisit, path: string, found: readonly Picture[]): Markup {
+  const words = visit.words.products.pictures;
+  const { locales } = visit.settings;
+  return html`<details class="picture-texts">
+    <summary>${words.texts}</summary>
+    <form method="post" action="${path}/texts">
+      <p class="hint">${words.textsHint}</p>
+      ${found.map(
+        (picture, index) =>
+          html`<fieldset>
+            <legend>
+              <img src="${fileAddress(visit, picture)}" alt="" width="48" height="48" loading="lazy" />
+              ${picture.name}
+            </legend>
+            <input type="hidden" name="name" value="${picture.name}" />
+            ${locales.map((locale) =>
+              textField({
+                name: `text-${index}-${locale}`,
+                label: languageName(locale, visit.language, locales),
+                value: picture.altTexts[locale] ?? '',
+                maxLength: LONGEST_PICTURE_TEXT,
+                autocomplete: 'off',
+              }),
+            )}
+          </fieldset>`,
+      )}
+      <button>${visit.words.form.save}</button>
+    </form>
+  </details>`;
+}
+
+function fileAddress({ origin, shopId }: ShopVisit, { imageKey, sizes }: Picture): string {
+  const file = sizes.MediumSmall ?? sizes.Small ?? sizes.Large;
+  return file ? imagePath(imageUrl(origin, shopId, imageKey, file.file)) : '';
+}
+
 function pictureItem(
   visit: ShopVisit,
-  { name, imageKey, sizes }: Picture,
+  picture: Picture,
   { path, index, count }: { path: string; index: number; count: number },
 ): Markup {
   const words = visit.words.products.pictures;
-  const file = sizes.MediumSmall ?? sizes.Small ?? sizes.Large;
+  const { name, altTexts } = picture;
   const arrow = (by: string, label: string, sign: string, isDisabled: boolean) =>
     html`<form method="post" action="${path}/order">
       <input type="hidden" name="move" value="${name}" />
@@ -103,11 +159,7 @@ function pictureItem(
       </button>
     </form>`;
   return html`<li draggable="${visit.may('products_write') ? 'true' : 'false'}" data-name="${name}">
-    <img
-      src="${file ? imagePath(imageUrl(visit.origin, visit.shopId, imageKey, file.file)) : ''}"
-      alt="${name}"
-      loading="lazy"
-    />
+    <img src="${fileAddress(visit, picture)}" alt="${altTexts[visit.locale] ?? name}" loading="lazy" />
     ${index === 0 && html`<span class="chip good">${words.main}</span>`}
     ${
       visit.may('products_write') &&

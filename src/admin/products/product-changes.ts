@@ -1,30 +1,15 @@
-import { badRequest } from '../../http/errors.ts';
 import type { ProductRow } from '../../catalogue/products/queries.ts';
-import { decimalOf } from '../components/decimal.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { formReader, patchWriter, type FormReader, type Patch, type PatchWriter } from './product-form.ts';
 import {
   AMOUNTS,
   LOCALISED,
-  oneLineEnd,
   PARTIES,
   PARTY_FIELDS,
   PLAIN,
-  productValues,
   type FormContext,
   type Values,
 } from './product-values.ts';
-
-export interface Operation {
-  op: 'add' | 'replace' | 'remove';
-  path: string;
-  value?: unknown;
-}
-
-/** The operations of one call: texts are written in its locale, prices in its currency. */
-export interface Patch {
-  locale: string;
-  currency: string;
-  operations: Operation[];
-}
 
 export interface ProductChanges {
   patches: Patch[];
@@ -46,99 +31,100 @@ export function productChanges(
   typed: (name: string) => string | undefined,
   context: FormContext & { refusal: (typed: string) => string },
 ): ProductChanges {
-  const { settings, language, refusal } = context;
-  const { defaultLocale, defaultCurrency, locales, currencies } = settings;
-  const values = productValues(row, context);
-  const valueOf = (name: string) => oneLineEnd(typed(name) ?? values[name] ?? '');
-  const before: Record<string, string> = {};
-  const isChanged = (name: string) => {
-    if (valueOf(name) === oneLineEnd(values[name] ?? '')) return false;
-    before[name] = values[name] ?? '';
-    return true;
-  };
-  /** Asks for each of them, so that all are taken back together. */
-  const isAnyChanged = (names: readonly string[]) => names.filter(isChanged).length > 0;
-  const namesBelow = (start: string) => Object.keys(values).filter((name) => name.startsWith(start));
-  const decimal = (name: string): string => {
-    const number = decimalOf(valueOf(name), language);
-    if (number === undefined) throw badRequest(refusal(valueOf(name)));
-    return number;
-  };
-  const optionalDecimal = (name: string) => (valueOf(name) === '' ? undefined : decimal(name));
-  const isTicked = (name: string) => valueOf(name) === 'yes';
+  const { settings } = context;
+  const form = formReader(row, typed, context);
+  const patch = patchWriter(settings);
+  changeTexts(form, patch, settings);
+  changeAmounts(form, patch, settings);
+  changeFacts(form, patch);
+  changeMeasures(form, patch);
+  changeTiers(form, patch, settings);
+  changeExtent(form, patch);
+  changeVideos(form, patch, row);
+  changeShipping(form, patch, settings);
+  changeSafety(form, patch, settings);
+  return { patches: patch.patches, extras: changedExtras(form), before: form.before };
+}
 
-  const patches: Patch[] = [];
-  const operationsIn = (locale: string, currency: string) => {
-    let patch = patches.find((one) => one.locale === locale && one.currency === currency);
-    if (!patch) patches.push((patch = { locale, currency, operations: [] }));
-    return patch.operations;
-  };
-  const set = (path: string, value: unknown, operations = operationsIn(defaultLocale, defaultCurrency)) =>
-    operations.push(value === undefined ? { op: 'remove', path } : { op: 'add', path, value });
-  const textOrNothing = (name: string) => valueOf(name) || undefined;
-
+function changeTexts(
+  { isChanged, valueOf, textOrNothing }: FormReader,
+  { set }: PatchWriter,
+  { locales }: Settings,
+) {
   if (isChanged('productNumber')) set('/productNumber', valueOf('productNumber'));
   for (const key of PLAIN) if (isChanged(key)) set(`/${key}`, textOrNothing(key));
   for (const locale of locales) {
     for (const key of LOCALISED) {
       const name = `${key}.${locale}`;
-      if (isChanged(name)) set(`/${key}`, textOrNothing(name), operationsIn(locale, defaultCurrency));
+      if (isChanged(name)) set(`/${key}`, textOrNothing(name), { locale });
     }
     if (isChanged(`searchKeywords.${locale}`)) {
       const words = valueOf(`searchKeywords.${locale}`)
         .split(/[,;\n]/)
         .map((word) => word.trim());
       const given = words.filter((word) => word !== '');
-      set('/searchKeywords', given.length > 0 ? given : undefined, operationsIn(locale, defaultCurrency));
+      set('/searchKeywords', given.length > 0 ? given : undefined, { locale });
     }
   }
+}
+
+function changeAmounts(
+  { isChanged, optionalDecimal }: FormReader,
+  { set }: PatchWriter,
+  { currencies }: Settings,
+) {
   for (const currency of currencies) {
     for (const key of AMOUNTS) {
       const name = `${key}.${currency}`;
-      if (isChanged(name))
-        set(AMOUNT_PATHS[key], optionalDecimal(name), operationsIn(defaultLocale, currency));
+      if (isChanged(name)) set(AMOUNT_PATHS[key], optionalDecimal(name), { currency });
     }
   }
-  for (const key of [
-    'visible',
-    'isNew',
-    'isManufacturerPriceRRP',
-    'isVATInfoVisible',
-    'isShippingLinkVisible',
-  ]) {
-    if (isChanged(key)) set(`/${key}`, isTicked(key));
-  }
+}
+
+const FLAGS = [
+  'visible',
+  'isNew',
+  'isManufacturerPriceRRP',
+  'isVATInfoVisible',
+  'isShippingLinkVisible',
+] as const;
+
+/** What is one value of its own. */
+function changeFacts(
+  { isChanged, valueOf, isTicked, optionalDecimal, textOrNothing }: FormReader,
+  { set, push }: PatchWriter,
+) {
+  for (const key of FLAGS) if (isChanged(key)) set(`/${key}`, isTicked(key));
   for (const key of ['productLength', 'productWidth', 'productHeight', 'maxOrder']) {
     if (isChanged(key)) set(`/${key}`, optionalDecimal(key));
   }
   if (isChanged('minStock')) set('/minStocklevel', optionalDecimal('minStock'));
   if (isChanged('stock')) {
     const value = optionalDecimal('stock');
-    operationsIn(defaultLocale, defaultCurrency).push(
-      value === undefined
-        ? { op: 'remove', path: '/stocklevel' }
-        : { op: 'replace', path: '/stocklevel', value },
-    );
+    const path = '/stocklevel';
+    push(value === undefined ? { op: 'remove', path } : { op: 'replace', path, value });
   }
   if (isChanged('taxClassId')) set('/priceInfo/taxClass/taxClassId', textOrNothing('taxClassId'));
   if (isChanged('productTypeId') && valueOf('productTypeId') !== '') {
-    operationsIn(defaultLocale, defaultCurrency).push({
-      op: 'replace',
-      path: '/producttype',
-      value: valueOf('productTypeId'),
-    });
+    push({ op: 'replace', path: '/producttype', value: valueOf('productTypeId') });
   }
   if (isChanged('withdrawalExcluded')) set('/withdrawalExcluded', textOrNothing('withdrawalExcluded'));
   if (isChanged('newnessDate')) {
     const day = valueOf('newnessDate');
     set('/newnessDate', day === '' ? undefined : `${day}T00:00:00Z`);
   }
+}
 
-  if (isAnyChanged(namesBelow('weight.'))) {
+/** Weight, price by measure, and the steps in which it is ordered. */
+function changeMeasures(
+  { isAnyChanged, valueOf, decimal, optionalDecimal }: FormReader,
+  { set }: PatchWriter,
+) {
+  if (isAnyChanged('weight.')) {
     const amount = optionalDecimal('weight.amount');
     set('/deliveryWeight', amount === undefined ? undefined : { amount, unit: valueOf('weight.unit') });
   }
-  if (isAnyChanged(namesBelow('reference.'))) {
+  if (isAnyChanged('reference.')) {
     const isEmpty = valueOf('reference.amount') === '' && valueOf('reference.content') === '';
     set(
       '/referencePriceInfo',
@@ -151,7 +137,7 @@ export function productChanges(
           },
     );
   }
-  if (isAnyChanged(namesBelow('order.'))) {
+  if (isAnyChanged('order.')) {
     set('/orderUnitInfo', {
       priceQuantity: decimal('order.priceQuantity'),
       orderUnit: valueOf('order.unit'),
@@ -159,30 +145,42 @@ export function productChanges(
       intervalOrder: decimal('order.interval'),
     });
   }
-  if (isAnyChanged(namesBelow('tier.'))) {
+}
+
+/** Prices by quantity, for everybody and for groups of customers. */
+function changeTiers(
+  { isAnyChanged, valueOf, decimal, optionalDecimal }: FormReader,
+  { set }: PatchWriter,
+  { customerGroups }: Settings,
+) {
+  if (isAnyChanged('tier.')) {
     const priceInfo = rowsBelow('tier', valueOf).map((at) => ({
       quantity: decimal(`${at}.quantity`),
       price: decimal(`${at}.price`),
     }));
     set('/bulkPriceInfo', priceInfo.length > 0 ? { priceInfo } : undefined);
   }
-  const groups = settings.customerGroups.filter(({ customerGroupId }) =>
-    isAnyChanged(namesBelow(`group.${customerGroupId}.`)),
-  );
-  if (groups.length > 0) {
-    set(
-      '/customerSpecificPriceInfo',
-      groups.map(({ customerGroupId, name }) => ({
-        customerGroup: name,
-        priceInfo: rowsBelow(`group.${customerGroupId}`, valueOf).map((at) => ({
-          quantity: decimal(`${at}.quantity`),
-          price: decimal(`${at}.price`),
-          discountPercentage: optionalDecimal(`${at}.discount`) ?? '0',
-        })),
+  const groups = customerGroups.filter(({ customerGroupId }) => isAnyChanged(`group.${customerGroupId}.`));
+  if (groups.length === 0) return;
+  set(
+    '/customerSpecificPriceInfo',
+    groups.map(({ customerGroupId, name }) => ({
+      customerGroup: name,
+      priceInfo: rowsBelow(`group.${customerGroupId}`, valueOf).map((at) => ({
+        quantity: decimal(`${at}.quantity`),
+        price: decimal(`${at}.price`),
+        discountPercentage: optionalDecimal(`${at}.discount`) ?? '0',
       })),
-    );
-  }
-  if (isAnyChanged(namesBelow('custom.'))) {
+    })),
+  );
+}
+
+/** What customers type for it, and its data sheet. */
+function changeExtent(
+  { isAnyChanged, valueOf, isTicked, optionalDecimal }: FormReader,
+  { set }: PatchWriter,
+) {
+  if (isAnyChanged('custom.')) {
     set(
       '/customisationInfo',
       isTicked('custom.is')
@@ -196,65 +194,74 @@ export function productChanges(
         : undefined,
     );
   }
-  if (isAnyChanged(namesBelow('dataSheet.'))) {
+  if (isAnyChanged('dataSheet.')) {
     const url = valueOf('dataSheet.url');
     const fileName = valueOf('dataSheet.fileName') || (url.split('/').at(-1) ?? url).slice(0, 200);
     set('/productDataSheet', url === '' ? undefined : { url, fileName });
   }
-  if (isChanged('videos')) {
-    const operations = operationsIn(defaultLocale, defaultCurrency);
-    for (const { source } of row.facts.videos ?? []) {
-      operations.push({ op: 'remove', path: '/video', value: { id: source } });
-    }
-    for (const address of valueOf('videos')
-      .split('\n')
-      .filter((line) => line.trim() !== '')) {
-      operations.push({ op: 'add', path: '/video', value: videoOf(address.trim()) });
-    }
-  }
-  if (isAnyChanged(namesBelow('shipping.'))) {
-    const ids = settings.shippingMethods
-      .map(({ shippingMethodId }) => shippingMethodId)
-      .filter((id) => isTicked(`shipping.${id}`));
-    set('/shippingMethodsRestrictedTo', ids.length > 0 ? ids : undefined);
-  }
-  changeSafety();
+}
 
+function changeVideos({ isChanged, valueOf }: FormReader, { push }: PatchWriter, { facts }: ProductRow) {
+  if (!isChanged('videos')) return;
+  for (const { source } of facts.videos ?? []) {
+    push({ op: 'remove', path: '/video', value: { id: source } });
+  }
+  const addresses = valueOf('videos')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  for (const address of addresses) push({ op: 'add', path: '/video', value: videoOf(address.trim()) });
+}
+
+function changeShipping(
+  { isAnyChanged, isTicked }: FormReader,
+  { set }: PatchWriter,
+  { shippingMethods }: Settings,
+) {
+  if (!isAnyChanged('shipping.')) return;
+  const ids = shippingMethods
+    .map(({ shippingMethodId }) => shippingMethodId)
+    .filter((id) => isTicked(`shipping.${id}`));
+  set('/shippingMethodsRestrictedTo', ids.length > 0 ? ids : undefined);
+}
+
+/** The whole of it is written in each locale whose text has changed: the parties are the same in all of them. */
+function changeSafety(
+  { isChanged, isAnyChanged, valueOf }: FormReader,
+  { set }: PatchWriter,
+  { locales, defaultLocale }: Settings,
+) {
+  const isPartyChanged = isAnyChanged('safety.');
+  const changedLocales = locales.filter((locale) => isChanged(`safetyText.${locale}`));
+  const written = isPartyChanged ? [...new Set([defaultLocale, ...changedLocales])] : changedLocales;
+  for (const locale of written) {
+    const parties = PARTIES.flatMap((party) => {
+      const fields = PARTY_FIELDS.map((field) => [field, valueOf(`safety.${party}.${field}`)] as const);
+      return fields.some(([, text]) => text !== '') ? [[party, Object.fromEntries(fields)] as const] : [];
+    });
+    const text = valueOf(`safetyText.${locale}`);
+    const isEmpty = parties.length === 0 && locales.every((one) => valueOf(`safetyText.${one}`) === '');
+    set('/safetyInfo', isEmpty ? undefined : { ...Object.fromEntries(parties), text }, { locale });
+  }
+}
+
+/** What the operation of the contract can't change. */
+function changedExtras({ isChanged, isAnyChanged, valueOf, isTicked, optionalDecimal }: FormReader) {
   const extras: Record<string, unknown> = {};
-  for (const key of ['specialOffer', 'isProductNumberVisible'])
+  for (const key of ['specialOffer', 'isProductNumberVisible']) {
     if (isChanged(key)) extras[key] = isTicked(key);
+  }
   if (isChanged('ecoParticipationPrice')) {
     extras['ecoParticipationPrice'] = optionalDecimal('ecoParticipationPrice') ?? null;
   }
   for (const key of ['forSaleFrom', 'forSaleUntil']) {
     if (isChanged(key)) extras[key] = valueOf(key) === '' ? null : `${valueOf(key)}:00Z`;
   }
-  if (isAnyChanged(namesBelow('energy.'))) {
+  if (isAnyChanged('energy.')) {
     const classes = valueOf('energy.classes');
     extras['energyLabel'] =
       classes === '' ? null : { classes, best: valueOf('energy.best'), file: valueOf('energy.file') };
   }
-  return { patches, extras, before };
-
-  /** The whole of it is written in each locale whose text has changed: the parties are the same in all of them. */
-  function changeSafety() {
-    const isPartyChanged = isAnyChanged(namesBelow('safety.'));
-    const changedLocales = locales.filter((locale) => isChanged(`safetyText.${locale}`));
-    const written = isPartyChanged ? [...new Set([defaultLocale, ...changedLocales])] : changedLocales;
-    for (const locale of written) {
-      const parties = PARTIES.flatMap((party) => {
-        const fields = PARTY_FIELDS.map((field) => [field, valueOf(`safety.${party}.${field}`)] as const);
-        return fields.some(([, text]) => text !== '') ? [[party, Object.fromEntries(fields)] as const] : [];
-      });
-      const text = valueOf(`safetyText.${locale}`);
-      const isEmpty = parties.length === 0 && locales.every((one) => valueOf(`safetyText.${one}`) === '');
-      set(
-        '/safetyInfo',
-        isEmpty ? undefined : { ...Object.fromEntries(parties), text },
-        operationsIn(locale, defaultCurrency),
-      );
-    }
-  }
+  return extras;
 }
 
 /** The rows of a table in which something stands: `tier.0`, `tier.2`. */

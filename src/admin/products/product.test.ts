@@ -42,6 +42,27 @@ function fieldsOf(text: string): Record<string, string> {
 const openForm = async () => fieldsOf((await owner.get(kettle)).text);
 
 describe('the page of a product', () => {
+  test('saves all of it or nothing, in one call', async () => {
+    const fields = await openForm();
+    const before = await fingerprint(service);
+    const refused = await owner.post(kettle, {
+      ...fields,
+      'name.en_GB': 'Kettle',
+      'name.de_DE': 'x'.repeat(1_001),
+      'price.EUR': '1',
+    });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('value="Kettle"');
+    const unknown = await owner.post(kettle, {
+      ...fields,
+      'name.en_GB': 'Kettle',
+      categories: 'yes',
+      category: '00000000-0000-7000-8000-000000000000',
+    });
+    expect(unknown.status).toBe(404);
+    expect(await fingerprint(service)).toEqual(before);
+  });
+
   test('changes what was changed, and only that', async () => {
     const fields = await openForm();
     expect(fields).toMatchObject({ 'price.EUR': '49.90', 'name.en_GB': 'Beacon Kettle 1.7 l', stock: '22' });

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { conflict } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { anyText } from '../../catalogue/products/render.ts';
@@ -77,9 +76,8 @@ export function product(pages: ShopPages): void {
         if ('stock' in changes.before && form.field('stockWas') !== values['stock']) {
           throw conflict(visit.words.products.stockMoved);
         }
-        await saveChanges(visit, row.productId, changes);
-        if (form.field('categories') !== '')
-          await saveCategories(visit, row.productId, form.fieldList('category'));
+        const categoryIds = form.field('categories') === '' ? undefined : form.fieldList('category');
+        await saveChanges(visit, row.productId, changes, categoryIds);
         const path = to(visit, `/products/${row.productId}`);
         const after = await readProduct(visit, row.productId);
         return new Redirect(path, {
@@ -115,33 +113,15 @@ function typedIn(form: FormRequest): (name: string) => string | undefined {
   };
 }
 
-async function saveChanges(visit: ShopVisit, productId: string, { patches, extras }: ProductChanges) {
-  for (const { locale, currency, operations } of patches) {
-    await visit.call('PATCH', `/rs/products/${productId}`, { query: { locale, currency }, body: operations });
-  }
-  if (Object.keys(extras).length > 0) {
-    await visit.call('PATCH', `/manage/products/${productId}`, { body: extras });
-  }
-}
-
-async function saveCategories(visit: ShopVisit, productId: string, chosen: readonly string[]): Promise<void> {
-  const assigned = await findCategoryIds(visit.db, visit.shopId, productId);
-  const added = chosen.filter((id) => !assigned.includes(id));
-  const removed = assigned.filter((id) => !chosen.includes(id));
-  if (added.length > 0) {
-    const fields = new URLSearchParams([
-      ['productId', productId],
-      ...added.map((id): [string, string] => ['categoryId', id]),
-    ]);
-    await visit.call('POST', '/rs/product-category-assignments', {
-      upload: { content: Readable.from(fields.toString()), type: 'application/x-www-form-urlencoded' },
-    });
-  }
-  if (removed.length > 0) {
-    await visit.call('DELETE', '/rs/product-category-assignments', {
-      query: { productId, categoryId: removed },
-    });
-  }
+/** Everything in one call, so that what is refused leaves nothing half saved. */
+async function saveChanges(
+  visit: ShopVisit,
+  productId: string,
+  { patches, extras }: ProductChanges,
+  categoryIds: readonly string[] | undefined,
+): Promise<void> {
+  const body = { ...extras, ...(patches.length > 0 && { patches }), ...(categoryIds && { categoryIds }) };
+  if (Object.keys(body).length > 0) await visit.call('PATCH', `/manage/products/${productId}`, { body });
 }
 
 /** The form as it was before, made from the state that it has now; of categories there is no way back in one step. */

@@ -113,3 +113,54 @@ describe('several products at once', () => {
     expect(await numbers('?q=sample+spoon')).toEqual([]);
   });
 });
+
+describe('a shop with very many products', () => {
+  beforeAll(async () => {
+    await service.db.run(sql`
+      insert into product (shop_id, product_id, product_number, kind, created_at, version, visible, stock, prices, facts)
+      select 'DemoShop', md5('many ' || n)::uuid, 'MANY-' || n, 'regular', now(), 1, n % 2 = 0,
+        case when n % 100 = 0 then 0 else 50 end, '{"EUR": 100}',
+        jsonb_build_object('name', jsonb_build_object('en_GB', 'Many ' || to_char(n, 'FM0000')))
+      from generate_series(1, 1600) n`);
+    await service.db.run(sql`
+      insert into listing (shop_id, locale, product_id, visible, name, price, text, words, facets)
+      select 'DemoShop', 'en_GB', product_id, visible, facts #>> '{name,en_GB}', 100,
+        ' ' || lower(facts #>> '{name,en_GB}') || ' ', to_tsvector('english', facts #>> '{name,en_GB}'), '{}'
+      from product where shop_id = 'DemoShop' and product_number like 'MANY-%'`);
+  });
+
+  test('shows the first ones of a word that most of them have, in the order of the list', async () => {
+    const { text } = await owner.get('/products?q=many&page=2');
+    expect(text).toMatch(/51–100 of 1,[0-9]{3}\+/);
+    expect(namesOf(text)).toEqual(
+      Array.from({ length: 50 }, (_, index) => `Many 00${String(51 + index)}`.replace('00100', '0100')),
+    );
+    expect(namesOf((await owner.get('/products?q=many&visible=no')).text).slice(0, 3)).toEqual([
+      'Many 0001',
+      'Many 0003',
+      'Many 0005',
+    ]);
+    expect(namesOf((await owner.get('/products?q=many&sort=-name')).text)[0]).toBe('Many 1600');
+  });
+
+  test('finds a rare word, and what is sold out among many', async () => {
+    expect(await numbers('?q=many+1234')).toEqual(['MANY-1234']);
+    expect((await numbers('?q=many&stock=out')).length).toBe(16);
+    expect(await numbers('?q=herbal')).toEqual(['TE-120']);
+  });
+
+  test('is searched by everything that the header finds', async () => {
+    const hits = async (text: string) =>
+      [
+        ...(await owner.get(`/search?q=${encodeURIComponent(text)}`)).text.matchAll(
+          /<a\s+href="([^"]*\/products\/[^"]*)"/g,
+        ),
+      ].length;
+    expect(await hits('many')).toBe(6);
+    expect(await hits('many 0042')).toBe(1);
+    expect(await hits('MANY-160')).toBe(2);
+    expect(await hits('beecon')).toBeGreaterThan(0);
+    expect(await hits('+')).toBe(0);
+    expect((await owner.get('/search?q=brenn')).text).toContain('Ada Brennan');
+  });
+});

@@ -9,7 +9,13 @@ import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { categoryTree } from './category-tree.ts';
 import { findListedProducts, type ListedProduct } from './list-row.ts';
-import { findCategoryChoices, findProductPage, type ProductFilter, type StockFilter } from './queries.ts';
+import {
+  findCategoryChoices,
+  findProductPage,
+  type CategoryChoice,
+  type ProductFilter,
+  type StockFilter,
+} from './queries.ts';
 
 /** The list of products. */
 export function products(pages: ShopPages): void {
@@ -44,12 +50,7 @@ export function products(pages: ShopPages): void {
             kind: 'choice',
             name: 'category',
             label: words.category,
-            choices: categoryTree(categories).flatMap(({ categoryId, parentId, name, depth }): Choice[] => {
-              const text = anyText(name, visit.locale, visit.settings.defaultLocale) ?? '';
-              return parentId === null
-                ? []
-                : [{ value: categoryId, text: `${'– '.repeat(depth - 1)}${text}` }];
-            }),
+            choices: categoryChoices(visit, categories, state.filter('category')),
           },
         ],
         rows: await findListedProducts(visit, found.productIds),
@@ -89,6 +90,26 @@ function toFilter({ locale }: ShopVisit, { sort, filter, limit, offset }: ListSt
     limit,
     offset,
   };
+}
+
+/** A longer list would make every page of products heavy. The page of a category lists its products too. */
+const MOST_CHOICES = 100;
+
+/** The categories below the root; of many, those that stand highest in the tree, and the chosen one. */
+function categoryChoices(
+  { locale, settings }: ShopVisit,
+  categories: readonly CategoryChoice[],
+  chosen: string,
+): Choice[] {
+  const printed = categoryTree(categories).filter(({ parentId }) => parentId !== null);
+  const highest = printed.toSorted((left, right) => left.depth - right.depth).slice(0, MOST_CHOICES);
+  const offered = new Set([...highest.map(({ categoryId }) => categoryId), chosen.toUpperCase()]);
+  return printed
+    .filter(({ categoryId }) => offered.has(categoryId))
+    .map(({ categoryId, name, depth }) => ({
+      value: categoryId,
+      text: `${'– '.repeat(depth - 1)}${anyText(name, locale, settings.defaultLocale) ?? ''}`,
+    }));
 }
 
 function visibilityChoices({ words: { products: words } }: ShopVisit): Choice[] {

@@ -32,10 +32,13 @@ export interface IdPage {
 }
 
 /**
- * Products that are compared of those that a filter finds, however many there are: nobody leafs through more of them, and
- * a word that stands in every name would make the page wait. The list then says that there are more.
+ * Products that are compared of those that a filter finds, however many there are: nobody leafs through more of them. The
+ * list then says that there are more.
  */
 const MOST_HITS = 2_000;
+
+/** Products that are looked at one after the other, in the order of the list, before an index of words is asked. */
+const MOST_READ = 1_500;
 
 export async function findProductPage(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage> {
   const { terms, stock } = filter;
@@ -43,6 +46,8 @@ export async function findProductPage(db: Queries, shopId: string, filter: Produ
     if (stock === undefined) return findListed(db, shopId, filter);
     return stock === 'in' ? findInStock(db, shopId, filter) : findShort(db, shopId, filter);
   }
+  const frequent = await findFrequent(db, shopId, filter);
+  if (frequent) return frequent;
   // As a search of the shop: own words first, then those of categories, then a number in another spelling.
   const number = numberTerm(terms);
   let found = await findMatches(db, shopId, filter, { terms, ownWords: true });
@@ -100,21 +105,39 @@ async function findInStock(db: Queries, shopId: string, filter: ProductFilter): 
 
 async function findShort(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage> {
   const { locale, stock } = filter;
-  const found = await findHits(
-    db,
-    shopId,
-    filter,
-    sql`
-    select listing.product_id, listing.name, listing.price
-    from (
+  const { compared, ...found } = await findHits(db, shopId, filter, {
+    compared: sql`
       select distinct coalesce(master_id, product_id) as product_id from product
       where shop_id = ${shopId} and kind <> 'master' and stock <= greatest(min_stock, 0) and ${shortage(stock)}
-      limit ${MOST_HITS}
-    ) as short
-    join listing on listing.shop_id = ${shopId} and listing.product_id = short.product_id and listing.locale = ${locale}
-    where ${narrowed(shopId, filter)}`,
-  );
-  return { ...found, isMore: found.results >= MOST_HITS };
+      limit ${MOST_HITS}`,
+    hits: sql`
+      select listing.product_id, listing.name, listing.price from compared
+      join listing on listing.shop_id = ${shopId} and listing.product_id = compared.product_id
+        and listing.locale = ${locale}
+      where ${narrowed(shopId, filter)}`,
+  });
+  return { ...found, isMore: compared >= MOST_HITS };
+}
+
+/**
+ * A page of what many products match: it is full after a few of the first products of the list. The indexes of words would
+ * collect all of them, in no order. undefined: the first products of the list do not fill the page.
+ */
+async function findFrequent(db: Queries, shopId: string, filter: ProductFilter): Promise<IdPage | undefined> {
+  const { terms, locale, stock, sort, direction, limit, offset } = filter;
+  const first = listedRows(shopId, { ...filter, limit: MOST_READ, offset: 0 });
+  const { compared, ...found } = await findHits(db, shopId, filter, {
+    compared: sql`
+      select product_id from (${first}) as entry order by ${ORDERS[sort][direction]} limit ${MOST_READ}`,
+    hits: sql`
+      select product_id, name, price from listing
+      where ${inScope(shopId, { locale, includeInvisible: true })}
+        and listing.product_id = any (array(select product_id from compared))
+        and ${matchesTerms({ terms, ownWords: true }, locale)} and ${hasStock(shopId, stock)}`,
+  });
+  const isWhole = compared < MOST_READ;
+  const isFound = isWhole ? found.results > 0 : found.results > offset + limit;
+  return isFound ? { ...found, isMore: !isWhole } : undefined;
 }
 
 async function findMatches(
@@ -124,37 +147,41 @@ async function findMatches(
   searched: SearchTerms,
 ): Promise<IdPage> {
   const { locale, stock } = filter;
-  const listed = sql`listing.product_id`;
-  const hasStock =
-    stock === undefined
-      ? sql`true`
-      : stock === 'in'
-        ? sql`not exists (${shortOf(shopId, listed, sql`true`)})`
-        : sql`exists (${shortOf(shopId, listed, shortage(stock))})`;
-  const found = await findHits(
-    db,
-    shopId,
-    filter,
-    sql`
-    select product_id, name, price from listing
-    where ${inScope(shopId, { locale, includeInvisible: true })} and ${matchesTerms(searched, locale)}
-      and ${narrowed(shopId, filter)} and ${hasStock}
-    limit ${MOST_HITS}`,
-  );
-  return { ...found, isMore: found.results >= MOST_HITS };
+  const { compared, ...found } = await findHits(db, shopId, filter, {
+    compared: sql`
+      select product_id, name, price, visible, locale from listing
+      where ${inScope(shopId, { locale, includeInvisible: true })} and ${matchesTerms(searched, locale)}
+      limit ${MOST_HITS}`,
+    hits: sql`
+      select product_id, name, price from compared as listing
+      where ${narrowed(shopId, filter)} and ${hasStock(shopId, stock)}`,
+  });
+  return { ...found, isMore: compared >= MOST_HITS };
 }
 
-/** `materialized` lets PostgreSQL collect the hits before it sorts them, as in a search of the shop. */
+/** A condition on listed products. */
+function hasStock(shopId: string, stock: StockFilter | undefined): Sql {
+  const listed = sql`listing.product_id`;
+  if (stock === undefined) return sql`true`;
+  return stock === 'in'
+    ? sql`not exists (${shortOf(shopId, listed, sql`true`)})`
+    : sql`exists (${shortOf(shopId, listed, shortage(stock))})`;
+}
+
+/**
+ * A page of the hits among the products that are compared. `materialized` lets PostgreSQL collect them before it sorts
+ * them, as in a search of the shop.
+ */
 async function findHits(
   db: Queries,
   shopId: string,
   { sort, direction, limit, offset }: ProductFilter,
-  hits: Sql,
-): Promise<Pick<IdPage, 'productIds' | 'results'>> {
+  { compared, hits }: { compared: Sql; hits: Sql },
+): Promise<Pick<IdPage, 'productIds' | 'results'> & { compared: number }> {
   const is = (by: 'name' | 'price', towards: 'asc' | 'desc') => sort === by && direction === towards;
-  const row = await db.one<{ productIds: string[]; results: number }>(sql`
-    with hit as materialized (${hits})
-    select (select count(*) from hit) as results, array(
+  const row = await db.one<{ productIds: string[]; results: number; compared: number }>(sql`
+    with compared as materialized (${compared}), hit as materialized (${hits})
+    select (select count(*) from compared) as compared, (select count(*) from hit) as results, array(
         select upper(product_id::text) from hit
         order by case when ${is('price', 'asc')} then price when ${is('price', 'desc')} then -price end,
           case when ${is('name', 'desc')} then name end desc nulls last, name, product_id
@@ -230,12 +257,14 @@ export interface Picture {
   name: string;
   imageKey: string;
   sizes: ImageSizes;
+  /** What it shows, by locale. */
+  altTexts: Readonly<Record<string, string>>;
 }
 
 /** In the order of the slideshow. A product has a few; the limit is for those that come from elsewhere. */
 export function findPictures(db: Queries, shopId: string, productId: string) {
   return db.many<Picture>(sql`
-    select name, upper(image_key::text) as "imageKey", sizes from product_image
+    select name, upper(image_key::text) as "imageKey", sizes, alt_texts as "altTexts" from product_image
     where shop_id = ${shopId} and product_id = ${productId} order by position, name limit 200`);
 }
 

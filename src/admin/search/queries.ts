@@ -1,5 +1,6 @@
 import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
+import { foundCustomers } from '../customers/queries.ts';
 
 const MOST_FOUND = 5;
 
@@ -30,14 +31,14 @@ export interface FoundCustomer {
   email: string | null;
 }
 
-/** Customers whose email address begins with the text, or whose number it is. */
+/** Customers whose number, email address, name or company begins with the text. */
 export function findCustomersByText(db: Queries, shopId: string, text: string) {
-  const key = text.toLowerCase();
   return db.many<FoundCustomer>(sql`
     select upper(customer_id::text) as "customerId", customer_number as "customerNumber", ${customerName} as name,
       billing_address ->> 'emailAddress' as email
     from customer
-    where shop_id = ${shopId} and (customer_number = ${text} or (email_key >= ${key} and email_key < ${key + LAST}))
+    where shop_id = ${shopId} and customer_id = any (array(
+      select customer_id from (${foundCustomers(shopId, { text, customerGroupId: '' }, MOST_FOUND)}) found))
     order by customer_number limit ${MOST_FOUND}`);
 }
 
@@ -49,13 +50,23 @@ export interface FoundProduct {
 
 /** Products whose number begins with the text, as it was typed or in capitals. A variation has the name of its product. */
 export function findProductsByNumber(db: Queries, shopId: string, text: string) {
-  const capitals = text.toUpperCase();
+  const numbered = (beginning: string) => sql`(
+    select product_id from product
+    where shop_id = ${shopId} and product_number >= ${beginning} and product_number < ${beginning + LAST}
+    order by product_number limit ${MOST_FOUND})`;
   return db.many<FoundProduct>(sql`
     select upper(product.product_id::text) as "productId", product.product_number as "productNumber",
       coalesce(product.facts -> 'name', master.facts -> 'name') as name
     from product left join product master on master.shop_id = ${shopId} and master.product_id = product.master_id
-    where product.shop_id = ${shopId} and (
-      (product.product_number >= ${text} and product.product_number < ${text + LAST})
-      or (product.product_number >= ${capitals} and product.product_number < ${capitals + LAST}))
+    where product.shop_id = ${shopId}
+      and product.product_id = any (array(${numbered(text)} union ${numbered(text.toUpperCase())}))
     order by product.product_number limit ${MOST_FOUND}`);
+}
+
+/** In the order of the ids. */
+export function findProductNames(db: Queries, shopId: string, productIds: readonly string[]) {
+  return db.many<FoundProduct>(sql`
+    select upper(product_id::text) as "productId", product_number as "productNumber", facts -> 'name' as name
+    from product where shop_id = ${shopId} and product_id = any (${productIds}::uuid[])
+    order by array_position(${productIds}::uuid[], product_id)`);
 }

@@ -1,11 +1,18 @@
 import { suggestOrFallBack } from '../../catalogue/search/queries.ts';
+import { parseQuery } from '../../catalogue/search/query.ts';
 import { html, type Markup } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { MENU } from '../layout/menu.ts';
 import type { ShopPages } from '../pages.ts';
 import { settingsPlaces } from '../settings/overview.ts';
 import { to, type ShopVisit } from '../visit.ts';
-import { findCustomersByText, findOrdersByNumber, findProductsByNumber } from './queries.ts';
+import { findProductPage } from '../products/queries.ts';
+import {
+  findCustomersByText,
+  findOrdersByNumber,
+  findProductNames,
+  findProductsByNumber,
+} from './queries.ts';
 
 interface Hit {
   href: string;
@@ -62,22 +69,39 @@ async function findOrders(visit: ShopVisit, text: string): Promise<Hit[]> {
   }));
 }
 
-/** By the beginning of the number, then by name as the search of the shop does it. */
+/** By the beginning of the number, then as the list of products finds them; with a typing error, as the shop does. */
 async function findProducts(visit: ShopVisit, text: string): Promise<Hit[]> {
   const { db, shopId, locale, settings } = visit;
-  const [numbered, named] = await Promise.all([
+  const terms = parseQuery(text);
+  if (terms.length === 0) return [];
+  const [numbered, page] = await Promise.all([
     findProductsByNumber(db, shopId, text),
-    suggestOrFallBack(db, shopId, locale, text, MOST_PRODUCTS),
+    findProductPage(db, shopId, {
+      locale,
+      terms,
+      isVisible: undefined,
+      stock: undefined,
+      categoryId: undefined,
+      sort: 'name',
+      direction: 'asc',
+      limit: MOST_PRODUCTS,
+      offset: 0,
+    }),
   ]);
+  const named = await findProductNames(db, shopId, page.productIds);
+  const corrected =
+    numbered.length + named.length > 0
+      ? []
+      : await suggestOrFallBack(db, shopId, locale, text, MOST_PRODUCTS);
   const hits = new Map<string, Hit>();
   const add = (productId: string, hit: Omit<Hit, 'href'>) => {
     if (!hits.has(productId)) hits.set(productId, { href: to(visit, `/products/${productId}`), ...hit });
   };
-  for (const { productId, productNumber, name } of numbered) {
+  for (const { productId, productNumber, name } of [...numbered, ...named]) {
     const shown = name && textIn(name, locale, settings.defaultLocale);
     add(productId, { text: shown ?? productNumber, note: productNumber });
   }
-  for (const { productId, name } of named) add(productId, { text: name });
+  for (const { productId, name } of corrected) add(productId, { text: name });
   return [...hits.values()].slice(0, MOST_PRODUCTS);
 }
 

@@ -46,12 +46,14 @@ export function settingChoices(
 export function settingKeys(
   file: SettingsFile,
   words: SettingsWords,
+  locale: string,
 ): (path: string) => readonly Choice[] | undefined {
   const { items = [], default: standard } = file.currencies ?? {};
-  const named = (name: unknown, key: string) =>
-    typeof name === 'string'
-      ? name
-      : ((name as Record<string, string> | undefined)?.[file.locales?.default ?? ''] ?? key);
+  const named = (name: unknown, key: string) => {
+    if (typeof name === 'string') return name;
+    const names = (name ?? {}) as Record<string, string>;
+    return names[locale] ?? names[file.locales?.default ?? ''] ?? key;
+  };
   const lists: Readonly<Record<string, () => readonly Choice[]>> = {
     'currencies.rates': () =>
       items.filter((code) => code !== standard).map((code) => currencyChoice(code, words.language)),

@@ -10,7 +10,7 @@ const GROUPS: readonly {
   pages: readonly PageName[];
 }[] = [
   { name: 'shop', pages: ['shop', 'invoices', 'languages', 'domains'] },
-  { name: 'selling', pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers'] },
+  { name: 'selling', pages: ['taxes', 'shipping', 'payments', 'orders', 'catalogue', 'customers', 'feeds'] },
   { name: 'look', pages: ['theme', 'home', 'emails', 'legal', 'privacy'] },
   { name: 'behind', pages: ['users', 'file', 'history', 'data'] },
 ];

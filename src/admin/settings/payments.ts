@@ -117,7 +117,9 @@ export function payments(pages: ShopPages, format: SettingsFormat, providers: Pr
     const label = PROVIDER_LABELS[method.providerName];
     return new Redirect(
       to(visit, '/settings/payments'),
-      problem === undefined ? words.works({ provider: label }) : words.fails({ provider: label, problem }),
+      problem === undefined
+        ? words.works({ provider: label })
+        : { text: words.fails({ provider: label, problem }), isProblem: true },
     );
   });
 }

@@ -4,12 +4,15 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { fingerprint, startDemo } from '../../../test/demo.ts';
+import { formOf, PNG } from '../../../test/upload.ts';
 import type { Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
+import { EMAIL_KINDS } from '../../email-kinds.ts';
 import { checkBackup } from '../../platform/backup/manifest.ts';
 import { installationKey } from '../../shops/apps/sealing.ts';
 import { loadFields } from '../../orders/payments/accounts.ts';
 import { selectSettings } from '../../shops/settings/settings.ts';
+import { words } from '../messages.ts';
 
 let service: Service;
 let merchant: Merchant;
@@ -72,6 +75,54 @@ describe('the preview of the theme', () => {
   test('warns of a text that many can not read', async () => {
     const { text } = await merchant.post('/settings/theme/preview', { 'theme.text': '#cccccc' });
     expect(text).toContain('theme.text: is #cccccc, whose contrast on #ffffff is 1.60:1');
+  });
+});
+
+describe('the logo', () => {
+  const upload = (filename: string, content: Buffer | string, { cookie } = merchant) => {
+    const { body, headers } = formOf({ name: 'logo', filename, content });
+    return service.app.inject({
+      method: 'POST',
+      url: '/admin/shops/DemoShop/settings/theme/logo',
+      headers: { ...headers, host: 'localhost:8080', origin: 'http://localhost:8080', cookie },
+      payload: body,
+    });
+  };
+
+  test('is uploaded, served, and can be taken back', async () => {
+    const before = (await settingsOf()).logoUrl;
+    const saved = await upload('Our logo.png', PNG);
+    expect([saved.statusCode, saved.headers.location]).toEqual([303, '/admin/shops/DemoShop/settings/theme']);
+    const { logoUrl } = await settingsOf();
+    expect(logoUrl).toMatch(/^\/media\/DemoShop\/[0-9A-F-]{36}\/[\w-]+\.png$/);
+    const file = await service.app.inject(logoUrl!);
+    expect([file.statusCode, file.headers['content-type']]).toEqual([200, 'image/png']);
+    const { text } = await merchant.get('/settings/theme');
+    expect(text).toContain(`src="${logoUrl}"`);
+    const [newest, former] = await service.db.many<{ id: string }>(sql`
+      select upper(version_id::text) as id from settings_version where shop_id = 'DemoShop'
+      order by version_id desc limit 2`);
+    await merchant.post(`/settings/history/${former!.id}`, { newest: newest!.id });
+    expect((await settingsOf()).logoUrl).toBe(before);
+  });
+
+  test('is refused when it is no picture, and for whoever may only read', async () => {
+    const before = await fingerprint(service);
+    for (const [name, content] of [
+      ['logo.svg', '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'],
+      ['logo.png', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+      ['logo.ico', PNG],
+      ['../../logo.png', 'x'],
+    ] as const) {
+      const refused = await upload(name, content);
+      expect([name, refused.statusCode]).toEqual([name, 400]);
+      expect(refused.body).toContain('class="problem"');
+    }
+    const accountant = await givenMerchant(service, 'accountant');
+    const print = await fingerprint(service);
+    expect((await upload('logo.png', PNG, accountant)).statusCode).toBe(403);
+    expect(await fingerprint(service)).toEqual(print);
+    expect(print['shop']).toEqual(before['shop']);
   });
 });
 
@@ -146,6 +197,11 @@ describe('a legal text', () => {
     expect(body).toEqual({ name: 'Datenschutz', description: '<p>Neu</p>' });
     expect((await merchant.post(path, { version, name: 'Alt' })).status).toBe(409);
   });
+});
+
+test('every kind of email has a name on its page', () => {
+  const named = Object.keys(words('en').settings.emailKinds);
+  expect(named.toSorted()).toEqual(EMAIL_KINDS.map(({ name }) => name).toSorted());
 });
 
 describe('the keys of a payment provider', () => {

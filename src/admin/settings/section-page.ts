@@ -141,7 +141,7 @@ function shownForm(
       currency: file.currencies?.default ?? defaultCurrency,
       isDisabled: !visit.may('settings_write'),
       choices: settingChoices(file, words),
-      keys: settingKeys(file, words),
+      keys: settingKeys(file, words, visit.locale),
       problemAt: problemFinder(refused?.problems ?? []),
       isLeftOut: (path) => leftOut.includes(path),
       added: request.query('add'),

@@ -49,7 +49,9 @@ function fieldsOf({ text }: AdminAnswer): Record<string, string | string[]> {
   return fields;
 }
 
-const PAGES = 'shop invoices languages taxes shipping orders catalogue customers home privacy'.split(' ');
+const PAGES = 'shop invoices languages taxes shipping orders catalogue customers feeds home privacy'.split(
+  ' ',
+);
 
 describe.each(PAGES)('the form of %s', (page) => {
   test('sent as it is shown changes nothing', async () => {

@@ -9,6 +9,7 @@ import { history } from './history.ts';
 import { payments } from './payments.ts';
 import { data } from './data.ts';
 import { domains } from './domains.ts';
+import { feeds } from './feeds.ts';
 import { overview } from './overview.ts';
 import { sectionPage } from './section-page.ts';
 import { shipping } from './shipping.ts';
@@ -27,7 +28,7 @@ export interface SettingsDeps {
 
 export function settings(
   pages: ShopPages,
-  { settingsFormat: format, emailKinds, providers }: SettingsDeps,
+  { settingsFormat: format, emailKinds, providers, media }: SettingsDeps,
 ): void {
   overview(pages);
   sectionPage(pages, format, {
@@ -58,7 +59,8 @@ export function settings(
   sectionPage(pages, format, { name: 'privacy', sections: ['appScripts'] });
   payments(pages, format, providers);
   domains(pages, format);
-  theme(pages, format);
+  feeds(pages, format);
+  theme(pages, format, media);
   emails(pages, format, emailKinds);
   legalTexts(pages);
   settingsFile(pages, format);

@@ -2,6 +2,7 @@ import { encodeHtml, html, safe } from '../../http/html.ts';
 import { textIn } from '../../http/locale.ts';
 import { messages } from '../../kernel/messages.ts';
 import { formatMoney, toMinor } from '../../kernel/money.ts';
+import type { MediaStorage } from '../../platform/media/storage.ts';
 import type { SettingsFormat } from '../../shops/settings/format.ts';
 import { formProblems, problemLine } from '../../shops/settings/problem.ts';
 import type { Theme } from '../../shops/settings/settings.ts';
@@ -12,10 +13,12 @@ import type { AdminFile } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { schemaOf } from './field-kind.ts';
+import { logo, logoCard } from './logo.ts';
 import { childOf, fieldTree, readValue } from './read-section.ts';
 import { sectionPage } from './section-page.ts';
 
-export function theme(pages: ShopPages, format: SettingsFormat): void {
+export function theme(pages: ShopPages, format: SettingsFormat, media: MediaStorage): void {
+  logo(pages, format, media);
   sectionPage(pages, format, {
     name: 'theme',
     sections: ['theme', 'logoUrl'],
@@ -23,18 +26,21 @@ export function theme(pages: ShopPages, format: SettingsFormat): void {
     beside: async (visit) => {
       const preview = to(visit, '/settings/theme/preview');
       const words = visit.words.settings.preview;
-      return html`<section class="card stay">
-        <h2>${words.title}</h2>
-        <iframe
-          class="preview"
-          name="preview"
-          title="${words.title}"
-          src="${preview}"
-          data-preview="${preview}"
-          sandbox=""
-        ></iframe>
-        <p class="hint">${words.theme}</p>
-      </section>`;
+      return html`<div class="stack">
+        ${logoCard(visit)}
+        <section class="card stay">
+          <h2>${words.title}</h2>
+          <iframe
+            class="preview"
+            name="preview"
+            title="${words.title}"
+            src="${preview}"
+            data-preview="${preview}"
+            sandbox=""
+          ></iframe>
+          <p class="hint">${words.theme}</p>
+        </section>
+      </div>`;
     },
   });
 

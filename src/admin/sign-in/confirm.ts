@@ -49,7 +49,10 @@ export function confirm(pages: Pages): void {
     });
     if (isShown) return new Redirect(target);
     const search = new URLSearchParams({ to: target }).toString();
-    return new Redirect(`/admin/confirm?${search}`, visit.words.signIn.unknownPasskey);
+    return new Redirect(`/admin/confirm?${search}`, {
+      text: visit.words.signIn.unknownPasskey,
+      isProblem: true,
+    });
   });
 
   // The demo owner has no password, and is whoever sits at this machine.

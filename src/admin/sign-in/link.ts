@@ -109,6 +109,9 @@ function usedPage(visit: Visit<'anybody'>): AdminPage {
     status: 410,
     title: words.linkUsedTitle,
     main: html`<p class="narrow">${words.linkUsed}</p>
-      <p class="narrow"><a class="button" href="/admin/sign-in">${words.title}</a></p>`,
+      <p class="narrow actions">
+        <a class="button" href="/admin/sign-in">${words.title}</a>
+        <a class="button" href="/admin/forgotten">${visit.words.forgotten.link}</a>
+      </p>`,
   };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { givenBrowser, givenMerchant, type AdminBrowser } from '../../../test/admin.ts';
+import { queuedEmails } from '../../../test/carts.ts';
 import { fingerprint, givenOtherShop, startDemo } from '../../../test/demo.ts';
 import { startService, type Service } from '../../../test/service.ts';
 import { sql } from '../../db/sql.ts';
@@ -93,6 +94,15 @@ describe('a password', () => {
     expect(await entries('OtherShop')).toEqual([
       { name: EMAIL, route: '/admin/sign-in', object: { refused: 'wrong password' } },
     ]);
+  });
+
+  test('whose code comes too late begins again, and that does not look like a success', async () => {
+    const browser = givenBrowser(service);
+    const late = await browser.post('/admin/sign-in/code', { state: 'nonsense', code: '123456' });
+    expect([late.status, late.location]).toEqual([303, '/admin/sign-in']);
+    const { text } = await browser.get('/admin/sign-in');
+    expect(text).toMatch(/<div class="problem" role="alert">\s*<span>/);
+    expect(text).not.toContain('class="notice"');
   });
 
   test('that is long or strange is refused and nothing else', async () => {
@@ -321,6 +331,91 @@ describe('a link', () => {
     // A link of a start at which there was no user yet is worth nothing once there is one.
     const old = await urlOf(null);
     expect((await browser.get(old)).status).toBe(410);
+  });
+});
+
+describe('a forgotten password', () => {
+  beforeEach(async () => {
+    nextHour();
+    await service.db.run(sql`delete from job`);
+  });
+  const ask = (email: string, browser = givenBrowser(service)) => browser.post('/admin/forgotten', { email });
+
+  test('is chosen again with a link that goes to the mailbox alone, and works for an hour', async () => {
+    const before = givenBrowser(service);
+    await signIn(before);
+    expect((await before.get('/admin/sign-in')).text).toContain('href="/admin/forgotten"');
+    const asked = await ask(' Mira@Shop.example ');
+    expect([asked.status, asked.text.includes('If somebody signs in here with mira@shop.example')]).toEqual([
+      200,
+      true,
+    ]);
+    const [email, ...others] = await queuedEmails(service);
+    expect(others).toEqual([]);
+    expect(email).toMatchObject({
+      to: EMAIL,
+      shopId: 'DemoShop',
+      template: 'password',
+      facts: { linkId: expect.any(String) },
+    });
+    expect(asked.text).not.toContain(String(email!.facts['linkId']));
+    // Until the link is used nothing changes, because anybody can ask for it.
+    expect((await before.get('/admin/account')).status).toBe(200);
+    const entry = { name: EMAIL, route: '/admin/forgotten', object: {} };
+    expect([await entries(), await entries('OtherShop')]).toEqual([
+      expect.arrayContaining([entry]),
+      expect.arrayContaining([entry]),
+    ]);
+    const url = linkTokens(key).urlOf('', String(email!.facts['linkId']));
+    service.setClock(new Date(service.db.now.getTime() + LINK_LIFETIME.forgotten - 1));
+    expect((await givenBrowser(service).post(url, { newPassword: 'seven brass lanterns' })).status).toBe(303);
+    expect((await before.get('/admin/account')).status).toBe(303);
+  });
+
+  test('is answered in the same way for an address that nobody has', async () => {
+    const bare = (text: string, email: string) => text.replaceAll(email, '');
+    const known = await ask(EMAIL);
+    const before = await fingerprint(service);
+    for (const email of ['nobody@shop.example', 'owner@demo.localhost']) {
+      const unknown = await ask(email);
+      expect([unknown.status, bare(unknown.text, email)]).toEqual([known.status, bare(known.text, EMAIL)]);
+      expect(unknown.headers['set-cookie']).toEqual(known.headers['set-cookie']);
+    }
+    expect((await ask('nobody')).status).toBe(400);
+    expect({ ...(await fingerprint(service)), rate_window: '' }).toEqual({ ...before, rate_window: '' });
+    expect(await queuedEmails(service)).toHaveLength(1);
+  });
+
+  test('sends three emails an hour to one person, and twenty from one address', async () => {
+    const answers = [];
+    for (let index = 0; index < 4; index++) answers.push((await ask(EMAIL)).status);
+    expect(answers).toEqual([200, 200, 200, 200]);
+    expect(await queuedEmails(service)).toHaveLength(3);
+    const stranger = givenBrowser(service, { address: '203.0.113.10' });
+    const statuses = await Promise.all(
+      Array.from({ length: 24 }, async (_, index) => (await ask(`x${index}@shop.example`, stranger)).status),
+    );
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(4);
+    expect((await ask('y@shop.example', stranger)).text).toContain('Please wait an hour');
+  });
+
+  test('is written about in the language of the person, else in that of the browser', async () => {
+    await service.db.run(sql`update admin_user set language = 'fr'`);
+    await ask(EMAIL);
+    await service.db.run(sql`update admin_user set language = null`);
+    await service.app.inject({
+      method: 'POST',
+      url: '/admin/forgotten',
+      headers: {
+        host: 'localhost:8080',
+        origin: 'http://localhost:8080',
+        'accept-language': 'de-AT',
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      payload: new URLSearchParams({ email: EMAIL }).toString(),
+    });
+    const locales = (await queuedEmails(service)).map(({ locale }) => locale.slice(0, 2));
+    expect(locales).toEqual(['fr', 'de']);
   });
 });
 

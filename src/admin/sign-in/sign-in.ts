@@ -23,7 +23,7 @@ import {
 import { DEMO_OWNER } from '../users/demo-owner.ts';
 import type { Visit } from '../visit.ts';
 import { enter, targetOf } from './enter.ts';
-import { refuseSlowly, requireTriesLeft } from './tries.ts';
+import { afterSameTime, requireTriesLeft } from './tries.ts';
 
 const DEMO_SHOP = 'DemoShop';
 
@@ -48,7 +48,8 @@ export function signIn(pages: Pages): void {
             recordInAllShops(tx, user, '/admin/sign-in', { refused: 'wrong password' }),
           );
         }
-        return refuseSlowly(startedAt, forbidden(visit.words.signIn.wrong));
+        await afterSameTime(startedAt);
+        throw forbidden(visit.words.signIn.wrong);
       }
       if (user!.hasTotp) return codePage(visit, { userId: user!.userId, target });
       const { userAgent } = form;
@@ -61,7 +62,7 @@ export function signIn(pages: Pages): void {
     const { db, key, words } = visit;
     const shown = openState<PasswordShown>(key, 'password shown', db.now, form.field('state'))?.state;
     const user = shown && (await findUser(db, shown.userId));
-    if (!user) return new Redirect('/admin/sign-in', words.signIn.tooLate);
+    if (!user) return new Redirect('/admin/sign-in', { text: words.signIn.tooLate, isProblem: true });
     await requireTriesLeft(visit, form, user, 'code');
     const { userAgent } = form;
     const isRight = await db.transaction(async (tx) => {
@@ -82,7 +83,10 @@ export function signIn(pages: Pages): void {
     });
     if (user) return new Redirect(target);
     const search = new URLSearchParams({ to: target }).toString();
-    return new Redirect(`/admin/sign-in?${search}`, visit.words.signIn.unknownPasskey);
+    return new Redirect(`/admin/sign-in?${search}`, {
+      text: visit.words.signIn.unknownPasskey,
+      isProblem: true,
+    });
   });
 
   pages.post('/sign-in/demo', 'anybody', async (visit, form) => {
@@ -140,7 +144,7 @@ async function signInPage(visit: Visit<'anybody'>, target: string, draft?: Draft
         <button class="main">${words.submit}</button>
       </form>
       <div class="narrow">${await passkeyRequestForm(visit, '/admin/sign-in/passkey', target)}</div>
-      <p class="narrow quiet">${words.forgotten}</p>
+      <p class="narrow"><a href="/admin/forgotten">${visit.words.forgotten.link}</a></p>
       ${
         visit.isLocal &&
         html`<form class="narrow card" method="post" action="/admin/sign-in/demo">

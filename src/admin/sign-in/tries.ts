@@ -13,7 +13,7 @@ const TRIES = {
 /**
  * Limits guessing, without letting a guesser lock anybody out: strangers share the tries for a person and those of their
  * address, a browser in which this person has signed in before has tries of its own. The tries come back with every
- * hour, and neither a passkey nor a link of `kontor user reset` needs them.
+ * hour, and neither a passkey nor a one-time link needs them.
  */
 export async function requireTriesLeft(
   visit: Visit<'anybody'>,
@@ -35,10 +35,9 @@ export async function requireTriesLeft(
 }
 
 /** Longer than anything that happens for a person who is known and not for a stranger. */
-const REFUSAL_AFTER = 400;
+const ANSWER_AFTER = 400;
 
-/** A refusal comes after the same time, whether the address is known or not. */
-export async function refuseSlowly(startedAt: number, refusal: Error): Promise<never> {
-  await sleep(Math.max(0, startedAt + REFUSAL_AFTER - performance.now()));
-  throw refusal;
+/** An answer comes after the same time, whether the address is known or not. */
+export async function afterSameTime(startedAt: number): Promise<void> {
+  await sleep(Math.max(0, startedAt + ANSWER_AFTER - performance.now()));
 }

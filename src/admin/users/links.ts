@@ -7,10 +7,10 @@ import type { CleanupStep } from '../../platform/cleanup.ts';
 const HOUR = 3_600_000;
 
 /** How long a link is valid. */
-export const LINK_LIFETIME = { reset: 24 * HOUR, invitation: 7 * 24 * HOUR };
+export const LINK_LIFETIME = { reset: 24 * HOUR, invitation: 7 * 24 * HOUR, forgotten: HOUR };
 
-/** Beyond so many for one person, the oldest end. */
-const MAX_LINKS = 5;
+/** Beyond so many for one person, the oldest end; more than strangers can ask for while theirs are valid. */
+const MAX_LINKS = 10;
 
 export interface Link {
   linkId: string;
@@ -25,7 +25,8 @@ export async function insertLink(tx: Transaction, userId: string | null, lifetim
     values (${linkId}, ${userId}, ${tx.now}, ${new Date(tx.now.getTime() + lifetime)})`);
   await tx.run(sql`
     delete from admin_link where link_id in (
-      select link_id from admin_link where user_id is not distinct from ${userId}::uuid
+      select link_id from admin_link
+      where user_id is not distinct from ${userId}::uuid and expires_at > ${tx.now}
       order by created_at desc, link_id desc offset ${MAX_LINKS})`);
   return linkId;
 }

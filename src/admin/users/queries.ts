@@ -173,8 +173,15 @@ export function putRole(tx: Transaction, shopId: string, userId: string, role: R
     on conflict (shop_id, user_id) do update set role = excluded.role`);
 }
 
-export function deleteRole(tx: Transaction, shopId: string, userId: string) {
-  return tx.run(sql`delete from shop_user where shop_id = ${shopId} and user_id = ${userId}`);
+/** Ends somebody's work in a shop, and deletes what only this person used there. */
+export async function deleteRole(tx: Transaction, shopId: string, userId: string): Promise<void> {
+  await tx.run(sql`delete from shop_user where shop_id = ${shopId} and user_id = ${userId}`);
+  await tx.run(sql`delete from saved_view where shop_id = ${shopId} and user_id = ${userId}`);
+}
+
+/** With it go the sessions, links, passkeys and recovery codes. The roles must have been deleted before. */
+export function deleteUser(tx: Transaction, userId: string) {
+  return tx.run(sql`delete from admin_user where user_id = ${userId}`);
 }
 
 /** The owner of all shops that there are, over all nodes of a cluster. */

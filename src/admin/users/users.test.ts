@@ -109,7 +109,8 @@ test('a changed role takes effect with the next page, in every process', async (
   expect((await elsewhere()).statusCode).toBe(403);
   expect((await manager.get('/customers')).status).toBe(403);
   await owner.post(`${path}/remove`);
-  expect((await elsewhere()).statusCode).toBe(404);
+  // Nothing is left of a person who works in no other shop.
+  expect((await elsewhere()).statusCode).toBe(303);
   await beside.close();
   expect(await entries()).toEqual(
     expect.arrayContaining([
@@ -121,6 +122,28 @@ test('a changed role takes effect with the next page, in every process', async (
       { name: owner.email, route: '/admin/shops/:shopId/users/:userId/remove', object: { userId } },
     ]),
   );
+});
+
+test('whoever is removed from the last shop is deleted, and whoever works elsewhere or is host is not', async () => {
+  const both = await givenMerchant(service, 'orders', 'DemoShop', 'both@shop.example');
+  await givenMerchant(service, 'orders', 'OtherShop', 'both@shop.example');
+  const host = await givenMerchant(service, 'orders', 'DemoShop', 'host@shop.example');
+  await service.db.run(sql`update admin_user set is_host = true where email = ${host.email}`);
+  const only = await givenMerchant(service, 'orders', 'DemoShop', 'only@shop.example');
+  await only.post('/views', { list: '/orders', name: 'To ship', query: 'view=ship' });
+  expect(await service.db.many(sql`select from saved_view`)).toHaveLength(1);
+  for (const { email } of [both, host, only]) {
+    const removed = await owner.post(`/users/${await userIdOf(email)}/remove`);
+    expect([removed.status, removed.location]).toEqual([303, '/admin/shops/DemoShop/users']);
+  }
+  expect(await service.db.many(sql`select email from admin_user order by email`)).toEqual([
+    { email: 'both@shop.example' },
+    { email: 'host@shop.example' },
+    { email: owner.email },
+  ]);
+  expect((await only.get('/admin/account')).location).toBe('/admin/sign-in?to=%2Fadmin%2Faccount');
+  expect((await both.get('/admin/account')).status).toBe(200);
+  expect(await service.db.many(sql`select from saved_view`)).toEqual([]);
 });
 
 test('the last owner stays, and one who was only invited does not count', async () => {

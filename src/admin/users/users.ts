@@ -16,9 +16,11 @@ import { insertLink, LINK_LIFETIME } from './links.ts';
 import { isRole, ROLES, type Role } from './permissions.ts';
 import {
   deleteRole,
+  deleteUser,
   findMembers,
   findOrCreateUser,
   findRole,
+  findShopsOf,
   findUser,
   hasSignedIn,
   lockOwners,
@@ -83,11 +85,15 @@ export function users(pages: ShopPages): void {
     '/users/:userId/remove',
     'users_write',
     async (visit, form) => {
-      const { userId, email } = await memberOf(visit, form);
+      const { userId, email, isHost } = await memberOf(visit, form);
       await visit.db.transaction(async (tx) => {
         await requireOtherOwner(tx, visit, userId);
         await deleteRole(tx, visit.shopId, userId);
         await recordAction(tx, visit.shopId, visit.user, `${ROUTE}/:userId/remove`, { userId });
+        // Nothing of a person who works nowhere any more is kept. The answer is the same, because it is nobody's
+        // business in this shop whether the person works in another one.
+        const isNeeded = isHost || (await findShopsOf(tx, userId)).length > 0;
+        if (!isNeeded) await deleteUser(tx, userId);
       });
       return new Redirect(afterChange(visit, userId, undefined), visit.words.users.removed({ email }));
     },

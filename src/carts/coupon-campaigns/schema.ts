@@ -43,7 +43,7 @@ export const CouponCampaign = Type.Object(
         waiveShippingCosts: Type.Boolean(waiveShippingCosts),
         amount: Type.Optional(Type.Number({ description: `The value: ${amountText}`, examples: [12] })),
       },
-      { title: 'valueType', description: 'Kind and value.' },
+      { title: 'coupon value', description: 'Kind and value.' },
     ),
     minimumOrderValue: Nullable({ ...Price, description: 'What the goods must be worth.' }),
     usageLimit: Type.Optional(Type.Integer(usageLimit)),
@@ -75,7 +75,7 @@ export const NewCouponCampaign = Type.Object(
         waiveShippingCosts: Given(Type.Boolean(waiveShippingCosts)),
         amount: Given(Decimal(`The value, above 0: ${amountText} At most 100 %, with two decimals.`, 12)),
       },
-      { title: 'valueType (create request)', description: 'Kind and value.' },
+      { title: 'coupon value (request)', description: 'Kind and value.' },
     ),
     usageLimit: Given(Limit(usageLimit)),
     campaignUsageLimit: Given(Limit(campaignUsageLimit)),
@@ -98,7 +98,7 @@ export const CouponForm = Type.Object(
       examples: ['SUMMER20'],
     }),
   },
-  { title: 'campaign coupon form' },
+  { title: 'campaign coupon' },
 );
 
 const { identifier: _identifier, ...changeable } = NewCouponCampaign.properties;

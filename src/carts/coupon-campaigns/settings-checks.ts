@@ -1,7 +1,8 @@
 import { parseMoment } from '../../http/dates.ts';
 import { ValidationError } from '../../http/errors.ts';
 import { isCurrency } from '../../kernel/money.ts';
-import { shown, suggestion, type Problem } from '../../shops/settings/problem.ts';
+import { suggestion } from '../../kernel/suggestion.ts';
+import { shown, type Problem } from '../../shops/settings/problem.ts';
 import {
   amountProblems,
   percentProblems,

@@ -8,6 +8,7 @@ import { touchProducts } from '../products/product-events.ts';
 import {
   deleteAssignments,
   findAssignable,
+  findAssigned,
   insertAssignments,
   lockCategories,
   lockProducts,
@@ -47,7 +48,7 @@ export function assignments(api: Operations): void {
       summary: 'Assign products',
       description: `Assigns every product to every category, at most ${MOST_PAIRS} pairs in a call; what is assigned already stays. The first category of a product is its main category. An id that is unknown refuses all of it.`,
       accepts: 'form',
-      body: Type.Object(fields, { title: 'assignment form' }),
+      body: Type.Object(fields, { title: 'category assignment' }),
       constraints: { product_category_product: notFound },
     },
     async ({ tx, shopId, body }) => changeAssignments(tx, shopId, body, insertAssignments),
@@ -67,6 +68,23 @@ export function assignments(api: Operations): void {
     },
     async ({ tx, shopId, query }) => changeAssignments(tx, shopId, query, deleteAssignments),
   );
+}
+
+/** Assigns a product to these categories and to no others. */
+export async function setCategories(
+  tx: Transaction,
+  shopId: string,
+  productId: string,
+  categoryIds: readonly string[],
+): Promise<void> {
+  const chosen = new Set(categoryIds.map((id) => id.toUpperCase()));
+  const assigned = new Set(await findAssigned(tx, shopId, productId));
+  const added = [...chosen].filter((id) => !assigned.has(id));
+  const removed = [...assigned].filter((id) => !chosen.has(id));
+  const change = (categoryId: string[], by: typeof insertAssignments) =>
+    categoryId.length > 0 && changeAssignments(tx, shopId, { categoryId, productId }, by);
+  await change(added, insertAssignments);
+  await change(removed, deleteAssignments);
 }
 
 async function changeAssignments(

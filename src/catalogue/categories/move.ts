@@ -19,7 +19,7 @@ const Place = Type.Object(
       maximum: 1_000_000,
     }),
   },
-  { title: 'place of a category' },
+  { title: 'category place' },
 );
 
 export function moveCategories(api: Operations): void {

@@ -355,6 +355,15 @@ export async function findAssignable(
   return rows.map(({ productId }) => productId);
 }
 
+/** The categories of a product; those of a variation are its master's. */
+export async function findAssigned(tx: Transaction, shopId: string, productId: string): Promise<string[]> {
+  const rows = await tx.many<{ categoryId: string }>(sql`
+    select upper(category_id::text) as "categoryId" from product_category
+    where shop_id = ${shopId} and product_id = (
+      select coalesce(master_id, product_id) from product where shop_id = ${shopId} and product_id = ${productId})`);
+  return rows.map(({ categoryId }) => categoryId);
+}
+
 /** In a fixed order, so that two requests for the same products do not wait for each other. */
 export async function lockProducts(
   tx: Transaction,

@@ -29,10 +29,10 @@ const MOST = 100;
 const CrossSelling = Type.Object(
   {
     manualCrossSellingTitle: Type.String({ description: 'Headline.', examples: ['Goes well with'] }),
-    embedded: { ...Paged(Product, 'cross-sold products'), description: 'The assigned products.' },
+    embedded: { ...Paged(Product, 'product list'), description: 'The assigned products.' },
     links: Links,
   },
-  { title: 'crossselling' },
+  { title: 'cross-selling' },
 );
 
 const patch = patchOf({

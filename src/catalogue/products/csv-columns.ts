@@ -5,7 +5,7 @@ import type { Settings } from '../../shops/settings/settings.ts';
 import { joinPaths, readPaths } from './category-paths.ts';
 import { setFact, WITHDRAWAL_EXCLUSIONS, type ProductSafety } from './facts.ts';
 import { withPrice } from './prices.ts';
-import { readAddresses } from './picture-addresses.ts';
+import { readPictures } from './picture-addresses.ts';
 import type { StoredProduct } from './queries.ts';
 import { LONGEST } from './request-fields.ts';
 import { CellProblem } from './row-problem.ts';
@@ -22,12 +22,17 @@ export interface Column {
   title: (language: string) => string;
   cell: (product: FileProduct) => string;
   /** Throws a CellProblem. Only called with a cell that differs from what the product says. */
-  apply: (product: FileProduct, cell: string) => void;
+  apply: (product: FileProduct, cell: string, options: CellOptions) => void;
   /**
    * Its cells are numbers: a negative one begins with the sign of a formula but is none, and a file may write them with a
    * decimal comma.
    */
   isNumber?: boolean;
+}
+
+export interface CellOptions {
+  /** Pictures may be files that lie beside the file of products. */
+  allowsFiles: boolean;
 }
 
 /** A product as a row of the file. */
@@ -37,6 +42,8 @@ export interface FileProduct extends StoredProduct {
   masterNumber: string;
   /** As `category-paths.ts` writes them; '' where nobody has asked for them, and for variations. */
   categories: string;
+  /** Addresses of its pictures; '' where nobody has asked for them. */
+  images: string;
 }
 
 /** The columns whose title is in the message catalogue; its `part` is the currency or the language of a column. */
@@ -166,14 +173,18 @@ export function moreColumnsOf(settings: Settings): Column[] {
         },
       },
     ],
+    ...settings.locales.map((locale): [string, Effects] => [
+      `PageTitle/${languageKey(locale, settings.locales)}`,
+      text('title', locale, LONGEST.line),
+    ]),
     ['SpecialOffer', flag('specialOffer', false)],
     ['IsProductNumberVisible', flag('isProductNumberVisible', true)],
     [
       'Images',
       {
-        // They are fetched when the rows are saved; an export does not name them.
-        cell: () => '',
-        apply: (_product, cell) => void readAddresses(cell),
+        // They are fetched when the rows are saved.
+        cell: ({ images }) => images,
+        apply: (_product, cell, { allowsFiles }) => void readPictures(cell, allowsFiles),
       },
     ],
     ...settings.currencies.map((currency): [string, Effects] => [
@@ -242,7 +253,8 @@ function flagOf(cell: string): boolean | undefined {
 }
 
 /** By the key that the settings file gives it, by its name, or by its rate where only one class has that. */
-function taxClass({ taxClasses }: Settings): Effects {
+function taxClass({ taxClasses, country }: Settings): Effects {
+  const known = taxClasses.map(({ key, rates }) => `${key} (${(rates[country] ?? 0) / 100} %)`).join(', ');
   return {
     cell: ({ taxClassId }) => taxClasses.find((one) => one.taxClassId === taxClassId)?.key ?? '',
     apply: (product, cell) => {
@@ -254,8 +266,8 @@ function taxClass({ taxClasses }: Settings): Effects {
       const rated = taxClasses.filter(({ rates }) => Object.values(rates).includes(rate));
       const [found, ...others] = named.length > 0 ? named : rated;
       if (word !== '' && (!found || others.length > 0)) {
-        throw new CellProblem('taxClass', `is ${cell}, which is no tax class of the shop`, {
-          known: taxClasses.map(({ key }) => key).join(', '),
+        throw new CellProblem('taxClass', `is ${cell}, which is no tax class of the shop; it has ${known}`, {
+          known,
         });
       }
       product.taxClassId = word === '' ? null : found!.taxClassId;
@@ -348,7 +360,7 @@ function refuse(): void {
 }
 
 function text(
-  key: 'name' | 'uri' | 'shortDescription' | 'description' | 'essentialFeatures',
+  key: 'name' | 'uri' | 'shortDescription' | 'description' | 'essentialFeatures' | 'title',
   locale: string,
   longest: number,
 ): Effects {

@@ -1,4 +1,5 @@
 import { readJson } from '../../kernel/json-file.ts';
+import { editDistance } from '../../kernel/suggestion.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { columnsOf, moreColumnsOf, type Column } from './csv-columns.ts';
 import { FileProblem } from './csv-file.ts';
@@ -106,8 +107,8 @@ export function strictMapping(header: readonly string[], settings: Settings): Ma
     const [likely] = likelyKeys([cell], settings);
     throw new FileProblem(
       `The column ${keyIn(cell)} is unknown in ${settings.shopId}` +
-        (likely === undefined ? '' : `; did you mean ${likely}?`) +
-        `; its columns are ${[...knownColumns(settings).keys()].join(', ')}`,
+        (likely === undefined ? '.' : `, did you mean ${likely}?`) +
+        ` Its columns are: ${[...knownColumns(settings).keys()].join(', ')}`,
     );
   }
   return mapping;
@@ -124,26 +125,12 @@ export function likelyKeys(titles: readonly string[], settings: Settings): (stri
     const typed = plain(title).slice(0, 60);
     let best: { key: string; distance: number } | undefined;
     for (const [name, key] of names) {
+      if (Math.abs(name.length - typed.length) > typed.length / 3) continue;
       const distance = editDistance(typed, name);
       if (distance <= typed.length / 3 && distance < (best?.distance ?? Infinity)) best = { key, distance };
     }
     return best?.key;
   });
-}
-
-/** How many letters must be added, left out or replaced (Levenshtein). */
-function editDistance(left: string, right: string): number {
-  if (Math.abs(left.length - right.length) > left.length / 3) return Infinity;
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let at = 1; at <= left.length; at++) {
-    const next = [at];
-    for (let to = 1; to <= right.length; to++) {
-      const replaced = row[to - 1]! + (left[at - 1] === right[to - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[to]! + 1, next[to - 1]! + 1));
-    }
-    row = next;
-  }
-  return row.at(-1)!;
 }
 
 /** The columns that are read. Each at most once, and the product numbers must be among them. */

@@ -357,6 +357,19 @@ describe('the import', () => {
     expect(await product()).toEqual(before);
   });
 
+  test('takes why a product is sold without the right of withdrawal', async () => {
+    const productId = await given({ productNumber: 'TC-3', name: 'Engraved board', price: 10 });
+    const shown = async () => (await call('GET', `/products/${productId}`)).body.withdrawalExcluded;
+    const header = 'Alias;WithdrawalExcluded\n';
+    expect(await imported(`${header}TC-3;madeToMeasure\n`)).toMatchObject({ changed: 1, problems: [] });
+    expect(await shown()).toBe('madeToMeasure');
+    const text = 'WithdrawalExcluded is never, which is none of madeToMeasure, perishable, periodical';
+    expect(await imported(`${header}TC-3;never\n`)).toMatchObject({ problems: [{ line: 2, text }] });
+    expect(await shown()).toBe('madeToMeasure');
+    expect(await imported(`${header}TC-3;\n`)).toMatchObject({ changed: 1 });
+    expect(await shown()).toBeUndefined();
+  });
+
   test('takes safety data', async () => {
     await given({ productNumber: 'TC-2', name: 'Tide Clock', price: 10 });
     const { productId } = (await call('POST', '/products/find', { productNumber: 'TC-2' })).body.items[0];
@@ -439,7 +452,9 @@ describe('the import', () => {
       created: 0,
       changed: 1,
       unchanged: 0,
-      problems: [{ line: 3, text: 'TaxClass is 7 %, which is no tax class of the shop' }],
+      problems: [
+        { line: 3, text: 'TaxClass is 7 %, which is no tax class of the shop; it has standard (19 %)' },
+      ],
     });
     expect(await categoriesOf(a.productId)).toEqual(['Sale']);
     const { results } = (await call('GET', '/products?includeInvisible=true')).body;
@@ -448,7 +463,7 @@ describe('the import', () => {
 
   test('says what an unknown column was probably meant to be', async () => {
     await expect(imported('Alias;Stok level\nx;1\n')).rejects.toThrow(
-      'The column Stok level is unknown in Harbour; did you mean StockLevel?',
+      'The column Stok level is unknown in Harbour, did you mean StockLevel?',
     );
   });
 

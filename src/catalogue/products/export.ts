@@ -10,6 +10,8 @@ import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { findAssignedPaths, findCategoryTree, idsBelow, type CategoryTree } from './category-paths.ts';
 import { columnsOf, type Column, type FileProduct } from './csv-columns.ts';
 import { csvLine, escapeFormula } from './csv-cells.ts';
+import { imageUrl } from '../../platform/media/images.ts';
+import { namedAddress } from './picture-addresses.ts';
 import { storedColumns } from './queries.ts';
 
 const ROWS_AT_ONCE = 500;
@@ -53,15 +55,22 @@ export interface ExportOptions {
   isVisible?: boolean | undefined;
   /** Only products in this category or one below it. */
   categoryId?: string | undefined;
+  /** Scheme and host of the addresses of pictures; undefined: the file names none. */
+  origin?: string | undefined;
 }
 
 /** Piece by piece, as fast as it is read: never more than a few hundred products are in memory. */
 export function productFile(db: Queries, settings: Settings, options: ExportOptions): Readable {
-  return Readable.from(fileText(db, settings, options), { objectMode: false, highWaterMark: 65_536 });
+  return Readable.from(productText(db, settings, options), { objectMode: false, highWaterMark: 65_536 });
 }
 
-async function* fileText(db: Queries, settings: Settings, options: ExportOptions): AsyncGenerator<string> {
-  const { columns, titleOf, isVisible, categoryId } = options;
+/** The same as text. */
+export async function* productText(
+  db: Queries,
+  settings: Settings,
+  options: ExportOptions,
+): AsyncGenerator<string> {
+  const { columns, titleOf, isVisible, categoryId, origin } = options;
   const hasPaths = columns.some(({ key }) => key === 'Categories');
   const tree =
     hasPaths || categoryId !== undefined
@@ -71,6 +80,7 @@ async function* fileText(db: Queries, settings: Settings, options: ExportOptions
     visibilities: isVisible === undefined ? [true, false] : [isVisible],
     categoryIds: categoryId === undefined ? undefined : idsBelow(tree!, categoryId),
     paths: hasPaths ? tree : undefined,
+    origin,
   };
   const pause = newPauses();
   let piece = '';
@@ -102,12 +112,13 @@ interface ProductFilter {
   categoryIds: readonly string[] | undefined;
   /** Where the paths of categories are read from; undefined: nobody asks for them. */
   paths: CategoryTree | undefined;
+  origin: string | undefined;
 }
 
 async function findFileProducts(
   db: Queries,
   { shopId, productTypes }: Settings,
-  { visibilities, categoryIds, paths }: ProductFilter,
+  { visibilities, categoryIds, paths, origin }: ProductFilter,
   variations: boolean,
   after: string,
 ): Promise<FileProduct[]> {
@@ -119,7 +130,9 @@ async function findFileProducts(
           select from product_category assigned
           where assigned.shop_id = ${shopId} and assigned.product_id = coalesce(product.master_id, product.product_id)
             and assigned.category_id = any (${categoryIds}::uuid[]))`;
-  const rows = await db.many<Omit<FileProduct, 'class' | 'categories'> & { typeId: string | null }>(sql`
+  const rows = await db.many<
+    Omit<FileProduct, 'class' | 'categories' | 'images'> & { typeId: string | null }
+  >(sql`
     select ${storedColumns}, upper(coalesce(master.product_type_id, product.product_type_id)::text) as "typeId",
       coalesce(master.product_number, '') as "masterNumber"
     from product
@@ -131,9 +144,32 @@ async function findFileProducts(
   const aliases = new Map(productTypes.map(({ productTypeId, alias }) => [productTypeId, alias]));
   // A variation is where its master is, and says nothing itself.
   const assigned = paths && !variations ? await findAssignedPaths(db, shopId, paths, rows) : undefined;
+  const images = origin === undefined ? undefined : await findImageAddresses(db, shopId, origin, rows);
   return rows.map(({ typeId, ...row }) => ({
     ...row,
     class: aliases.get(typeId ?? '') ?? 'Default',
     categories: assigned?.get(row.productId) ?? '',
+    images: images?.get(row.productId)?.join(' | ') ?? '',
   }));
+}
+
+/** The largest size of each picture, in the order of the slideshow, by the id of the product. */
+async function findImageAddresses(
+  db: Queries,
+  shopId: string,
+  origin: string,
+  products: readonly { productId: string }[],
+): Promise<Map<string, string[]>> {
+  const rows = await db.many<{ productId: string; name: string; imageKey: string; file: string }>(sql`
+    select upper(product_id::text) as "productId", name, image_key as "imageKey", sizes -> 'Large' ->> 'file' as file
+    from product_image
+    where shop_id = ${shopId} and product_id = any (${products.map(({ productId }) => productId)}::uuid[])
+      and sizes -> 'Large' ->> 'file' is not null
+    order by product_id, position, name`);
+  const addresses = new Map<string, string[]>();
+  for (const { productId, name, imageKey, file } of rows) {
+    const address = namedAddress(imageUrl(origin, shopId, imageKey, file), name);
+    addresses.set(productId, [...(addresses.get(productId) ?? []), address]);
+  }
+  return addresses;
 }

@@ -1,5 +1,7 @@
+import { readFile, stat } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
+import path from 'node:path';
 import { lookupOf } from '../../shops/webhooks/sending.ts';
 import { ReceiverProblem, type ReceiverPolicy } from '../../shops/webhooks/receiver-address.ts';
 
@@ -68,6 +70,15 @@ function get(policy: ReceiverPolicy, url: URL, signal: AbortSignal): Promise<Buf
     });
     request.end();
   });
+}
+
+/** Reads a picture that lies below a folder, or anywhere on this machine if the name says so. */
+export async function readPictureFile(folder: string, name: string): Promise<Buffer> {
+  const file = path.resolve(folder, name);
+  const found = await stat(file).catch(() => undefined);
+  if (!found?.isFile()) throw new PictureProblem(`There is no file ${file}`);
+  if (found.size > MOST_BYTES) throw new PictureProblem('The picture has more than 10 MB');
+  return readFile(file);
 }
 
 /** Only our own words, because the message of an error may hold more than its reader should know. */

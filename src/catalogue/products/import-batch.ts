@@ -44,6 +44,7 @@ export interface RowReading {
   decimalSign: DecimalSign;
   /** Whether new products are shown in the shop. */
   visible: boolean;
+  allowsFiles: boolean;
 }
 
 /** What has become of some rows. */
@@ -69,11 +70,12 @@ export interface BatchPlan extends BatchReport {
 export async function planRows(
   tx: Transaction,
   settings: Settings,
-  { columns, decimalSign, visible }: RowReading,
+  reading: RowReading,
   rows: readonly ImportRow[],
   promised: ReadonlySet<string> = new Set(),
 ): Promise<BatchPlan> {
   const { shopId } = settings;
+  const { columns, visible } = reading;
   const masters = await lockByNumber(
     tx,
     shopId,
@@ -109,7 +111,7 @@ export async function planRows(
       const after = before
         ? { ...before }
         : fileProduct(newRow(tx, row, visible, master), row.master, master, aliases, paths);
-      applyCells(after, row, columns, decimalSign);
+      applyCells(after, row, reading);
       if (before && JSON.stringify(before) === JSON.stringify(after)) plan.unchanged++;
       else plan.changes.push({ before, after });
     } catch (error) {
@@ -184,6 +186,7 @@ function fileProduct(
     class: aliases.get(typeId ?? '') ?? 'Default',
     masterNumber,
     categories: paths.get(stored.productId) ?? '',
+    images: '',
   };
 }
 
@@ -222,15 +225,15 @@ const CONTROL = /\p{Cc}/u;
 function applyCells(
   product: FileProduct,
   { cells }: ImportRow,
-  columns: readonly FileColumn[],
-  decimalSign: DecimalSign,
+  { columns, decimalSign, allowsFiles }: RowReading,
 ): void {
   for (const { column, place } of columns) {
     const written = cells[place] ?? '';
     const cell = column.isNumber ? plainNumber(written, decimalSign) : written;
     if (cell === column.cell(product)) continue;
     try {
-      column.apply(product, column.key === 'Alias' || column.key === 'SuperProduct' ? cell.trim() : cell);
+      const isKey = column.key === 'Alias' || column.key === 'SuperProduct';
+      column.apply(product, isKey ? cell.trim() : cell, { allowsFiles });
     } catch (error) {
       if (error instanceof CellProblem) throw new RowRefusal(column.key, error, written);
       throw error;
@@ -350,7 +353,7 @@ function priceChange({ before, after }: Change): PriceChange {
 }
 
 function storedRow(
-  { class: alias, masterNumber: _number, categories: _paths, ...product }: FileProduct,
+  { class: alias, masterNumber: _number, categories: _paths, images: _images, ...product }: FileProduct,
   types: ReadonlyMap<string, string>,
   reduction: Prices | undefined,
 ): StoredProduct {

@@ -7,8 +7,8 @@ import { storeImage } from '../../platform/media/store-image.ts';
 import { receiverPolicy } from '../../shops/webhooks/receiver-address.ts';
 import { rowsOf, type ProductFile } from './csv-file.ts';
 import type { Mapping } from './csv-mapping.ts';
-import { fetchPicture, PictureProblem } from './fetch-picture.ts';
-import { readAddresses } from './picture-addresses.ts';
+import { fetchPicture, PictureProblem, readPictureFile } from './fetch-picture.ts';
+import { readPictures } from './picture-addresses.ts';
 import { CellProblem, rowProblem, type RowProblem } from './row-problem.ts';
 import { addImage } from './slideshow.ts';
 
@@ -19,6 +19,10 @@ export interface PictureImport {
   shopId: string;
   file: ProductFile;
   mapping: Mapping;
+  /** Where the files of pictures lie; undefined: only addresses are taken. */
+  folder?: string;
+  /** Only looks whether the files are there. */
+  isCheck?: boolean;
   /** After each picture; undefined: it was stored. */
   onPicture: (problem: RowProblem | undefined) => Promise<void>;
 }
@@ -28,7 +32,7 @@ export interface PictureImport {
  * not fetched again, so this can be repeated after a restart.
  */
 export async function importPictures(given: PictureImport): Promise<void> {
-  const { db, config, shopId, file, mapping, onPicture } = given;
+  const { db, config, shopId, file, mapping, folder, isCheck = false, onPicture } = given;
   const [numbers, pictures] = [mapping.indexOf('Alias'), mapping.indexOf('Images')];
   if (pictures === -1) return;
   const policy = receiverPolicy(config);
@@ -36,16 +40,18 @@ export async function importPictures(given: PictureImport): Promise<void> {
     const cell = row?.cells[pictures]?.trim() ?? '';
     if (!row || cell === '') continue;
     const product = await findImageNames(db, shopId, (row.cells[numbers] ?? '').trim());
-    if (!product) continue;
-    for (const { address, name } of addressesIn(cell)) {
-      if (product.names.includes(name)) continue;
+    // A product that a check would make is not there yet.
+    if (!product && !isCheck) continue;
+    for (const { place, isFile, name } of picturesIn(cell, folder !== undefined)) {
+      if (product?.names.includes(name) || (isCheck && !isFile)) continue;
       try {
-        const bytes = await fetchPicture(policy, address);
-        await store(given, product.productId, name, bytes);
+        const bytes = await (isFile ? readPictureFile(folder!, place) : fetchPicture(policy, place));
+        if (isCheck) continue;
+        await store(given, product!.productId, name, bytes);
         await onPicture(undefined);
       } catch (error) {
         if (!(error instanceof PictureProblem) && !isRefusal(error)) throw error;
-        const problem = new CellProblem('picture', `${address}: ${error.message}`, { reason: error.message });
+        const problem = new CellProblem('picture', `${place}: ${error.message}`, { reason: error.message });
         await onPicture(rowProblem(row.line, 'Images', problem, cell));
       }
     }
@@ -53,9 +59,9 @@ export async function importPictures(given: PictureImport): Promise<void> {
 }
 
 /** A cell that can't be read was reported with its row. */
-function addressesIn(cell: string) {
+function picturesIn(cell: string, allowsFiles: boolean) {
   try {
-    return readAddresses(cell);
+    return readPictures(cell, allowsFiles);
   } catch (error) {
     if (error instanceof CellProblem) return [];
     throw error;

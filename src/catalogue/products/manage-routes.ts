@@ -3,14 +3,17 @@ import type { Transaction } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { parseMoment, toSeconds } from '../../http/dates.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
-import { writingCurrency } from '../../http/locale.ts';
+import { JsonPatch } from '../../http/json-patch.ts';
+import { writingCurrency, writingLocale } from '../../http/locale.ts';
 import type { Operations } from '../../http/operation.ts';
 import { CurrencyParameter, Id } from '../../http/schemas.ts';
 import { newId } from '../../kernel/ids.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
+import { setCategories } from '../categories/assignments.ts';
 import { setFact } from './facts.ts';
-import { insertNumbered } from './insert-numbered.ts';
+import { insertNumbered, numberTaken } from './insert-numbered.ts';
 import { refreshListing } from './listing.ts';
+import { patchedProduct } from './patch.ts';
 import { recordPrices } from './price-history.ts';
 import { withPrice } from './prices.ts';
 import { recordCreatedProducts } from './product-events.ts';
@@ -18,7 +21,7 @@ import { lockProduct, storedColumns, type StoredProduct } from './queries.ts';
 import { renderStored } from './render-stored.ts';
 import { amountOf, Decimal, Given, LONGEST, Text } from './request-fields.ts';
 import { renderOptions } from './render-options.ts';
-import { saveProduct } from './save-product.ts';
+import { requireMainImage, saveProduct } from './save-product.ts';
 import { Product } from './schema.ts';
 
 const shared = { under: 'manage', tag: 'products', labels: [], keepsKeyOrder: true } as const;
@@ -59,6 +62,28 @@ const ProductExtras = Type.Object(
     ),
     forSaleFrom: moment('From when on it is for sale.'),
     forSaleUntil: moment('Until when it is for sale.'),
+    patches: Given(
+      Type.Array(
+        Type.Object(
+          {
+            locale: Text('Texts are written in it.', 'de_DE', 20),
+            currency: Text('Prices are written in it.', 'EUR', 3),
+            operations: JsonPatch,
+          },
+          { title: 'product patch' },
+        ),
+        {
+          maxItems: 200,
+          description: 'What updateProduct changes, in several languages and currencies at once.',
+        },
+      ),
+    ),
+    categoryIds: Given(
+      Type.Array(Id, {
+        maxItems: 1_000,
+        description: 'All categories that it is in; absent: they stay.',
+      }),
+    ),
   },
   { title: 'product extras', description: 'What is absent stays as it is.' },
 );
@@ -75,20 +100,34 @@ export function productManagement(api: Operations): void {
       path: '/products/:productId',
       name: 'updateProductExtras',
       summary: 'Update product extras',
-      description: 'Changes what the operation of the contract can not change.',
+      description:
+        'Changes what the operation of the contract can not change, and with it what that one can. All or nothing.',
       access: 'products_write',
       params,
       query: Type.Object({ currency: CurrencyParameter }),
       body: ProductExtras,
       answer: Product,
+      constraints: { product_number: numberTaken },
     },
     async (call) => {
       const { tx, shopId, params, query, body } = call;
       const settings = await shopSettings(tx, shopId);
+      // First of all, because categories are locked before products wherever both are.
+      if (body.categoryIds) await setCategories(tx, shopId, params.productId, body.categoryIds);
       const product = await lockProduct(tx, shopId, params.productId);
       if (!product) throw notFound();
+      const patched = (body.patches ?? []).reduce(
+        (next, { locale, currency, operations }) =>
+          patchedProduct(next, operations, {
+            settings,
+            locale: writingLocale(locale, settings),
+            currency: writingCurrency(currency, settings),
+          }),
+        product,
+      );
+      await requireMainImage(tx, shopId, product, patched);
       const currency = writingCurrency(query.currency, settings);
-      await saveProduct(tx, shopId, product, changedProduct(product, body, currency));
+      await saveProduct(tx, shopId, product, changedProduct(patched, body, currency));
       return renderStored(tx, settings, product.productId, renderOptions(call, settings, query, 'full'));
     },
   );

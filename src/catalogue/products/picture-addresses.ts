@@ -1,35 +1,68 @@
+import path from 'node:path';
 import { CellProblem } from './row-problem.ts';
 
 const MOST_PICTURES = 20;
 
-/** The addresses of pictures in a cell, separated by blanks or bars, with the names that the pictures get. */
-export function readAddresses(cell: string): { address: string; name: string }[] {
-  const addresses = cell.split(/[\s|]+/).filter((part) => part !== '');
-  if (addresses.length > MOST_PICTURES)
+/** A picture that a file of products names: its address, or a file beside that file. */
+export interface NamedPicture {
+  place: string;
+  isFile: boolean;
+  /** What the picture is called in the shop. */
+  name: string;
+}
+
+/**
+ * The pictures in a cell, with bars between them; blanks may stand between addresses too. Only the command line
+ * `allowsFiles`: a file that somebody has sent to the service must not make it read files of its machine.
+ */
+export function readPictures(cell: string, allowsFiles: boolean): NamedPicture[] {
+  const places = cell
+    .split('|')
+    .map((part) => part.trim())
+    .flatMap((part) => (part.split(/\s+/).every(isAddress) ? part.split(/\s+/) : [part]))
+    .filter((part) => part !== '');
+  if (places.length > MOST_PICTURES)
     throw new CellProblem('words', `names more than ${MOST_PICTURES} pictures`, { most: MOST_PICTURES });
-  return addresses.map((address) => {
-    const name = URL.canParse(address) ? nameIn(new URL(address)) : undefined;
+  return places.map((place) => {
+    const isFile = allowsFiles && !isAddress(place);
+    const name = isFile ? pictureName(path.basename(place)) : nameIn(place);
     if (name === undefined)
       throw new CellProblem(
         'address',
-        `is ${address}, which is no address such as https://shop.example/lamp.jpg`,
+        `is ${place}, which is no address such as https://shop.example/lamp.jpg${allowsFiles ? ', nor a file such as lamp.jpg' : ''}`,
       );
-    return { address, name };
+    return { place, isFile, name };
   });
 }
 
-/** The last part of the path, if it is the name of a picture. */
-function nameIn({ protocol, pathname }: URL): string | undefined {
-  if (protocol !== 'https:' && protocol !== 'http:') return undefined;
+function isAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+/**
+ * The address of a picture of ours, as an export names it. Where the file has another name than the picture, that one
+ * stands behind it, so that an import knows the picture again.
+ */
+export function namedAddress(address: string, name: string): string {
+  return address.endsWith(`/${name}`) ? address : `${address}#${encodeURIComponent(name)}`;
+}
+
+/** What stands behind the address, else the last part of its path, if it is the name of a picture. */
+function nameIn(address: string): string | undefined {
+  if (!isAddress(address)) return undefined;
+  const { pathname, hash } = new URL(address);
   const last = pathname.slice(pathname.lastIndexOf('/') + 1);
-  // Blanks and accents are written with percent signs, which stand for themselves where they are wrong.
-  const name = /%(?![0-9a-f]{2})/i.test(last) ? last : safeDecoded(last);
+  return pictureName(decoded(hash.slice(1))) ?? pictureName(decoded(last));
+}
+
+function pictureName(name: string): string | undefined {
   return /^[^/\\\p{Cc}]*[\p{L}\p{N}][^/\\\p{Cc}]*\.(?:png|jpe?g|gif)$/iu.test(name) && name.length <= 120
     ? name
     : undefined;
 }
 
-function safeDecoded(text: string): string {
+/** Blanks and accents are written with percent signs, which stand for themselves where they are wrong. */
+function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

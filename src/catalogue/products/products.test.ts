@@ -317,6 +317,7 @@ describe('patching', () => {
       ['/productWidth', '8', { productWidth: 8 }],
       ['/productHeight', 3, { productHeight: 3 }],
       ['/minStocklevel', 4, { minStocklevel: 4 }],
+      ['/withdrawalExcluded', 'perishable', { withdrawalExcluded: 'perishable' }],
       ['/deliveryWeight', { unit: 'kg', amount: 1.5 }, { deliveryWeight: { amount: 1.5, unit: 'kg' } }],
       ['/newnessDate', '2027-01-31', { newnessDate: '2027-01-31T00:00:00Z' }],
       ['/video', { type: 'Vimeo', id: '7' }, { videos: [{ type: 'Vimeo', source: '7' }] }],

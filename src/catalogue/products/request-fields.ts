@@ -12,6 +12,7 @@ import { findUnit, WEIGHT_UNITS } from './units.ts';
 /** A plain decimal number; browsers send it as text as well. */
 export const Decimal = (description: string, example: number) =>
   Type.Unsafe<number | string>({
+    title: 'decimal',
     type: ['number', 'string'],
     pattern: '^ *-?[0-9]{1,12}([.][0-9]{1,10})? *$',
     minimum: -1e12,
@@ -52,7 +53,7 @@ export const Keywords = Type.Array(Text('A word.', 'kettle', LONGEST.word), {
 
 export const WeightRequest = Type.Object(
   { amount: Decimal('How much.', 260), unit: Weight.properties.unit },
-  { title: 'deliveryWeightQuantity (request)' },
+  { title: 'weight (request)' },
 );
 
 /** A decimal of a request within bounds, with at most six decimals. */

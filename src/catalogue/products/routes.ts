@@ -80,7 +80,7 @@ export function products(api: Operations): void {
         ),
         includeInvisible: IncludeInvisible,
       }),
-      answer: Paged(Product, 'products'),
+      answer: Paged(Product, 'product list'),
     },
     async (call) => {
       const { db, shopId, query } = call;
@@ -151,7 +151,7 @@ export function products(api: Operations): void {
         },
         { title: 'product find request' },
       ),
-      answer: Paged(Product, 'products'),
+      answer: Paged(Product, 'product list'),
     },
     async (call) => {
       const { db, shopId, body } = call;

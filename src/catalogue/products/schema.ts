@@ -114,7 +114,7 @@ export const Weight = Type.Object(
     amount: Type.Number({ description: 'How much.', examples: [260] }),
     unit: Type.String({ description: 'Sign of a unit of weight.', examples: ['g'] }),
   },
-  { title: 'deliveryWeightQuantity' },
+  { title: 'weight' },
 );
 
 const Video = Type.Object(

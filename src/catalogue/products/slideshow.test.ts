@@ -630,3 +630,36 @@ test('a transaction that is tried again keeps the files, one that fails does not
   expect(await sequence()).toEqual(['a.png']);
   expect(await files()).toHaveLength(before.length + 7);
 });
+
+test('alternative texts are set for all images at once, in the locales of the shop, and nothing else changes', async () => {
+  await upload('a.png');
+  await upload('b.png');
+  const place = `/manage/shops/Shop/products/${productId}/picture-texts`;
+  const shown = await read();
+  const before = await facts();
+  const [locale] = (await service.call('GET', '/Shop/locales')).body.items;
+  const items = [{ name: 'b.png', locale, text: ' A blue square ' }];
+  const set = await service.call('PUT', place, { token, body: { items } });
+  const stored = { items: [{ name: 'b.png', locale, text: 'A blue square' }] };
+  expect([set.status, set.body]).toEqual([200, stored]);
+  expect((await service.call('GET', place, { token })).body).toEqual(stored);
+  expect(await read()).toEqual(shown);
+  expect((await facts())!.version).toBeGreaterThan(before!.version);
+
+  const print = await fingerprint(service);
+  for (const [item, field] of [
+    [{ ...items[0], name: 'c.png' }, 'items.0.name'],
+    [{ ...items[0], locale: 'xx_XX' }, 'items.0.locale'],
+    [{ ...items[0], text: 'x'.repeat(501) }, 'items.0.text'],
+  ] as const) {
+    const refusal = await service.call('PUT', place, { token, body: { items: [item] } });
+    expect([refusal.status, refusal.body.message.includes(field)]).toEqual([400, true]);
+  }
+  expect((await service.call('PUT', place, { body: { items } })).status).toBe(401);
+  // What is there already changes nothing.
+  await service.call('PUT', place, { token, body: { items } });
+  const after = await fingerprint(service);
+  expect({ ...after, audit_entry: '' }).toEqual({ ...print, audit_entry: '' });
+  const emptied = await service.call('PUT', place, { token, body: { items: [{ ...items[0], text: '' }] } });
+  expect(emptied.body).toEqual({ items: [] });
+});

@@ -57,7 +57,7 @@ export function updatedProducts(api: Operations): void {
         ),
         ...parameters,
       }),
-      answer: Paged(UpdatedProduct, 'updatedProducts'),
+      answer: Paged(UpdatedProduct, 'updated product list'),
       keepsKeyOrder: true,
     },
     async (call) => {

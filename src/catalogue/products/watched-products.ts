@@ -32,7 +32,7 @@ export function watchedProducts(api: Operations): void {
       labels: ['Base', 'Now'],
       access: 'products_write',
       query: Type.Object({ ...parameters, locale: LocaleParameter }),
-      answer: Paged(WatchedProduct, 'watchedProducts'),
+      answer: Paged(WatchedProduct, 'watched product list'),
     },
     async ({ db, shopId, query, link }) => {
       const page = pageOf(query);

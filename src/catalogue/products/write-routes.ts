@@ -40,7 +40,7 @@ import {
 } from './request-fields.ts';
 import { Product } from './schema.ts';
 import { renderOptions } from './render-options.ts';
-import { hasImage, saveProduct } from './save-product.ts';
+import { requireMainImage, saveProduct } from './save-product.ts';
 
 const shared = { tag: 'products', labels: ['Base', 'Now'], keepsKeyOrder: true } as const;
 const EXAMPLE_ID = '0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E';
@@ -129,14 +129,9 @@ export function productWrites(api: Operations, media: MediaStorage): void {
         locale: writingLocale(query.locale, settings),
         currency: writingCurrency(query.currency, settings),
       });
-      const { mainImage, productId } = next;
-      if (mainImage !== null && mainImage !== product.mainImage) {
-        if (!(await hasImage(tx, shopId, productId, mainImage))) {
-          throw invalid('UNKNOWN_VALUE', '/productImage.value');
-        }
-      }
+      await requireMainImage(tx, shopId, product, next);
       await saveProduct(tx, shopId, product, next);
-      return renderStored(tx, settings, productId, renderOptions(call, settings, query, 'full'));
+      return renderStored(tx, settings, next.productId, renderOptions(call, settings, query, 'full'));
     },
   );
 

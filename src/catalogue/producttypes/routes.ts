@@ -179,7 +179,7 @@ export function productTypes(api: Operations): void {
       description: 'Oldest first.',
       access: 'products_read',
       query: Type.Object({ locale: LocaleParameter, ...parameters }),
-      answer: Paged(ProductType, 'productTypes'),
+      answer: Paged(ProductType, 'product type list'),
     },
     async ({ db, shopId, query }) => {
       const settings = await shopSettings(db, shopId);

@@ -11,6 +11,7 @@ export const backupCommands: Command[] = [
     summary: 'Write a shop with its files to a backup.',
     details:
       'The shop as it is in one moment, while it goes on selling. The file holds the data of all customers and is\nreadable for its owner only. Read it back with: npx kontor shop restore FILE',
+    example: 'shop backup MyShop my-shop.backup',
     run: ({ config, arguments: [shopId, file] }) =>
       withShop(config, shopId!, async (db) => {
         const began = performance.now();
@@ -33,6 +34,7 @@ export const backupCommands: Command[] = [
     summary: 'Restore a shop from a backup.',
     details:
       'All of the shop or nothing. A shop of this id must not exist. Under another id (--as), access tokens, domains\nand webhooks are left out. Secrets of apps are left out unless this installation has the key of the one that made the backup:\nthe same KONTOR_SECRET, or --source-key.',
+    example: 'shop restore my-shop.backup --as MyShopCopy',
     options: {
       as: { type: 'string', value: 'ID', summary: 'Give the shop another id.' },
       'source-key': {

@@ -214,9 +214,13 @@ describe('a restore is refused', () => {
 
   test('when a newer version has made it', async () => {
     const newer = path.join(service.config.KONTOR_DATA, 'newer.backup');
-    await rewriteManifest(file, newer, (manifest) => ({ ...manifest, schema: '9999_future.sql' }));
+    await rewriteManifest(file, newer, (manifest) => ({
+      ...manifest,
+      schema: '9999_future.sql',
+      kontor: '99.0.0',
+    }));
     expect(await refusalOf(elsewhere, newer)).toBe(
-      `CommandProblem: ${newer} was made by Kontor 0.1.0 with the schema 9999_future.sql, which this version does not have. Update Kontor, then restore it.`,
+      `CommandProblem: ${newer} was made by Kontor 99.0.0 with the schema 9999_future.sql, which this version does not have. Update Kontor, then restore it.`,
     );
   });
 

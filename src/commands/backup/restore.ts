@@ -10,7 +10,8 @@ import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import type { MediaStorage } from '../../platform/media/storage.ts';
 import { resealAccounts } from '../../orders/payments/accounts.ts';
 import { resealSecrets, resealWebhookSecrets, type SealingKeys } from '../../shops/apps/apps.ts';
-import { CommandProblem, recordCommand } from '../command.ts';
+import { findSimilarShop } from '../../shops/shop/queries.ts';
+import { CommandProblem, recordCommand, similarShop } from '../command.ts';
 import { setTextFormats } from '../../platform/backup/content.ts';
 import { readChunks } from '../../platform/backup/file.ts';
 import type { CheckedBackup, Manifest } from '../../platform/backup/manifest.ts';
@@ -78,6 +79,9 @@ async function insertShop(
   { keys, onProgress = () => {} }: RestoreOptions,
 ): Promise<Restored> {
   const { manifest, path } = backup;
+  const similar = await findSimilarShop(tx, shopId);
+  if (similar !== undefined)
+    throw new CommandProblem(`${similarShop(shopId, similar)} Restore under another: --as ID`);
   await setTextFormats(tx);
   const isOlder = await isOfOlderSchema(backup);
   const older = isOlder ? await openOlderSchema(tx, manifest.schema) : undefined;

@@ -6,7 +6,7 @@ import { toAddress } from '../../shops/countries/address.ts';
 import type { Database, Queries, Transaction } from '../../db/database.ts';
 import { violatedConstraint } from '../../db/failure.ts';
 import { sql } from '../../db/sql.ts';
-import { DEMO_TOKENS, type DemoToken } from '../../http/demo-tokens.ts';
+import { DEMO_TOKENS, type DemoCartToken, type DemoToken } from '../../http/demo-tokens.ts';
 import { tokenCaller } from '../../http/rate-limit.ts';
 import { SCOPES, type Scope } from '../../http/scopes.ts';
 import { newId, newSecret, secretHash } from '../../kernel/ids.ts';
@@ -64,12 +64,25 @@ export async function createDemoShops(db: Database, config: Config): Promise<Dem
         locale: 'de_DE',
         currency: 'EUR',
       });
-      return { token, cart: cart! };
+      return { token, cart };
     });
   } catch (error) {
     if (violatedConstraint(error) === 'shop_pkey') return undefined;
     throw error;
   }
+}
+
+/** What a first start has printed, as far as it is still there. */
+export async function findDemoAccess(db: Queries): Promise<DemoAccess | undefined> {
+  const [token, cartToken] = ['demo-all', 'demo-cart-a'] satisfies [DemoToken, DemoCartToken];
+  const known = await db.one(sql`
+    select from token where shop_id = ${'DemoShop'} and token_hash = ${secretHash(token)}`);
+  if (!known) return undefined;
+  const cart = await db.one<{ cartId: string }>(sql`
+    select upper(cart_id::text) as "cartId" from cart
+    where shop_id = ${'DemoShop'} and token_hash = ${secretHash(cartToken)} and not exists (
+      select from customer_order placed where placed.shop_id = ${'DemoShop'} and placed.cart_id = cart.cart_id)`);
+  return { token, cart: cart && { ...cart, token: cartToken } };
 }
 
 /** Whether the demo shop of a first start is still there with the tokens that everybody knows. */

@@ -341,6 +341,11 @@ describe('a credit note', () => {
       400,
       'Finalise credit note failed:\n\tvalidation error UNKNOWN_VALUE on field lines.0.lineItemId',
     ]);
+    const unpaid = { lines: [{ lineItemId: apple, quantity: 1 }], refund: true };
+    expect(await refused(shop, orderId, 'credit-notes', unpaid)).toEqual([
+      409,
+      'Nothing is left of the payments that could be refunded',
+    ]);
     // The last one gives the delivery back as well.
     expect(totalsOf(await finalised(shop, orderId, 'credit-notes'))).toEqual([10, 4.9, 12.52, 2.38, 14.9]);
   });

@@ -12,6 +12,7 @@ import { currencyDigits } from '../../kernel/money.ts';
 import { changeOrder, type OrderChanges } from '../change.ts';
 import { recordHistory } from '../history.ts';
 import { lockOrder, type ManagedOrder } from '../queries.ts';
+import { refunded } from '../refund.ts';
 import { decimalOf } from '../../catalogue/products/request-fields.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
 import { takeNumber } from '../../shops/shop/queries.ts';
@@ -40,6 +41,8 @@ export interface DocumentRequest {
   shipping?: boolean | null | undefined;
   /** The invoice that is credited; absent: the only one. */
   invoiceNumber?: string | null | undefined;
+  /** Whether what a credit note comes to is paid back with it. */
+  refund?: boolean | null | undefined;
 }
 
 const QUANTITY_BOUNDS = { least: 0.000_001, most: 1_000_000 };
@@ -87,7 +90,11 @@ export async function finaliseDocument(
   refuseThinSeller(facts.terms, content);
 
   const reached = stateOf(order, kind, isRest, tx.now);
-  await changeOrder(tx, shopId, order, reached, { moves: true, also: ['documents'] });
+  const changed = await changeOrder(tx, shopId, order, reached, { moves: true, also: ['documents'] });
+  if (request.refund) {
+    const refund = { paymentId: newId(tx.now), reference: null, note: request.note ?? null, returnId: null };
+    await refunded({ tx, shopId }, { order: changed, appId }, amountToRefund(changed, content), refund);
+  }
   // The number is taken last, because all others who finalise in this shop wait for it; nothing is refused after it.
   const number = await takeNumber(tx, shopId, kind);
   const document = { ...facts, number };
@@ -102,6 +109,13 @@ export async function finaliseDocument(
   });
   if (!order.erasedAt) await queueEmails(tx, shopId, documentEmail, emailsOf(document));
   return document;
+}
+
+/** What a credit note comes to, as far as it was paid and has not been paid back before. */
+function amountToRefund({ paidAmount, refundedAmount }: ManagedOrder, { grandTotal }: Content): number {
+  const left = paidAmount - refundedAmount;
+  if (left <= 0) throw conflict('Nothing is left of the payments that could be refunded');
+  return Math.min(grandTotal, left);
 }
 
 /** To whoever pays; none when the address was erased. */
@@ -151,13 +165,20 @@ function wholeOf(order: ManagedOrder, finalised: readonly DocumentRow[], request
     return { content: order.content, held: heldBy(finalised), invoice: null, purpose: 'to invoice' };
   }
   const invoice = creditedInvoice(invoices, request.invoiceNumber);
+  return { ...creditable(invoice, finalised), invoice, purpose: `to credit of invoice ${invoice.number}` };
+}
+
+function creditable(
+  invoice: DocumentRow,
+  finalised: readonly DocumentRow[],
+): Pick<Whole, 'content' | 'held'> {
   const credits = finalised.filter(({ terms }) => terms.invoice?.number === invoice.number);
-  return {
-    content: invoice.content,
-    held: heldBy(credits).map((credit) => ({ ...credit, sign: 1 })),
-    invoice,
-    purpose: `to credit of invoice ${invoice.number}`,
-  };
+  return { content: invoice.content, held: heldBy(credits).map((credit) => ({ ...credit, sign: 1 })) };
+}
+
+/** What is left to credit of an invoice. `finalised` are the documents of its order. */
+export function linesToCredit(invoice: DocumentRow, finalised: readonly DocumentRow[]): PartLine[] {
+  return linesLeft(creditable(invoice, finalised));
 }
 
 function creditedInvoice(
@@ -189,7 +210,7 @@ function takesAll(lines: readonly PartLine[], left: readonly PartLine[]): boolea
   return left.every(({ lineItemId, quantity }) => taken.get(lineItemId) === unitsOf(quantity));
 }
 
-function linesLeft({ content, held }: Whole): PartLine[] {
+function linesLeft({ content, held }: Pick<Whole, 'content' | 'held'>): PartLine[] {
   const unitsOfLines = unitsHeld(held);
   return content.lines.flatMap(({ lineItemId, quantity }) => {
     const units = unitsOf(quantity) - (unitsOfLines.get(lineItemId) ?? 0n);

@@ -35,7 +35,7 @@ export function documents(api: Operations): void {
           }),
         ),
       }),
-      answer: Paged(OrderDocument, 'orderDocuments'),
+      answer: Paged(OrderDocument, 'order document list'),
       keepsKeyOrder: true,
     },
     async ({ db, shopId, params, query, origin }) => {
@@ -105,7 +105,7 @@ const FINALISING = [
     name: 'finaliseCreditNote',
     summary: 'Finalise credit note',
     description:
-      'Over a whole invoice or over some of its lines. Never more is credited than was invoiced: 409 says what is left.',
+      'Over a whole invoice or over some of its lines. Never more is credited than was invoiced: 409 says what is left. With refund, the money goes back as with createOrderRefund; 409 when none is left.',
     body: NewCreditNote,
   },
 ] as const;

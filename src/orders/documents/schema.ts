@@ -32,7 +32,7 @@ export type OrderDocument = Static<typeof OrderDocument>;
 /** The same for those who make one. */
 export const FinalisedDocument = Type.Object(
   { documentId: Id, ...OrderDocument.properties },
-  { title: 'orderDocument (finalised)' },
+  { title: 'final order document' },
 );
 
 const finalising = {
@@ -75,6 +75,13 @@ export const NewCreditNote = Type.Object(
     ),
     invoiceNumber: Given(
       Text('The invoice that is credited; may be absent when the order has one.', '1001', 32),
+    ),
+    refund: Given(
+      Type.Boolean({
+        description:
+          'Whether what it comes to is paid back with it, as far as it was paid and has not been paid back before; absent: no.',
+        examples: [false],
+      }),
     ),
   },
   { title: 'credit note (create request)' },

@@ -12,7 +12,7 @@ const CustomerGroup = Type.Object(
       description: 'The group whose prices the customer gets; null: none.',
     }),
   },
-  { title: 'customerGroup (of a customer)' },
+  { title: 'customer group' },
 );
 
 /** What the back office does with customers beyond the contract. */

@@ -55,7 +55,7 @@ export function customers(api: Operations): void {
       description: 'Oldest first.',
       access: 'customers_read',
       query: Type.Object(parameters),
-      answer: Paged(Customer, 'customers'),
+      answer: Paged(Customer, 'customer list'),
     },
     async ({ db, shopId, query, link }) => {
       const page = pageOf(query);

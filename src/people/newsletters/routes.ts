@@ -44,7 +44,7 @@ export function newsletters(api: Operations): void {
       name: 'listNewsletterCampaigns',
       summary: 'List newsletter campaigns',
       query: Type.Object(parameters),
-      answer: Paged(Campaign, 'newsletterCampaigns'),
+      answer: Paged(Campaign, 'newsletter campaign list'),
     },
     async ({ db, shopId, query }) => {
       const page = pageOf(query);
@@ -70,7 +70,7 @@ export function newsletters(api: Operations): void {
       description: 'Oldest first. Who has unsubscribed stays in the list, with subscribed false.',
       params: Type.Object({ campaignId: Id }),
       query: Type.Object(parameters),
-      answer: Paged(Subscriber, 'newsletterSubscribers'),
+      answer: Paged(Subscriber, 'newsletter subscriber list'),
     },
     async ({ db, shopId, params, query }) => {
       const page = pageOf(query);

@@ -7,13 +7,25 @@ import type { Operations } from '../../http/operation.ts';
 import { Id, Nullable, Timestamp } from '../../http/schemas.ts';
 import { entityUrlOf } from './entity-url.ts';
 import { readEvents, type EventPage, type EventRow } from './queries.ts';
-import { EVENT_TYPES, EVENT_TYPES_TEXT, EVENT_TYPE_NAMES, isEventType, type EventType } from './types.ts';
+import {
+  EVENT_TYPES,
+  EVENT_TYPES_TEXT,
+  EVENT_TYPE_CHOICE,
+  EVENT_TYPE_NAMES,
+  isEventType,
+  type EventType,
+} from './types.ts';
 import type { EventWaiting } from './waiting.ts';
 
 const EventItem = Type.Object(
   {
     position: Type.Integer({ description: 'Its place in the log of the shop: 1, 2, 3 …', examples: [4711] }),
-    eventType: Type.String({ description: 'What happened.', examples: ['ORDER_CREATE'] }),
+    eventType: Type.Unsafe<EventType>({
+      ...EVENT_TYPE_CHOICE,
+      type: 'string',
+      description: 'What happened.',
+      examples: ['ORDER_CREATE'],
+    }),
     createdOn: { ...Timestamp, examples: ['2026-11-15T08:30:00.000Z'] },
     resource: Type.String({ description: 'What it is about.', examples: ['order'] }),
     resourceId: Nullable({ ...Id, description: 'Its id; null: the shop itself.' }),
@@ -32,7 +44,7 @@ const EventItem = Type.Object(
       examples: [{ changed: ['price'] }],
     }),
   },
-  { title: 'event' },
+  { title: 'shop event' },
 );
 
 const EventList = Type.Object(
@@ -40,7 +52,7 @@ const EventList = Type.Object(
     items: Type.Array(EventItem, { description: 'The events behind the position, in their order.' }),
     next: Type.Integer({ description: 'Send it as `after` to read on.', examples: [4711] }),
   },
-  { title: 'events' },
+  { title: 'event list' },
 );
 
 const MOST_EVENTS = 1_000;

@@ -76,6 +76,9 @@ export type EventType = keyof typeof EVENT_TYPES;
 
 export const EVENT_TYPE_NAMES = Object.keys(EVENT_TYPES) as EventType[];
 
+/** What the schemas of all fields that hold a type of event share, so that the reference has one name for them. */
+export const EVENT_TYPE_CHOICE = { title: 'event type', enum: EVENT_TYPE_NAMES };
+
 /** For the reference: every type with the scope that it needs. */
 export const EVENT_TYPES_TEXT = EVENT_TYPE_NAMES.map((type) => {
   const { scope, summary } = EVENT_TYPES[type];

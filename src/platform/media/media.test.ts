@@ -225,6 +225,14 @@ describe('the sweep', () => {
     await service.db.run(
       sql`update category set image_key = ${ofCategory}, image_sizes = '{}' where shop_id = 'Shop'`,
     );
+    // One is the logo, the other was it and can be restored.
+    const [logo, formerLogo] = [await givenFolder('Shop'), await givenFolder('Shop')];
+    const logoUrl = (key: string) => JSON.stringify({ logoUrl: `/media/Shop/${key}/x.png` });
+    await service.db.run(sql`
+      update shop set settings = settings || ${logoUrl(logo)}::jsonb where shop_id = 'Shop'`);
+    await service.db.run(sql`
+      insert into settings_version (shop_id, version_id, changes, file)
+      values ('Shop', ${newId(new Date())}, '[]', ${logoUrl(formerLogo)}::json)`);
     const fresh = await givenFolder('Shop', { isOld: false });
     await givenFolder('Shop');
     // The key is named, but in another shop.
@@ -235,7 +243,9 @@ describe('the sweep', () => {
     await setAge(service, 'Shop/notes', OLD);
 
     await sweep();
-    expect(new Set(await folders('Shop'))).toEqual(new Set([named, ofCategory, fresh, 'notes']));
+    expect(new Set(await folders('Shop'))).toEqual(
+      new Set([named, ofCategory, logo, formerLogo, fresh, 'notes']),
+    );
     expect(await folders('Second')).toEqual([]);
     expect(await folders('Unknown')).toEqual([unknown]);
     const { items } = (await service.call('GET', `/Shop/products/${productId}/slideshow`, { token })).body;

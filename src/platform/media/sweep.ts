@@ -86,7 +86,10 @@ async function findUnnamed(db: Queries, folders: readonly ImageFolder[]): Promis
   return unnamed;
 }
 
-/** Subqueries that count are answered from an index, folder by folder; joins could read whole tables. */
+/**
+ * A logo is named by the settings, and by each of their earlier states, which can be restored. Subqueries that count are
+ * answered from an index, folder by folder; joins could read whole tables.
+ */
 function findUnnamedOf(db: Queries, shopId: string, imageKeys: readonly string[]) {
   return db.many<ImageFolder>(sql`
     select shop.shop_id as "shopId", upper(folder.image_key::text) as "imageKey"
@@ -97,5 +100,10 @@ function findUnnamedOf(db: Queries, shopId: string, imageKeys: readonly string[]
         where image.shop_id = ${shopId} and image.image_key = folder.image_key) = 0
       and (
         select count(*) from category
-        where category.shop_id = ${shopId} and category.image_key = folder.image_key) = 0`);
+        where category.shop_id = ${shopId} and category.image_key = folder.image_key) = 0
+      and strpos(coalesce(shop.settings ->> 'logoUrl', ''), upper(folder.image_key::text)) = 0
+      and (
+        select count(*) from settings_version
+        where settings_version.shop_id = ${shopId}
+          and strpos(settings_version.file ->> 'logoUrl', upper(folder.image_key::text)) > 0) = 0`);
 }

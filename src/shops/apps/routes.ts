@@ -26,7 +26,7 @@ const TokenRequest = Type.Object(
       examples: ['DemoSecret00000000000000000000Z9'],
     }),
   },
-  { title: 'token form' },
+  { title: 'access token request' },
 );
 
 const AccessToken = Type.Object(
@@ -36,7 +36,7 @@ const AccessToken = Type.Object(
       examples: ['4HZ9hriF6J3GOnd10JbFzdVehycOvAZf'],
     }),
   },
-  { title: 'token' },
+  { title: 'access token' },
 );
 
 export function apps(api: Operations): void {

@@ -14,7 +14,10 @@ const AuditEntry = Type.Object(
     app: Nullable(
       Type.Object(
         { appId: Id, name: Type.String({ description: 'Its name at that time.', examples: ['stock-sync'] }) },
-        { description: 'The app that did it; null: the command line, or a customer in the storefront.' },
+        {
+          title: 'app name',
+          description: 'The app that did it; null: the command line, or a customer in the storefront.',
+        },
       ),
     ),
     method: Type.String({
@@ -62,7 +65,7 @@ export function audit(api: Operations): void {
           Type.String({ description: 'Only this method, in any case.', examples: ['DELETE'] }),
         ),
       }),
-      answer: Paged(AuditEntry, 'audit entries'),
+      answer: Paged(AuditEntry, 'audit entry list'),
     },
     async ({ db, shopId, query }) => {
       const page = pageOf(query);

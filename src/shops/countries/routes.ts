@@ -16,7 +16,7 @@ const Country = Type.Object(
     countryIsEU: Flag('a member of the European Union'),
     countryID: Type.String({ description: 'ISO 3166-1 numeric.', examples: ['276'] }),
   },
-  { title: 'countries' },
+  { title: 'country list' },
 );
 
 export function countries(api: Operations): void {

@@ -10,7 +10,7 @@ const Currencies = Type.Object(
       examples: [['EUR', 'GBP']],
     }),
   },
-  { title: 'currencies' },
+  { title: 'currency list' },
 );
 
 export function currencies(api: Operations): void {

@@ -10,7 +10,7 @@ const Locales = Type.Object(
       examples: [['en_GB', 'de_DE']],
     }),
   },
-  { title: 'locales' },
+  { title: 'locale list' },
 );
 
 export function locales(api: Operations): void {

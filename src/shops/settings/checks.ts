@@ -1,10 +1,11 @@
 import type { TSchema } from 'typebox';
 import { isCountry } from '../countries/countries.ts';
 import { isCurrency, parseDecimal } from '../../kernel/money.ts';
+import { suggestion } from '../../kernel/suggestion.ts';
 import { documentOf } from './conversion.ts';
 import { isAmount } from './fields.ts';
 import { invoicingProblems } from './invoicing.ts';
-import { suggestion, type Problem } from './problem.ts';
+import type { Problem } from './problem.ts';
 import {
   amountProblems,
   ascendingProblems,

@@ -1,4 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { suggestion } from '../../kernel/suggestion.ts';
 
 /** What is wrong at one place of a settings file. */
 export interface Problem {
@@ -99,12 +100,42 @@ function problemOf(error: ErrorObject, document: unknown): Problem {
     case 'maxLength':
       return { path, text: `has more than ${String(params['limit'])} characters` };
     default:
-      // The only other keyword of the schema is pattern, and what it wants is said best by description and example.
-      return { path, text: `${is}: ${meaning(words)}` };
+      // The only other keyword of the schema is pattern.
+      return { path, text: wrongForm(data, words) };
   }
 }
 
+/** `blue is no colour like #0a5c63`: what it is not, and one that is right. */
+function wrongForm(data: unknown, { pattern = '', examples }: Described): string {
+  const example = shown(examples?.[0]);
+  if (typeof data !== 'string' || data.trim() === '') return `is empty, expected a text like ${example}`;
+  const [, form] = FORMS.find(([start]) => pattern.startsWith(start)) ?? [];
+  return form === undefined
+    ? `${shown(data)} does not fit, expected a text like ${example}`
+    : `${shown(data)} is no ${form} like ${example}`;
+}
+
+/** What texts are called, by how their patterns begin. */
+const FORMS: readonly (readonly [start: string, form: string])[] = [
+  ['^#', 'colour'],
+  ['^[a-z]{2}_[A-Z]{2}$', 'locale'],
+  ['^[a-z]{2}$', 'language'],
+  ['^[A-Z]{2}$', 'country code'],
+  ['^[A-Z]{3}$', 'currency code'],
+  ['^[A-Z]{2}[0-9]{2}', 'IBAN'],
+  ['^[A-Z0-9]{4}[A-Z]{2}', 'BIC'],
+  ['^[A-Z]{2}[A-Z0-9 +*.-]', 'VAT id'],
+  ['^[^\\s@]{1,64}@', 'email address'],
+  ['^https', 'address'],
+  ['^(?:https', 'address'],
+  ['^(?:[A-Za-z0-9](?:', 'host name'],
+  ['^[A-Za-z0-9][A-Za-z0-9_-]', 'key'],
+  ['^ *[^', 'single line'],
+  ['^(?=[', 'plain text'],
+];
+
 interface Described {
+  pattern?: string;
   type?: string | string[];
   description?: string;
   examples?: unknown[];
@@ -160,38 +191,6 @@ const KEYS: Record<string, string> = {
   '^[A-Z]{3}$': 'a currency such as EUR',
   '^[A-Za-z0-9_.-]{1,100}$': 'a name of letters, digits, _ . and -',
 };
-
-/** `, did you mean "rates"?`, or nothing when no word is near. */
-export function suggestion(word: string, known: readonly string[]): string {
-  const near = known
-    .map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(name.length / 3)))
-    .toSorted((a, b) => a.distance - b.distance)[0];
-  return near ? `, did you mean ${near.name}?` : '';
-}
-
-/** Letters to add, drop, change or swap with their neighbour, to get from one word to the other. */
-function editDistance(from: string, to: string): number {
-  let before: number[] = [];
-  let above = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= from.length; row++) {
-    const line = [row];
-    for (let column = 1; column <= to.length; column++) {
-      const same = from[row - 1] === to[column - 1];
-      const swapped =
-        row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      line[column] = Math.min(
-        line[column - 1]! + 1,
-        above[column]! + 1,
-        above[column - 1]! + (same ? 0 : 1),
-        swapped ? before[column - 2]! + 1 : Infinity,
-      );
-    }
-    before = above;
-    above = line;
-  }
-  return above[to.length]!;
-}
 
 /** The steps of a JSON pointer; those into a list are numbers. */
 function stepsOf(pointer: string, document: unknown): (string | number)[] {

@@ -603,6 +603,17 @@ const Home = Section(
   { description: 'The top of the front page.' },
 );
 
+const Feeds = Section(
+  {
+    google: Flag('Google Merchant Center may fetch the products, at /feeds/google.xml of the shop.', false),
+    agenticCommerce: Flag(
+      'Assistants such as ChatGPT may fetch the products, at /feeds/acp.jsonl of the shop (Agentic Commerce Protocol).',
+      false,
+    ),
+  },
+  { description: 'Product feeds for other channels. They hold what visitors of the shop see.' },
+);
+
 const OrderPage = Section(
   {
     cancellation: Flag('Customers may cancel an order themselves until it is invoiced or packed.', true),
@@ -911,6 +922,7 @@ export const SettingsSchema = Section(
     deliveryTimes: Setting(DeliveryTimes, {}),
     home: Setting(Home, {}),
     appScripts: Setting(AppScripts, {}),
+    feeds: Setting(Feeds, {}),
     orderPage: Setting(OrderPage, {}),
     withdrawal: Setting(Withdrawal, {}),
     accessibility: Setting(

@@ -54,8 +54,9 @@ export async function deleteShop(tx: Transaction, shopId: string): Promise<boole
 }
 
 export function findShops(db: Queries, limit: number) {
-  return db.many<{ shopId: string; name: string; createdAt: Date }>(sql`
-    select shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop_id) as name, created_at as "createdAt"
+  return db.many<{ shopId: string; name: string; isOpen: boolean; createdAt: Date }>(sql`
+    select shop_id as "shopId", coalesce(settings -> 'name' ->> default_locale, shop_id) as name,
+      suspended_at is null as "isOpen", created_at as "createdAt"
     from shop order by lower(shop_id) limit ${limit}`);
 }
 
@@ -70,6 +71,27 @@ export function findShopsWithDomains(db: Queries, limit: number) {
 
 export function findShop(db: Queries, shopId: string) {
   return db.one<{ shopId: string }>(sql`select shop_id as "shopId" from shop where shop_id = ${shopId}`);
+}
+
+/**
+ * A shop whose id differs from this one in upper and lower case only: the two would share a host below localhost, and
+ * people would take one for the other. No index can refuse it where shops are distributed over several machines.
+ */
+export async function findSimilarShop(db: Queries, shopId: string): Promise<string | undefined> {
+  const row = await db.one<{ shopId: string }>(sql`
+    select shop_id as "shopId" from shop where lower(shop_id) = ${shopId.toLowerCase()} and shop_id <> ${shopId}
+    limit 1`);
+  return row?.shopId;
+}
+
+/** What a shop holds, so that nobody deletes the wrong one. */
+export function findContents(db: Queries, shopId: string) {
+  return db.one<{ name: string; products: number; orders: number; customers: number }>(sql`
+    select coalesce(settings -> 'name' ->> default_locale, shop_id) as name,
+      (select count(*) from product where shop_id = ${shopId}) as products,
+      (select count(*) from customer_order where shop_id = ${shopId}) as orders,
+      (select count(*) from customer where shop_id = ${shopId}) as customers
+    from shop where shop_id = ${shopId}`);
 }
 
 export async function countShops(db: Queries): Promise<number> {

@@ -17,11 +17,11 @@ const TaxClass = Type.Object(
 
 const TaxClasses = Type.Object(
   {
-    ...Paged(TaxClass, 'taxClasses').properties,
+    ...Paged(TaxClass, 'tax class list').properties,
     defaultTaxClass: { ...TaxClass, description: 'The class of a product that names none.' },
     defaultTaxClassDigital: { ...TaxClass, description: 'The class of digital goods that name none.' },
   },
-  { title: 'taxClasses' },
+  { title: 'tax class list' },
 );
 
 const TaxModel = Type.Object(

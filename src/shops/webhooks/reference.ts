@@ -8,11 +8,11 @@ import { CONTRACT_TYPES } from './render.ts';
 
 /** The components of the reference that describe what events are about. */
 const ENTITY_SCHEMAS: Partial<Record<EventResource, string>> = {
-  order: 'order',
-  product: 'product',
-  customer: 'customer',
-  'coupon campaign': 'couponCampaign',
-  shop: 'shopInfo',
+  order: 'Order',
+  product: 'Product',
+  customer: 'Customer',
+  'coupon campaign': 'CouponCampaign',
+  shop: 'ShopInfo',
 };
 
 /** The section `webhooks` of the OpenAPI document: the call that a receiver gets, for each type of event. */

@@ -1,12 +1,16 @@
 import { Type, type Static } from 'typebox';
 import { toMilliseconds, toSeconds } from '../../http/dates.ts';
 import { Id, Links, Nullable, Timestamp } from '../../http/schemas.ts';
-import { EVENT_TYPE_NAMES } from '../../platform/events/types.ts';
+import { EVENT_TYPE_CHOICE, EVENT_TYPE_NAMES, type EventType } from '../../platform/events/types.ts';
 import { deliveryIdOf, messageIdOf } from './delivery-id.ts';
 import type { DeliveryRow, WebhookRow } from './queries.ts';
 
 const active = Type.Boolean({ description: 'Whether it is called.', examples: [true] });
-const eventType = { description: 'The events that it is called for.', examples: ['ORDER_CREATE'] };
+const eventType = {
+  ...EVENT_TYPE_CHOICE,
+  description: 'The events that it is called for.',
+  examples: ['ORDER_CREATE'],
+};
 const callbackUrl = {
   description: 'The address that is called: https, on port 443 or one above 1023.',
   examples: ['https://erp.example/hooks/orders'],
@@ -14,7 +18,7 @@ const callbackUrl = {
 
 const fields = {
   active,
-  eventType: Type.String(eventType),
+  eventType: Type.Unsafe<EventType>({ type: 'string', ...eventType }),
   callbackUrl: Type.String(callbackUrl),
   createdOn: Timestamp,
   updatedOn: Timestamp,
@@ -31,7 +35,7 @@ const secret = Type.String({
 
 export const WebhookWithSecret = Type.Object(
   { webhookId: Id, ...fields, secret },
-  { title: 'webhook (with its secret)' },
+  { title: 'created webhook' },
 );
 
 export const NewSecret = Type.Object(
@@ -49,7 +53,7 @@ export const NewSecret = Type.Object(
 export const WebhookList = Type.Object(
   {
     links: Links,
-    content: Type.Array(Type.Object({ id: Id, ...fields }, { title: 'webhook (in a list)' }), {
+    content: Type.Array(Type.Object({ id: Id, ...fields }, { title: 'webhook summary' }), {
       description: 'The webhooks of this page.',
     }),
     page: Type.Object(
@@ -59,10 +63,10 @@ export const WebhookList = Type.Object(
         totalPages: Type.Integer({ description: 'Number of pages.', examples: [1] }),
         number: Type.Integer({ description: 'The page shown, from 0.', examples: [0] }),
       },
-      { description: 'Where this page stands.' },
+      { title: 'page position', description: 'Where this page stands.' },
     ),
   },
-  { title: 'webhooks' },
+  { title: 'webhook list' },
 );
 
 export const NewWebhook = Type.Object(
@@ -83,7 +87,7 @@ export const ActiveForm = Type.Object(
       examples: ['true'],
     }),
   },
-  { title: 'webhook (active form)' },
+  { title: 'webhook activation' },
 );
 
 export const DELIVERY_STATES = ['delivered', 'waiting', 'failed'] as const;
@@ -138,7 +142,7 @@ export const DeliveryList = Type.Object(
       }),
     ),
   },
-  { title: 'webhookDeliveries' },
+  { title: 'webhook delivery list' },
 );
 
 export const TestResult = Type.Object(

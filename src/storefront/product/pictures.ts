@@ -1,6 +1,6 @@
 import { html, type Markup } from '../../http/html.ts';
 import { CLASSIFIERS, imageUrl, type ImageFile } from '../../platform/media/images.ts';
-import type { PictureRow } from './queries.ts';
+import type { DescribedPicture } from './queries.ts';
 import { messages } from '../../kernel/messages.ts';
 import type { Visit } from '../visit.ts';
 
@@ -16,11 +16,13 @@ export interface Picture {
   medium: ImageFile & { url: string };
   set: string;
   thumbnail: ImageFile & { url: string };
+  /** What it shows, in the words of the merchant; undefined: nobody has said so in this language. */
+  altText: string | undefined;
 }
 
 /** Addresses are paths without scheme and host. A picture without any file is left out. */
-export function toPictures({ shopId }: Visit, pictures: readonly PictureRow[]): Picture[] {
-  return pictures.flatMap(({ imageKey, sizes }) => {
+export function toPictures({ shopId, locale }: Visit, pictures: readonly DescribedPicture[]): Picture[] {
+  return pictures.flatMap(({ imageKey, sizes, altTexts }) => {
     const files = CLASSIFIERS.flatMap((classifier) => {
       const file = sizes[classifier];
       return file ? [{ ...file, classifier, url: imageUrl('', shopId, imageKey, file.file) }] : [];
@@ -32,7 +34,13 @@ export function toPictures({ shopId }: Visit, pictures: readonly PictureRow[]): 
       .filter(({ width }, index) => width >= MIN_WIDTH && width !== files[index + 1]?.width)
       .map(({ url, width }) => `${url} ${width}w`);
     return [
-      { large: largest.url, medium: fileOf('Medium'), set: set.join(', '), thumbnail: fileOf('Small') },
+      {
+        large: largest.url,
+        medium: fileOf('Medium'),
+        set: set.join(', '),
+        thumbnail: fileOf('Small'),
+        altText: altTexts[locale],
+      },
     ];
   });
 }
@@ -51,14 +59,14 @@ export function pictureView({ locale }: Visit, pictures: readonly Picture[], nam
         sizes="${SIZES}"
         width="${medium.width}"
         height="${medium.height}"
-        alt="${name}"
+        alt="${first.altText ?? name}"
         fetchpriority="high"
     /></a>
     ${
       pictures.length > 1 &&
       html`<ul class="thumbnails" aria-label="${words.pictures}">
         ${pictures.map(
-          ({ large, thumbnail, set, medium }, index) =>
+          ({ large, thumbnail, set, medium, altText }, index) =>
             html`<li>
               <a
                 href="${large}"
@@ -69,7 +77,7 @@ export function pictureView({ locale }: Visit, pictures: readonly Picture[], nam
                   src="${thumbnail.url}"
                   width="${thumbnail.width}"
                   height="${thumbnail.height}"
-                  alt="${words.picture({ name, number: index + 1 })}"
+                  alt="${altText ?? words.picture({ name, number: index + 1 })}"
               /></a>
             </li>`,
         )}

@@ -173,6 +173,24 @@ describe('a product', () => {
     expect(bare.text).not.toContain('rel="preload"');
   });
 
+  test('its pictures say what they show, where the merchant has said so', async () => {
+    const { productId } = await productOf('AP-110');
+    const { body } = await service.call('GET', `/DemoShop/products/${productId}/slideshow/sequence`);
+    const [first, second] = body as string[];
+    const place = `/manage/shops/DemoShop/products/${productId}/picture-texts`;
+    const items = [
+      { name: first, locale: 'en_GB', text: 'A chrome machine with "two" levers' },
+      { name: second, locale: 'de_DE', text: 'Der Siebträger von vorn' },
+    ];
+    expect((await service.call('PUT', place, { token, body: { items } })).status).toBe(200);
+    const english = (await read('AP-110')).main;
+    expect(english).toMatch(/alt="A chrome machine with &quot;two&quot; levers"\s+fetchpriority/);
+    expect(english).toContain('alt="Beacon Espresso Machine, picture 2"');
+    const german = (await readPage(service, '/DemoShop/Products/AP-110?locale=de_DE')).main;
+    expect(german).toContain('alt="Der Siebträger von vorn"');
+    await service.call('PUT', place, { token, body: { items: [] } });
+  });
+
   test('data for search engines says what the API says', async () => {
     const page = await read('BK-110');
     const product = await productOf('BK-110');

@@ -105,10 +105,15 @@ export interface PictureRow {
   sizes: ImageSizes;
 }
 
+export interface DescribedPicture extends PictureRow {
+  /** What it shows, by locale. */
+  altTexts: Readonly<Record<string, string>>;
+}
+
 /** The main picture comes first. A variation without pictures of its own shows those of its master. */
 export function findPictures(db: Queries, shopId: string, productId: string, masterId: string | null) {
-  return db.many<PictureRow>(sql`
-    select upper(image.image_key::text) as "imageKey", image.sizes
+  return db.many<DescribedPicture>(sql`
+    select upper(image.image_key::text) as "imageKey", image.sizes, image.alt_texts as "altTexts"
     from product
     join product_image image on image.shop_id = ${shopId} and image.product_id = product.product_id
     where product.shop_id = ${shopId} and product.product_id = case

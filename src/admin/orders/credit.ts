@@ -1,0 +1,152 @@
+import { badRequest } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { moneyText } from '../../http/price-text.ts';
+import { linesToCredit } from '../../orders/documents/finalise.ts';
+import type { DocumentRow } from '../../orders/documents/queries.ts';
+import { choiceField, longTextField, tickField } from '../components/form.ts';
+import type { Draft, FormRequest } from '../pages.ts';
+import type { ShopVisit } from '../visit.ts';
+import type { OrderAction } from './action.ts';
+import { contentLineName } from './chosen-lines.ts';
+import { typedDecimal } from './decimal.ts';
+import type { OrderView } from './order-view.ts';
+
+interface Credited {
+  documentId: string;
+  documentNumber: string;
+}
+
+/** Takes back an invoice, or some of its lines, and pays the money back with it. */
+export const credit: OrderAction = {
+  name: 'credit',
+  isPossible: (view) => creditableIn(view).length > 0,
+  fields: (view, draft) => {
+    const { visit, order } = view;
+    const words = visit.words.orders.documents;
+    const { paidAmount, refundedAmount } = order.management;
+    const creditable = creditableIn(view);
+    return html`<p>${words.creditText}</p>
+      ${creditable.map((one, index) => invoiceFields(visit, one, { isFirst: index === 0, isOnly: creditable.length === 1, draft }))}
+      ${choiceField({
+        name: 'shipping',
+        label: words.creditShipping,
+        empty: words.creditShippingRest,
+        choices: [
+          { value: 'yes', text: visit.words.form.yes },
+          { value: 'no', text: visit.words.form.no },
+        ],
+        draft,
+      })}
+      ${longTextField({ name: 'note', label: words.note, hint: words.noteHint, rows: 2, maxLength: 2000, draft })}
+      ${
+        paidAmount.amount > refundedAmount.amount &&
+        tickField({
+          name: 'refund',
+          label: words.creditRefund,
+          hint: words.creditRefundHint,
+          value: false,
+          draft,
+        })
+      }`;
+  },
+  save: async (visit, form, { orderId }) => {
+    const invoiceNumber = form.field('invoiceNumber');
+    const isRefunded = form.field('refund') !== '';
+    const shipping = { yes: true, no: false }[form.field('shipping')] ?? null;
+    const { documentId, documentNumber } = await visit.call<Credited>(
+      'POST',
+      `/manage/orders/${orderId}/credit-notes`,
+      {
+        body: {
+          invoiceNumber: invoiceNumber || null,
+          lines: typedLines(visit, form, invoiceNumber),
+          note: form.field('note') || null,
+          shipping,
+          refund: isRefunded,
+        },
+      },
+    );
+    const words = visit.words.orders.documents;
+    const number = documentNumber;
+    const text = isRefunded ? words.creditedAndRefunded({ number }) : words.credited({ number });
+    return { text, query: { document: documentId } };
+  },
+};
+
+interface Creditable {
+  invoice: DocumentRow;
+  left: ReadonlyMap<string, string>;
+}
+
+/** The invoices of which something is left to credit, with the quantities that are left. */
+function creditableIn({ documents }: OrderView): Creditable[] {
+  return documents
+    .filter(({ kind }) => kind === 'Invoice')
+    .map((invoice) => ({
+      invoice,
+      left: new Map(
+        linesToCredit(invoice, documents).map(({ lineItemId, quantity }) => [lineItemId, quantity]),
+      ),
+    }))
+    .filter(({ left }) => left.size > 0);
+}
+
+const fieldName = (invoiceNumber: number | string, lineItemId: string) =>
+  `credit-${invoiceNumber}-${lineItemId}`;
+
+/** The lines of an invoice, each with how much of it is credited: everything that is left, unless somebody says less. */
+function invoiceFields(
+  visit: ShopVisit,
+  { invoice, left }: Creditable,
+  { isFirst, isOnly, draft }: { isFirst: boolean; isOnly: boolean; draft: Draft | undefined },
+): Markup {
+  const { documents: words, lines } = visit.words.orders;
+  const { number, content } = invoice;
+  const isChosen = draft ? draft.field('invoiceNumber') === String(number) : isFirst;
+  const title = `${words.kinds.Invoice} ${number}`;
+  return html`<fieldset>
+    <legend>
+      ${
+        isOnly
+          ? html`<input type="hidden" name="invoiceNumber" value="${number}" />${title}`
+          : html`<label class="tick"
+              ><input type="radio" name="invoiceNumber" value="${number}" ${isChosen && html`checked`} />
+              ${title}</label
+            >`
+      }
+    </legend>
+    <ul class="quantities">
+      ${content.lines
+        .filter(({ lineItemId }) => left.has(lineItemId))
+        .map((line) => {
+          const name = fieldName(number, line.lineItemId);
+          const quantity = left.get(line.lineItemId)!;
+          return html`<li>
+            <input
+              name="${name}"
+              id="field-${name}"
+              inputmode="decimal"
+              value="${draft?.field(name) ?? quantity}"
+              maxlength="18"
+            />
+            <label for="field-${name}"
+              ><span class="quiet">${lines.of({ quantity })}</span> ${contentLineName(visit, line)}
+              <span class="quiet"
+                >${line.productNumber} · ${moneyText(line.unitPrice, content.currency, visit.language)}</span
+              ></label
+            >
+          </li>`;
+        })}
+    </ul>
+  </fieldset>`;
+}
+
+function typedLines({ words }: ShopVisit, form: FormRequest, invoiceNumber: string) {
+  const prefix = fieldName(invoiceNumber, '');
+  const lines = form.fieldNames
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => ({ lineItemId: name.slice(prefix.length), quantity: typedDecimal(form.field(name)) }))
+    .filter(({ quantity }) => quantity !== '' && Number(quantity) !== 0);
+  if (lines.length === 0) throw badRequest(words.orders.lines.noneChosen);
+  return lines;
+}

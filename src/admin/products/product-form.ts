@@ -1,0 +1,73 @@
+import { badRequest } from '../../http/errors.ts';
+import type { ProductRow } from '../../catalogue/products/queries.ts';
+import type { Settings } from '../../shops/settings/settings.ts';
+import { decimalOf } from '../components/decimal.ts';
+import { oneLineEnd, productValues, type FormContext } from './product-values.ts';
+
+export interface Operation {
+  op: 'add' | 'replace' | 'remove';
+  path: string;
+  value?: unknown;
+}
+
+/** Texts are written in its locale, prices in its currency. */
+export interface Patch {
+  locale: string;
+  currency: string;
+  operations: Operation[];
+}
+
+export type FormReader = ReturnType<typeof formReader>;
+
+/** What was typed beside what is stored. Who asks whether a field has changed also notes what it was. */
+export function formReader(
+  row: ProductRow,
+  typed: (name: string) => string | undefined,
+  context: FormContext & { refusal: (typed: string) => string },
+) {
+  const { language, refusal } = context;
+  const values = productValues(row, context);
+  const before: Record<string, string> = {};
+  const valueOf = (name: string) => oneLineEnd(typed(name) ?? values[name] ?? '');
+  const isChanged = (name: string) => {
+    if (valueOf(name) === oneLineEnd(values[name] ?? '')) return false;
+    before[name] = values[name] ?? '';
+    return true;
+  };
+  const decimal = (name: string): string => {
+    const number = decimalOf(valueOf(name), language);
+    if (number === undefined) throw badRequest(refusal(valueOf(name)));
+    return number;
+  };
+  return {
+    before,
+    valueOf,
+    isChanged,
+    /** Asks for each field whose name begins so, so that all are taken back together. */
+    isAnyChanged: (start: string) =>
+      Object.keys(values).filter((name) => name.startsWith(start) && isChanged(name)).length > 0,
+    decimal,
+    optionalDecimal: (name: string) => (valueOf(name) === '' ? undefined : decimal(name)),
+    textOrNothing: (name: string) => valueOf(name) || undefined,
+    isTicked: (name: string) => valueOf(name) === 'yes',
+  };
+}
+
+export type PatchWriter = ReturnType<typeof patchWriter>;
+
+/** Collects operations, in the default locale and currency unless others are named. */
+export function patchWriter({ defaultLocale, defaultCurrency }: Settings) {
+  const patches: Patch[] = [];
+  const push = (operation: Operation, locale = defaultLocale, currency = defaultCurrency) => {
+    let patch = patches.find((one) => one.locale === locale && one.currency === currency);
+    if (!patch) patches.push((patch = { locale, currency, operations: [] }));
+    patch.operations.push(operation);
+  };
+  return {
+    patches,
+    push,
+    /** undefined removes it. */
+    set: (path: string, value: unknown, { locale, currency }: { locale?: string; currency?: string } = {}) =>
+      push(value === undefined ? { op: 'remove', path } : { op: 'add', path, value }, locale, currency),
+  };
+}

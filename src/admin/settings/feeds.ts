@@ -1,0 +1,53 @@
+import { html } from '../../http/html.ts';
+import type { SettingsFormat } from '../../shops/settings/format.ts';
+import { FEEDS } from '../../storefront/feeds/feeds.ts';
+import type { ShopPages } from '../pages.ts';
+import { sectionPage } from './section-page.ts';
+import { settingsWords } from './words.ts';
+
+/** The product feeds of the shop, with the addresses that the merchant gives to Google and others. */
+export function feeds(pages: ShopPages, format: SettingsFormat): void {
+  sectionPage(pages, format, {
+    name: 'feeds',
+    sections: ['feeds'],
+    isEven: true,
+    beside: async (visit) => {
+      const { settings, storefront } = visit;
+      const words = visit.words.settings.feedView;
+      const { label, languageName } = settingsWords(visit.words, visit.language);
+      const open = FEEDS.filter(({ setting }) => settings.feeds[setting]);
+      return html`<section class="card">
+        <h2>${words.title}</h2>
+        <p>${open.length === 0 ? words.none : words.use}</p>
+        ${open.map(({ setting, file }) => {
+          const address = `${storefront}/feeds/${file}`;
+          return html`<h3>${label(`feeds.${setting}`)}</h3>
+            <p class="address">${address}</p>
+            <table>
+              <tbody>
+                ${settings.locales.map(
+                  (locale) =>
+                    html`<tr>
+                      <th scope="row">${languageName(locale)}</th>
+                      ${settings.currencies.map(
+                        (currency) =>
+                          html`<td>
+                            <a
+                              href="${address}?locale=${locale}&currency=${currency}"
+                              target="_blank"
+                              rel="noopener"
+                              aria-label="${languageName(locale)}, ${currency}"
+                              >${currency}</a
+                            >
+                          </td>`,
+                      )}
+                    </tr>`,
+                )}
+              </tbody>
+            </table>`;
+        })}
+        ${open.length > 0 && html`<p class="quiet">${words.leftOut}</p>`}
+      </section>`;
+    },
+  });
+}

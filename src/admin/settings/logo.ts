@@ -1,0 +1,73 @@
+import { badRequest } from '../../http/errors.ts';
+import { html, type Markup } from '../../http/html.ts';
+import { imagePath, imageUrl } from '../../platform/media/images.ts';
+import { refuseFullMedia } from '../../platform/media/quota.ts';
+import type { MediaStorage } from '../../platform/media/storage.ts';
+import { storeImage } from '../../platform/media/store-image.ts';
+import type { SettingsFormat } from '../../shops/settings/format.ts';
+import { problemOf } from '../components/form.ts';
+import { Redirect } from '../page.ts';
+import type { ShopPages } from '../pages.ts';
+import { to, type ShopVisit } from '../visit.ts';
+import { savedNotice, saveSettings } from './save.ts';
+import { settingsTrail } from './section-page.ts';
+
+/**
+ * Takes a logo in as pictures of products are: checked, scaled, and with nothing but its pixels. Its files stay as long as
+ * the settings or their history name them.
+ */
+export function logo(pages: ShopPages, format: SettingsFormat, media: MediaStorage): void {
+  pages.fileForm('/settings/theme/logo', 'settings_write', {
+    field: 'logo',
+    show: async (visit, _request, draft) => ({
+      title: visit.words.settings.logo.title,
+      menu: 'settings',
+      trail: [
+        ...settingsTrail(visit),
+        { href: to(visit, '/settings/theme'), text: visit.words.settings.pages.theme },
+      ],
+      main: html`<div class="narrow">${problemOf(draft)} ${logoCard(visit)}</div>`,
+    }),
+    save: async (visit, _request, { name, path }) => {
+      const { db, config, shopId } = visit;
+      if (!/\.(?:png|jpe?g|gif)$/i.test(name)) throw badRequest(visit.words.settings.logo.wrongKind);
+      await refuseFullMedia(db, config, shopId);
+      const { imageKey, sizes } = await storeImage(media, shopId, path, name);
+      try {
+        const file = sizes.Medium ?? sizes.Large!;
+        const logoUrl = imagePath(imageUrl(visit.origin, shopId, imageKey, file.file));
+        const applied = await saveSettings(visit, { logoUrl }, format);
+        return new Redirect(to(visit, '/settings/theme'), await savedNotice(visit, applied));
+      } catch (error) {
+        await media.removeFolders(shopId, [imageKey]).catch(() => {});
+        throw error;
+      }
+    },
+  });
+}
+
+/** The logo, and a form for another one. */
+export function logoCard(visit: ShopVisit): Markup {
+  const words = visit.words.settings.logo;
+  const { logoUrl } = visit.settings;
+  return html`<section class="card">
+    <h2>${words.title}</h2>
+    ${logoUrl?.startsWith('/') && html`<p class="logo-shown"><img src="${logoUrl}" alt="${words.current}" /></p>`}
+    ${
+      visit.may('settings_write') &&
+      html`<form
+        method="post"
+        action="${to(visit, '/settings/theme/logo')}"
+        enctype="multipart/form-data"
+        hx-boost="false"
+      >
+        <div class="field">
+          <label for="logo-file">${words.choose}</label>
+          <input type="file" id="logo-file" name="logo" accept=".png,.jpg,.jpeg,.gif" required />
+          <p class="hint">${words.hint}</p>
+        </div>
+        <button>${words.upload}</button>
+      </form>`
+    }
+  </section>`;
+}

@@ -1,0 +1,85 @@
+import { badRequest, HttpError, tooManyRequests } from '../../http/errors.ts';
+import { html } from '../../http/html.ts';
+import { addressCaller } from '../../http/rate-limit.ts';
+import { isEmailAddress } from '../../platform/email/address.ts';
+import { queueEmails } from '../../platform/email/queue.ts';
+import { findSettings } from '../../shops/settings/settings.ts';
+import { problemOf, textField } from '../components/form.ts';
+import { isLanguage } from '../messages.ts';
+import type { AdminPage } from '../page.ts';
+import type { Draft, FormRequest, Pages } from '../pages.ts';
+import { recordInAllShops } from '../users/audit.ts';
+import { DEMO_OWNER } from '../users/demo-owner.ts';
+import { insertLink, LINK_LIFETIME } from '../users/links.ts';
+import { passwordEmail } from '../users/password-email.ts';
+import { findShopsOf, findUserByEmail } from '../users/queries.ts';
+import type { Visit } from '../visit.ts';
+import { afterSameTime } from './tries.ts';
+
+/** How many of these emails an hour can be caused: to one person, and from one address. */
+const EMAILS = { perPerson: 3, perAddress: 20 };
+
+/**
+ * Sends a link that chooses a new password. The answer is the same for everybody, so that nobody learns who works here.
+ * Until the link is used nothing changes, because strangers can ask for it too.
+ */
+export function forgotten(pages: Pages): void {
+  pages.form('/forgotten', 'anybody', {
+    show: async (visit, _request, draft) => forgottenPage(visit, draft),
+    save: async (visit, form) => {
+      const startedAt = performance.now();
+      const email = form.field('email').toLowerCase();
+      if (!isEmailAddress(email)) throw badRequest(visit.words.signIn.wrongEmail);
+      const from = `forgotten-from/${addressCaller(form.address)}`;
+      if (!(await form.isWithinLimit(from, EMAILS.perAddress))) {
+        const { headers } = tooManyRequests(EMAILS.perAddress, 3600);
+        throw new HttpError(429, visit.words.forgotten.tooOften, headers);
+      }
+      await sendLink(visit, form, email);
+      await afterSameTime(startedAt);
+      return sentPage(visit, email);
+    },
+  });
+}
+
+/** The email comes from the first shop of the person. Whoever works in none asks for `kontor user reset`. */
+async function sendLink(visit: Visit<'anybody'>, form: FormRequest, email: string): Promise<void> {
+  // Counted for strangers too, or the limit would tell who is known.
+  if (!(await form.isWithinLimit(`forgotten/${email}`, EMAILS.perPerson))) return;
+  const user = email === DEMO_OWNER ? undefined : await findUserByEmail(visit.db, email);
+  const [shop] = user ? await findShopsOf(visit.db, user.userId) : [];
+  const settings = shop && (await findSettings(visit.db, shop.shopId));
+  if (!user || !settings) return;
+  const language = user.language !== null && isLanguage(user.language) ? user.language : visit.language;
+  const locale = settings.locales.find((one) => one.startsWith(language)) ?? language;
+  await visit.db.transaction(async (tx) => {
+    const linkId = await insertLink(tx, user.userId, LINK_LIFETIME.forgotten);
+    await recordInAllShops(tx, user, '/admin/forgotten');
+    await queueEmails(tx, shop.shopId, passwordEmail, [{ to: user.email, locale, facts: { linkId } }]);
+  });
+}
+
+async function forgottenPage(visit: Visit<'anybody'>, draft?: Draft): Promise<AdminPage> {
+  const { forgotten: words, signIn } = visit.words;
+  return {
+    title: words.title,
+    main: html`<form class="narrow card" method="post" action="/admin/forgotten">
+        ${problemOf(draft)}
+        <p>${words.about}</p>
+        ${textField({ name: 'email', label: signIn.email, type: 'email', autocomplete: 'username', maxLength: 254, isRequired: true, draft })}
+        <button class="main">${words.send}</button>
+      </form>
+      <p class="narrow quiet"><a href="/admin/sign-in">${words.back}</a></p>`,
+  };
+}
+
+function sentPage({ words: { forgotten: words } }: Visit<'anybody'>, email: string): AdminPage {
+  return {
+    title: words.sentTitle,
+    main: html`<div class="narrow card">
+        <p>${words.sent({ email })}</p>
+        <p class="quiet">${words.noEmail}</p>
+      </div>
+      <p class="narrow quiet"><a href="/admin/sign-in">${words.back}</a></p>`,
+  };
+}

@@ -1,0 +1,76 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CacheKind, Caches } from '../db/cache.ts';
+import { etagOf } from './raw-json.ts';
+
+/** What is smaller arrives in the first packets of a connection in any case. */
+const SMALLEST = 2_048;
+
+const COMPRESSIBLE = /^(?:text\/|application\/(?:json|xml|openapi\+json|rss\+xml)|image\/svg)/;
+
+/** The best that costs no more than a millisecond or two for a page; both run beside the event loop. */
+const ENCODINGS = {
+  br: (bytes: Buffer) =>
+    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 6 }),
+};
+type Encoding = keyof typeof ENCODINGS;
+
+/** Compressed answers by the hash of what they were made from, so that what many clients get is compressed once. */
+const compressedAnswers: CacheKind<Buffer> = { name: 'compressed answers', limit: { megabytes: 16 } };
+
+/** Compresses an answer for a client that asks for it. */
+export async function compressAnswer(
+  caches: Caches,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bytes: Buffer,
+): Promise<Buffer> {
+  reply.header('vary', withEncoding(reply.getHeader('vary')));
+  const encoding = chosenEncoding(request.headers['accept-encoding'] ?? '');
+  if (encoding === undefined) return bytes;
+  const etag = reply.getHeader('etag');
+  const key = `${encoding} ${typeof etag === 'string' ? etag : etagOf(bytes)}`;
+  const cache = caches.of(compressedAnswers);
+  let compressed = cache.get(key);
+  if (!compressed) {
+    compressed = await ENCODINGS[encoding](bytes);
+    cache.set(key, compressed, compressed.length);
+  }
+  reply.header('content-encoding', encoding).header('content-length', compressed.length);
+  // The same content in other bytes: a client that sends the tag back is still told that it has it already.
+  if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);
+  return compressed;
+}
+
+/**
+ * What must not be stored or transformed is left as it is: it holds what belongs to one person, and the length of a
+ * compressed page can tell what stands in it to whoever makes a browser open it with words of his choice. Streams are
+ * sent as they come.
+ */
+export function isCompressible(reply: FastifyReply, payload: unknown): payload is Buffer | string {
+  return (
+    (Buffer.isBuffer(payload) || typeof payload === 'string') &&
+    payload.length >= SMALLEST &&
+    reply.getHeader('content-encoding') === undefined &&
+    !/no-store|no-transform/.test(String(reply.getHeader('cache-control'))) &&
+    COMPRESSIBLE.test(String(reply.getHeader('content-type')))
+  );
+}
+
+/** The better one of those that the client takes. `q=0` means that it does not. */
+export function chosenEncoding(accepted: string): Encoding | undefined {
+  const names = accepted
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.split(';').map((piece) => piece.trim()))
+    .filter(([, weight]) => weight === undefined || !/^q=0(?:\.0*)?$/.test(weight))
+    .map(([name]) => name);
+  return (['br', 'gzip'] as const).find((name) => names.includes(name));
+}
+
+function withEncoding(vary: unknown): string {
+  if (typeof vary !== 'string') return 'Accept-Encoding';
+  return /accept-encoding/i.test(vary) ? vary : `${vary}, Accept-Encoding`;
+}

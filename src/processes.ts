@@ -1,0 +1,126 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from './config.ts';
+import { startEmbedded } from './db/embedded.ts';
+import { createLog } from './platform/log.ts';
+import { terminalLines } from './platform/terminal-log.ts';
+
+/*
+ * The service in several processes on one machine, which share the port. Each is the whole service, as on a machine of its
+ * own: what must be right between them (versions, limits, jobs) is so because the database says it.
+ */
+
+/** What `serve` must know when it is one of several processes. */
+export interface ProcessPlace {
+  /** From 1; METRICS_PORT is that of the first, and each further process takes the next one. */
+  number: number;
+  /** Tells people where the service is; the others say nothing. */
+  isFirst: boolean;
+  /** To be called once it serves. */
+  ready: () => void;
+  /** To be called at the end: the channel to the supervising process would keep this one alive. */
+  done: () => void;
+}
+
+/** As many as the embedded PostgreSQL has connections for. */
+const MOST = 40;
+
+export function processCount({ PROCESSES }: Pick<Config, 'PROCESSES'>): number {
+  return PROCESSES === 'auto' ? Math.min(availableParallelism(), MOST) : Number(PROCESSES);
+}
+
+/** undefined: this process is the only one. */
+export function placeOfThisProcess(): ProcessPlace | undefined {
+  if (!cluster.isWorker) return undefined;
+  const { KONTOR_PROCESS, KONTOR_RESTARTED } = process.env;
+  return {
+    number: Number(KONTOR_PROCESS),
+    isFirst: KONTOR_PROCESS === '1' && KONTOR_RESTARTED === undefined,
+    ready: () => process.send!('ready'),
+    done: () => process.disconnect(),
+  };
+}
+
+/** The embedded PostgreSQL takes 100 connections, of which commands need some; a process works with two at least. */
+const CONNECTIONS = 80;
+const FEWEST = 2;
+
+/** A process that ends sooner than this after its start will not do better when it is started again at once. */
+const SHORT_LIFE = 5_000;
+
+/**
+ * Starts the processes and replaces one that ends by itself. It serves nothing, but it owns the embedded PostgreSQL, so
+ * that this outlives each of them.
+ */
+export async function superviseProcesses(config: Config, count: number): Promise<void> {
+  const log = createLog(
+    config.LOG_LEVEL,
+    process.stderr.isTTY ? terminalLines(process.stderr) : process.stderr,
+  );
+  const stopping = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stopping.abort());
+
+  const isEmbedded = config.DATABASE_URL === undefined;
+  const embedded = isEmbedded
+    ? await startEmbedded(config.KONTOR_DATA, { log: (line) => log.info(line) })
+    : undefined;
+  const pool = isEmbedded
+    ? Math.max(FEWEST, Math.min(config.DATABASE_POOL, Math.floor(CONNECTIONS / count)))
+    : config.DATABASE_POOL;
+
+  const keepRunning = async (number: number, worker: Worker): Promise<void> => {
+    for (let current = worker; ;) {
+      const began = Date.now();
+      const [code, signal] = (await once(current, 'exit')) as [number | null, string | null];
+      if (stopping.signal.aborted) return;
+      log.error(`process ${number} ended by itself (${signal ?? `exit code ${code}`}): starting another one`);
+      if (Date.now() - began < SHORT_LIFE) await pause(SHORT_LIFE, stopping.signal);
+      if (stopping.signal.aborted) return;
+      current = fork(number, pool, { KONTOR_RESTARTED: '1' });
+    }
+  };
+
+  try {
+    // The first one migrates the database and makes the demo shop; the others would only wait for it.
+    const first = fork(1, pool);
+    stopping.signal.addEventListener('abort', () => endAll());
+    const hasStarted = await isReady(first);
+    if (!hasStarted) {
+      process.exitCode = first.process.exitCode ?? 1;
+      return;
+    }
+    const others = Array.from({ length: count - 1 }, (_, index) => fork(index + 2, pool));
+    await Promise.all([first, ...others].map((worker, index) => keepRunning(index + 1, worker)));
+  } finally {
+    await embedded?.stop();
+  }
+}
+
+function fork(number: number, pool: number, more: Record<string, string> = {}): Worker {
+  return cluster.fork({ KONTOR_PROCESS: String(number), DATABASE_POOL: String(pool), ...more });
+}
+
+function endAll(): void {
+  for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGTERM');
+}
+
+/** false: it has ended before it served; it has said why. */
+async function isReady(worker: Worker): Promise<boolean> {
+  const settled = new AbortController();
+  const options = { signal: settled.signal };
+  try {
+    return await Promise.race([
+      once(worker, 'message', options).then(() => true),
+      once(worker, 'exit', options).then(() => false),
+    ]);
+  } finally {
+    settled.abort();
+  }
+}
+
+/** Ends early when the signal comes. */
+function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+}

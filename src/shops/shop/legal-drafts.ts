@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { escapeHtml } from '../../http/html.ts';
+import { messages } from '../../kernel/messages.ts';
+import { formatMoney, toMinor } from '../../kernel/money.ts';
+import { countryName } from '../countries/countries.ts';
+import type { Content } from '../legal/queries.ts';
+import type { PageName } from '../legal/schema.ts';
+import type { NewShop } from './insert-shop.ts';
+import { deliveryPrice, hasWithdrawal } from './starter-settings.ts';
+
+/** The drafts of one language, as the file holds them. */
+interface Drafts {
+  /** Behind the name of each page. */
+  mark: string;
+  /** Before each text. */
+  note: string;
+  pages: Record<PageName, Content>;
+}
+
+const FOLDER = new URL('../../../assets/new-shop/', import.meta.url);
+const LANGUAGES = ['en', 'de', 'fr'];
+
+/** The language in which there are drafts for this locale. */
+export function draftLanguage(locale: string): string {
+  const language = locale.slice(0, 2);
+  return LANGUAGES.includes(language) ? language : 'en';
+}
+
+/** Fields that may hold markup, in which the name of the shop must not be one. */
+const MARKUP: readonly string[] = ['address', 'description'];
+
+/** Legal texts for a new shop, each marked as a draft where everybody sees it. */
+export async function legalDrafts(shop: NewShop): Promise<[page: PageName, content: Content][]> {
+  const language = draftLanguage(shop.locale);
+  const { mark, note, pages } = parse(
+    await readFile(new URL(`legal-${language}.yaml`, FOLDER), 'utf8'),
+  ) as Drafts;
+  const price = formatMoney(
+    toMinor(deliveryPrice(shop.currency), shop.currency)!,
+    shop.currency,
+    shop.locale,
+  );
+  const values: Readonly<Record<string, string>> = {
+    name: shop.name,
+    email: shop.email,
+    country: countryName(shop.country, language),
+    delivery: `${messages(shop.locale).newShop.parcel}: ${price}`,
+  };
+  const filled = (field: string, text: string) =>
+    text.replaceAll(/\{(\w+)\}/g, (_, key: string) =>
+      MARKUP.includes(field) ? escapeHtml(values[key]!) : values[key]!,
+    );
+  return (Object.entries(pages) as [PageName, Content][])
+    .filter(([page]) => page !== 'rights-of-withdrawal' || hasWithdrawal(shop.country))
+    .map(([page, content]) => {
+      const texts = Object.entries(content).map(([field, text]) => [field, filled(field, text)]);
+      const title = `${content['name']} ${mark}`;
+      return [page, { ...Object.fromEntries(texts), name: title, title, shortDescription: note }];
+    });
+}

@@ -1,0 +1,86 @@
+import { readJson } from '../../kernel/json-file.ts';
+import { messages } from '../../kernel/messages.ts';
+import { isInEu } from '../countries/countries.ts';
+import type { SettingsFile } from '../settings/schema.ts';
+import { fromBasisPoints } from '../settings/fields.ts';
+import { reducedVat, standardVat } from '../taxes/vat-rates.ts';
+import type { NewShop } from './insert-shop.ts';
+
+/** The currencies of countries, and what a parcel costs in each: a start, which the merchant changes. */
+const { currencies, deliveryPrices } = readJson(new URL('./start-values.json', import.meta.url)) as {
+  currencies: Readonly<Record<string, string>>;
+  deliveryPrices: Readonly<Record<string, number>>;
+};
+
+/** undefined: not known here. */
+export function currencyOf(country: string): string | undefined {
+  return currencies[country];
+}
+
+/** The language that most people of a country read, as Unicode's data says: de_AT. */
+export function localeOf(country: string): string {
+  return `${new Intl.Locale(`und-${country}`).maximize().language.slice(0, 2)}_${country}`;
+}
+
+/** Where prices are said without the tax, which comes on top at the till. */
+const NET_COUNTRIES = ['US', 'CA'];
+
+/** Beside the European Union, where consumers may withdraw from a purchase within 14 days by law. */
+const WITHDRAWAL_COUNTRIES = ['GB', 'IS', 'LI', 'NO'];
+
+export function hasWithdrawal(country: string): boolean {
+  return isInEu(country) || WITHDRAWAL_COUNTRIES.includes(country);
+}
+
+/** In the default currency. 0: nothing is known of the currency. */
+export function deliveryPrice(currency: string): number {
+  return deliveryPrices[currency] ?? 0;
+}
+
+/** What a new shop needs to sell: the taxes of its country, a way to deliver and a way to pay, in its language. */
+export function starterSettings(
+  { name, country, locale, currency }: NewShop,
+  { url, colour }: { url: string; colour: string },
+): SettingsFile {
+  const words = messages(locale).newShop;
+  return {
+    logoUrl: url,
+    theme: { accent: colour, showName: true },
+    ...(NET_COUNTRIES.includes(country) && { taxes: { model: 'net' } }),
+    taxClasses: taxClasses(country, locale),
+    shippingMethods: [{ key: 'parcel', name: words.parcel, kind: 'flat', price: deliveryPrice(currency) }],
+    paymentMethods: [{ key: 'advance', name: words.advance }],
+    ...(!hasWithdrawal(country) && { withdrawal: { days: 0 } }),
+    invoicing: { company: name },
+  };
+}
+
+function taxClasses(country: string, locale: string): NonNullable<SettingsFile['taxClasses']> {
+  const words = messages(locale).newShop;
+  const standard = standardVat(country);
+  const reduced = reducedVat(country);
+  const percent = new Intl.NumberFormat(locale.replace('_', '-'), {
+    style: 'percent',
+    maximumFractionDigits: 2,
+  });
+  const reducedName = (rate: number) => {
+    if (rate === 0) return words.zeroRate;
+    return reduced.length === 1
+      ? words.reducedRate
+      : words.reducedRateOf({ rate: percent.format(rate / 1e4) });
+  };
+  return [
+    {
+      key: 'standard',
+      name: standard === undefined ? words.noTax : words.standardRate,
+      default: true,
+      defaultDigital: true,
+      rates: { [country]: fromBasisPoints(standard ?? 0) },
+    },
+    ...reduced.map((rate, index) => ({
+      key: index === 0 ? 'reduced' : `reduced-${index + 1}`,
+      name: reducedName(rate),
+      rates: { [country]: fromBasisPoints(rate) },
+    })),
+  ];
+}

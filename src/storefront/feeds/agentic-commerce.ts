@@ -1,0 +1,62 @@
+import type { FeedItem } from './feed-item.ts';
+import type { FeedFormat, FeedShop } from './feed-format.ts';
+
+/** The product feed of the Agentic Commerce Protocol: a JSON object in each line, in the fields that ChatGPT takes. */
+export const agenticCommerceFeed: FeedFormat = {
+  type: 'application/x-ndjson; charset=utf-8',
+  head: () => '',
+  // What is undefined is left out.
+  item: (item, shop) => `${JSON.stringify(agenticCommerceRecord(item, shop))}\n`,
+  foot: '',
+};
+
+function agenticCommerceRecord(item: FeedItem, shop: FeedShop) {
+  const [picture, ...otherPictures] = item.pictures;
+  const { group, features, size, measure } = item;
+  return {
+    is_eligible_search: true,
+    // A purchase inside of the assistant needs an interface that this service does not have.
+    is_eligible_checkout: false,
+    item_id: item.id,
+    gtin: item.gtin,
+    mpn: item.mpn,
+    title: item.title,
+    description: item.description,
+    url: item.link,
+    // A product that names no manufacturer is the shop's own.
+    brand: item.brand ?? shop.name,
+    condition: item.condition,
+    product_category: item.category,
+    material: features.material,
+    dimensions: size && `${size.length}x${size.width}x${size.height} mm`,
+    image_url: picture,
+    additional_image_urls: otherPictures.length === 0 ? undefined : otherPictures.join(','),
+    price: item.price,
+    sale_price: item.salePrice,
+    unit_pricing_measure: measure?.content,
+    base_measure: measure?.base,
+    availability: item.availability,
+    availability_date: item.availableFrom,
+    group_id: group?.id,
+    listing_has_variations: group !== undefined,
+    variant_dict: group && Object.fromEntries(item.options.map(({ name, value }) => [name, value])),
+    item_group_title: group?.title,
+    color: shorter(features.color, 40),
+    size: shorter(features.size, 20),
+    is_digital: item.isDigital,
+    seller_name: shop.name,
+    seller_url: shop.home,
+    seller_privacy_policy: shop.privacyPolicy,
+    seller_tos: shop.terms,
+    accepts_returns: shop.returnDays > 0,
+    return_deadline_in_days: shop.returnDays > 0 ? shop.returnDays : undefined,
+    return_policy: shop.returnPolicy,
+    target_countries: shop.targetCountries,
+    store_country: shop.country,
+  };
+}
+
+/** A longer text is left out: half of a size is another one. */
+function shorter(text: string | undefined, longest: number): string | undefined {
+  return text !== undefined && text.length <= longest ? text : undefined;
+}

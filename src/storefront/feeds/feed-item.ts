@@ -1,0 +1,356 @@
+import { shownAttributes } from '../../catalogue/products/attributes.ts';
+import { inheritedFacts, type ProductFacts } from '../../catalogue/products/facts.ts';
+import { priceIn } from '../../catalogue/products/prices.ts';
+import type { ProductRow } from '../../catalogue/products/queries.ts';
+import {
+  isForSale,
+  nameOf,
+  ORDER_UNIT,
+  pricesOf,
+  selectionOf,
+  typeOf,
+} from '../../catalogue/products/render.ts';
+import { plainText } from '../../http/html.ts';
+import { textIn } from '../../http/locale.ts';
+import { currencyDigits, toDecimal } from '../../kernel/money.ts';
+import type { UnitKey } from '../../kernel/units.ts';
+import { deliverySpan, parseDays } from '../../orders/pricing/delivery-span.ts';
+import { inTaxType, taxClassFor } from '../../orders/pricing/tax.ts';
+import { askedPrice, priceOfQuantity } from '../../orders/pricing/unit-price.ts';
+import { CLASSIFIERS, imageUrl } from '../../platform/media/images.ts';
+import { absoluteUrl, productPath, type Visit } from '../visit.ts';
+import type { FeedRow } from './queries.ts';
+
+/** What an item depends on beside its product. */
+export interface FeedContext {
+  visit: Pick<Visit, 'shopId' | 'settings' | 'locale' | 'home'>;
+  currency: string;
+  /** The names of a category and of those above it, from the top. */
+  categoryPath: (categoryId: string) => readonly string[];
+  now: Date;
+}
+
+/** A product as a channel such as Google or ChatGPT wants to know it, whatever its file calls the fields. */
+export interface FeedItem {
+  id: string;
+  title: string;
+  description: string;
+  link: string;
+  /** The main one first; there is always one, because no channel takes a product without. */
+  pictures: readonly string[];
+  availability: 'in_stock' | 'out_of_stock' | 'backorder';
+  /** `2026-11-20`, of a product that is ordered for the customer. */
+  availableFrom: string | undefined;
+  /** `24.50 EUR`: what it costs when it is not reduced. */
+  price: string;
+  salePrice: string | undefined;
+  brand: string | undefined;
+  gtin: string | undefined;
+  mpn: string | undefined;
+  /** `Kitchen > Kettles` */
+  category: string | undefined;
+  /** What variations have in common; undefined for a product without variations. */
+  group: { id: string; title: string } | undefined;
+  /** What distinguishes a variation from the others. */
+  options: readonly NamedValue[];
+  /** Colour, size and the like, which channels have a field for. */
+  features: Partial<Record<FeatureName, string>>;
+  /** Everything else that the page of the product lists. */
+  details: readonly NamedValue[];
+  /** `260 g`, of the parcel. */
+  weight: string | undefined;
+  /** In millimetres. */
+  size: { length: number; width: number; height: number } | undefined;
+  /** `250 g`, and what the base price is said for: `100 g`. */
+  measure: { content: string; base: string } | undefined;
+  energy: { label: string; best: string } | undefined;
+  condition: Condition;
+  isDigital: boolean;
+}
+
+const CONDITIONS = ['new', 'refurbished', 'used'] as const;
+type Condition = (typeof CONDITIONS)[number];
+
+interface NamedValue {
+  name: string;
+  value: string;
+}
+
+const LONGEST_ID = 50;
+const LONGEST_TITLE = 150;
+const LONGEST_DESCRIPTION = 5_000;
+const LONGEST_CATEGORY = 750;
+const LONGEST_VALUE = 100;
+const MOST_DETAILS = 50;
+
+/** Returns undefined for what no channel takes: a product that is not for sale or has no picture. */
+export function feedItem({ row, pictures }: FeedRow, context: FeedContext): FeedItem | undefined {
+  const { visit, currency, now } = context;
+  const { settings, locale, shopId } = visit;
+  const facts = inheritedFacts(row.facts, row.master?.facts ?? null);
+  const { orderUnit = ORDER_UNIT } = facts;
+  // Channels show what the smallest order costs.
+  const quantity = orderUnit.minimum || orderUnit.interval || 1;
+  const offer = offerOf(row, facts, quantity, context);
+  const files = pictureUrls(pictures, shopId, visit.home);
+  if (!offer || !isForSale(row, facts, offer.amount, now) || files.length === 0) return undefined;
+  const title = titleOf(row, settings, locale);
+  const texts = [facts.description, facts.shortDescription].flatMap(
+    (text) => (text && textIn(text, locale, settings.defaultLocale)) || [],
+  );
+  const description = texts.map((text) => plainText(text, LONGEST_DESCRIPTION)).find((text) => text !== '');
+  const query = currency === settings.defaultCurrency ? {} : { currency };
+  const { length, width, height } = facts;
+  return {
+    id: feedId(row),
+    title: cut(title, LONGEST_TITLE),
+    description: cut(description ?? title, LONGEST_DESCRIPTION),
+    link: absoluteUrl(visit, productPath(row.productNumber), query),
+    pictures: files,
+    ...availabilityOf(row, facts, quantity, context),
+    price: offer.price,
+    salePrice: offer.salePrice,
+    brand: shortText(facts.manufacturer, 70),
+    gtin: gtinOf(facts),
+    mpn: shortText(facts.manufacturerProductNumber, 70),
+    category: categoryOf(row, context),
+    group: row.master
+      ? {
+          id: feedId({ productId: row.masterId!, productNumber: row.master.productNumber }),
+          title: cut(nameOf({ ...row.master, master: null }, settings, locale), LONGEST_TITLE),
+        }
+      : undefined,
+    options: optionsOf(row, context),
+    ...attributesOf(row, context),
+    weight: weightOf(facts),
+    size: length && width && height ? { length, width, height } : undefined,
+    measure: measureOf(facts, quantity),
+    energy: energyOf(facts),
+    isDigital: taxClassFor(row.taxClassId ?? row.master?.taxClassId ?? null, settings).digital,
+  };
+}
+
+/** The number that the merchant knows; the id of a product whose number is too long for channels. */
+function feedId({ productId, productNumber }: Pick<ProductRow, 'productId' | 'productNumber'>): string {
+  const text = clean(productNumber).trim();
+  return text === productNumber && text.length <= LONGEST_ID ? text : productId;
+}
+
+/** A variation without a name of its own is told apart by what was chosen: `Lantern Point Lamp, Brass, Small`. */
+function titleOf(row: ProductRow, settings: Visit['settings'], locale: string): string {
+  const name = nameOf(row, settings, locale);
+  if (row.facts.name) return name;
+  const chosen = selectionOf(row, settings, locale) ?? [];
+  return [name, ...chosen.map(({ displayValue }) => displayValue)].join(', ');
+}
+
+/** Tax is left out where prices are said without it; everywhere else consumers see what they pay. */
+const COUNTRIES_WITHOUT_TAX = ['US', 'CA'];
+
+function offerOf(row: ProductRow, facts: ProductFacts, quantity: number, context: FeedContext) {
+  const { currency, visit } = context;
+  const { settings } = visit;
+  const { prices, before } = pricesOf(row);
+  const { orderUnit = ORDER_UNIT } = facts;
+  const taxClassId = row.taxClassId ?? row.master?.taxClassId ?? null;
+  const rate = taxClassFor(taxClassId, settings).rates[settings.country] ?? 0;
+  const taxType = COUNTRIES_WITHOUT_TAX.includes(settings.country) ? 'NET' : 'GROSS';
+  const amountOf = (price: number | null) =>
+    price === null
+      ? null
+      : inTaxType(
+          priceOfQuantity(price, quantity, orderUnit.priceQuantity),
+          rate,
+          settings.taxModel,
+          taxType,
+        );
+  const product = { ...facts, productId: row.productId, masterId: row.masterId, prices, taxClassId };
+  const amount = amountOf(askedPrice(product, String(quantity), currency, null, settings));
+  if (amount === null) return undefined;
+  // A recommended price was never asked for here, so nothing is reduced in comparison with it.
+  const formerPrices = [before, facts.isManufacturerPriceRrp ? undefined : facts.manufacturerPrices];
+  const former = formerPrices
+    .map((one) => amountOf(priceIn(one, currency, settings)))
+    .find((one) => one !== null && one > amount);
+  const text = (minor: number) =>
+    `${toDecimal(minor, currency).toFixed(currencyDigits(currency))} ${currency}`;
+  return {
+    amount,
+    price: text(former ?? amount),
+    salePrice: former === undefined ? undefined : text(amount),
+  };
+}
+
+/** An order is taken beyond the stock if the shop says so; channels want to know until when it is delivered. */
+function availabilityOf(
+  row: ProductRow,
+  facts: ProductFacts,
+  quantity: number,
+  { visit: { settings }, now }: FeedContext,
+): Pick<FeedItem, 'availability' | 'availableFrom'> {
+  if (row.stock === null || row.stock >= quantity)
+    return { availability: 'in_stock', availableFrom: undefined };
+  const days = settings.sellBeyondStock && parseDays(facts.deliveryPeriod ?? '');
+  if (!days) return { availability: 'out_of_stock', availableFrom: undefined };
+  const { to } = deliverySpan(now, settings.deliveryTimes, days, { from: 0, to: 0 });
+  return { availability: 'backorder', availableFrom: to };
+}
+
+function pictureUrls(pictures: FeedRow['pictures'], shopId: string, home: string): string[] {
+  const { origin } = new URL(home);
+  return pictures.flatMap(({ imageKey, sizes }) => {
+    const largest = CLASSIFIERS.findLast((classifier) => sizes[classifier] !== null);
+    return largest === undefined ? [] : [imageUrl(origin, shopId, imageKey, sizes[largest]!.file)];
+  });
+}
+
+function gtinOf({ ean, upc, productCode }: ProductFacts): string | undefined {
+  return [ean, upc, productCode].map((code) => code?.replaceAll(/[\s-]/g, '') ?? '').find(isGtin);
+}
+
+/** Eight, twelve, thirteen or fourteen digits, of which the last one checks the others. */
+export function isGtin(code: string): boolean {
+  if (!/^(?:\d{8}|\d{12,14})$/.test(code)) return false;
+  const sum = code
+    .split('')
+    .reduce((total, digit, index) => total + Number(digit) * ((code.length - index) % 2 === 0 ? 3 : 1), 0);
+  return sum % 10 === 0 && Number(code) > 0;
+}
+
+function categoryOf({ mainCategory }: ProductRow, { categoryPath }: FeedContext): string | undefined {
+  if (!mainCategory) return undefined;
+  const names = categoryPath(mainCategory.categoryId).map((name) => clean(name).replaceAll('>', ' ').trim());
+  const path = names.filter((name) => name !== '').join(' > ');
+  return path === '' ? undefined : cut(path, LONGEST_CATEGORY);
+}
+
+function optionsOf(row: ProductRow, { visit: { settings, locale } }: FeedContext): NamedValue[] {
+  return (selectionOf(row, settings, locale) ?? []).map(({ displayName, displayValue }) => ({
+    name: cut(displayName, LONGEST_VALUE),
+    value: cut(displayValue, LONGEST_VALUE),
+  }));
+}
+
+/** The fields of channels that an attribute may fill, and the keys by which merchants know them. */
+const FEATURES = {
+  color: ['color', 'colour', 'farbe', 'couleur'],
+  size: ['size', 'größe', 'groesse', 'taille'],
+  material: ['material', 'matériau', 'matière'],
+  pattern: ['pattern', 'muster', 'motif'],
+} as const;
+export type FeatureName = keyof typeof FEATURES;
+
+/** Goods are new, unless an attribute says something else. */
+const CONDITION_KEYS = ['condition', 'zustand', 'état'];
+
+/** Values of other types, such as moments, are written for programs. */
+const READABLE: readonly string[] = ['string', 'number'];
+
+/** What the table of the product page shows. */
+function attributesOf(
+  row: ProductRow,
+  { visit: { settings, locale } }: FeedContext,
+): Pick<FeedItem, 'features' | 'details' | 'condition'> {
+  const hidden = typeOf(row, settings).attributes.flatMap(({ key, visible }) => (visible ? [] : [key]));
+  const features: FeedItem['features'] = {};
+  const details: NamedValue[] = [];
+  let condition: Condition = 'new';
+  for (const { key, displayKey, type, values } of shownAttributes(row, settings, locale).items) {
+    const value = values.flatMap((one) => (one.value === null ? [] : [one.displayValue])).join('/');
+    if (value === '' || hidden.includes(key)) continue;
+    const named =
+      CONDITION_KEYS.includes(key.toLowerCase()) && CONDITIONS.find((one) => one === values[0]!.value);
+    if (named) {
+      condition = named;
+      continue;
+    }
+    const feature = featureOf(key);
+    if (feature && features[feature] === undefined) features[feature] = cut(value, LONGEST_VALUE);
+    else if (READABLE.includes(type) && details.length < MOST_DETAILS)
+      details.push({ name: cut(displayKey, LONGEST_VALUE), value: cut(value, LONGEST_VALUE) });
+  }
+  return { features, details, condition };
+}
+
+function featureOf(key: string): FeatureName | undefined {
+  const wanted = key.toLowerCase();
+  const [name] = Object.entries(FEATURES).find(([, keys]) => keys.some((one) => one === wanted)) ?? [];
+  return name as FeatureName | undefined;
+}
+
+/** The units of weights and base prices that channels know. */
+const UNIT_SIGNS: Partial<Record<UnitKey, string>> = {
+  gram: 'g',
+  kilogram: 'kg',
+  milligram: 'mg',
+  ounce: 'oz',
+  pound: 'lb',
+  litre: 'l',
+  millilitre: 'ml',
+  cubicmetre: 'cbm',
+  fluidounce: 'floz',
+  gallon: 'gal',
+  quart: 'qt',
+  metre: 'm',
+  centimetre: 'cm',
+  foot: 'ft',
+  inch: 'in',
+  yard: 'yd',
+  squaremetre: 'sqm',
+  squarefoot: 'sqft',
+  piece: 'ct',
+  sheet: 'sheet',
+};
+const WEIGHT_UNITS: readonly UnitKey[] = ['gram', 'kilogram', 'ounce', 'pound'];
+
+function weightOf({ deliveryWeight }: ProductFacts): string | undefined {
+  if (!deliveryWeight || deliveryWeight.amount <= 0 || !WEIGHT_UNITS.includes(deliveryWeight.unit))
+    return undefined;
+  return `${deliveryWeight.amount} ${UNIT_SIGNS[deliveryWeight.unit]!}`;
+}
+
+/** A base price is said for so much of a unit, or for the bottle of wine and the sack of coal. */
+const BASE_AMOUNTS = [1, 2, 4, 8, 10, 100];
+const OTHER_BASES = ['750 ml', '50 kg', '1000 kg'];
+
+/** The content of the smallest order. Goods that are sold by the metre or the kilogram have it in their order unit. */
+function measureOf(
+  { reference, orderUnit = ORDER_UNIT }: ProductFacts,
+  quantity: number,
+): FeedItem['measure'] {
+  const { priceQuantity, unit } = orderUnit;
+  const shown =
+    reference ?? (unit === 'piece' ? undefined : { amount: priceQuantity, unit, content: priceQuantity });
+  const sign = shown && UNIT_SIGNS[shown.unit];
+  if (!shown || sign === undefined) return undefined;
+  const base = `${shown.amount} ${sign}`;
+  const content = Number(((shown.content * quantity) / priceQuantity).toFixed(6));
+  const isKnown = BASE_AMOUNTS.includes(shown.amount) || OTHER_BASES.includes(base);
+  return isKnown && content > 0 ? { content: `${content} ${sign}`, base } : undefined;
+}
+
+/** A product with a range of classes has none that could be named. */
+function energyOf({ energyLabel }: ProductFacts): FeedItem['energy'] {
+  const isClass = (text: string) => /^(?:A\+{0,3}|[B-G])$/.test(text);
+  if (!energyLabel || !isClass(energyLabel.classes) || !isClass(energyLabel.best)) return undefined;
+  return { label: energyLabel.classes, best: energyLabel.best };
+}
+
+function shortText(text: string | undefined, longest: number): string | undefined {
+  const short = text === undefined ? '' : cut(text, longest);
+  return short === '' ? undefined : short;
+}
+
+/** Of a text in one piece, so many characters, without half of a pair. */
+export function cut(text: string, longest: number): string {
+  return clean(text)
+    .trim()
+    .slice(0, longest)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trimEnd();
+}
+
+/** XML has no way to say other characters, and no text needs them. */
+function clean(text: string): string {
+  return text.replaceAll(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
+}
