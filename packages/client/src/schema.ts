@@ -24711,9 +24711,9 @@ export interface operations {
                  * @example {
                  *       "items": [
                  *         {
-                 *           "name": "lamp.jpg",
+                 *           "name": "AP-100_1.png",
                  *           "locale": "en_GB",
-                 *           "text": "A brass lamp on a desk"
+                 *           "text": "A kettle of steel"
                  *         }
                  *       ]
                  *     }
