@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Get shop
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getShop"];
         put?: never;
@@ -35,7 +35,7 @@ export interface paths {
          * List countries
          * @description The countries the shop delivers to.
          *
-         *     Scope: none. Labels: Base, Now.
+         *     Scope: none. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listCountries"];
         put?: never;
@@ -59,7 +59,7 @@ export interface paths {
          * Create coupon campaign
          * @description Without codes: they are added one by one. The name is stored in the locale that is given.
          *
-         *     Scope: coupons_write. Labels: Base, Now.
+         *     Scope: coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         post: operations["createCouponCampaign"];
         delete?: never;
@@ -79,7 +79,7 @@ export interface paths {
          * Get coupon campaign
          * @description In the default locale of the shop.
          *
-         *     Scope: coupons_read. Labels: Base, Now.
+         *     Scope: coupons_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getCouponCampaign"];
         put?: never;
@@ -102,7 +102,7 @@ export interface paths {
          * Add coupon
          * @description Adds one code. One that the campaign has already stays as it is; one of another campaign is refused.
          *
-         *     Scope: coupons_write. Labels: Base, Now.
+         *     Scope: coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["addCampaignCoupon"];
         post?: never;
@@ -124,7 +124,7 @@ export interface paths {
          * Change coupon campaign
          * @description Replaces all of it but the identifier and the codes; the name in the locale that is given. What was used of it stays counted.
          *
-         *     Scope: coupons_write.
+         *     Scope: coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         put: operations["changeCouponCampaign"];
         post?: never;
@@ -132,7 +132,7 @@ export interface paths {
          * Delete coupon campaign
          * @description Its codes go with it. Orders keep what was taken off.
          *
-         *     Scope: coupons_write.
+         *     Scope: coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         delete: operations["deleteCouponCampaign"];
         options?: never;
@@ -153,7 +153,7 @@ export interface paths {
          * Make coupon codes
          * @description Makes codes that nobody can guess, and adds them to the campaign.
          *
-         *     Scope: coupons_write.
+         *     Scope: coupons_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["makeCouponCodes"];
         delete?: never;
@@ -173,7 +173,7 @@ export interface paths {
          * List carts
          * @description Open carts, newest first. What has become an order, or was picked up in the shop and continued as a copy, is no cart any more.
          *
-         *     Scope: carts_read. Labels: Base, Now.
+         *     Scope: carts_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listCarts"];
         put?: never;
@@ -181,7 +181,7 @@ export interface paths {
          * Create cart
          * @description An empty object makes an empty cart. Its token is in a header of the answer.
          *
-         *     Scope: none. Labels: Base, Now.
+         *     Scope: none. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: none, because the answer holds a secret that is not stored for a replay. Known to clients of ePages Base and ePages Now.
          */
         post: operations["createCart"];
         delete?: never;
@@ -199,7 +199,7 @@ export interface paths {
         };
         /**
          * Get cart
-         * @description Scope: none. Needs the token of the cart. Labels: Base, Now.
+         * @description Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getCart"];
         put?: never;
@@ -223,7 +223,7 @@ export interface paths {
          * Create line item
          * @description More of a product that is in the cart already goes into its line. The quantity is raised to the least order and the next step, and lowered to what is in stock and to what one order may hold (maxOrder of the product): compare it with what was sent.
          *
-         *     Scope: none. Needs the token of the cart. Labels: Base, Now.
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         post: operations["createLineItem"];
         delete?: never;
@@ -245,7 +245,7 @@ export interface paths {
          * Create line items
          * @description What can not go in is left out, and status is PartiallyComplete. The quantity is raised to the least order and the next step, and lowered to what is in stock and to what one order may hold (maxOrder of the product): compare it with what was sent.
          *
-         *     Scope: none. Needs the token of the cart. Labels: Base, Now.
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         post: operations["createLineItems"];
         delete?: never;
@@ -266,13 +266,13 @@ export interface paths {
          * Update line item
          * @description The quantity is raised to the least order and the next step, and lowered to what is in stock and to what one order may hold (maxOrder of the product): compare it with what was sent.
          *
-         *     Scope: none. Needs the token of the cart. Labels: Base, Now.
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updateLineItem"];
         post?: never;
         /**
          * Delete line item
-         * @description Scope: none. Needs the token of the cart. Labels: Base, Now.
+         * @description Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         delete: operations["deleteLineItem"];
         options?: never;
@@ -292,7 +292,7 @@ export interface paths {
          * Update line item price
          * @description For this line only, until it is taken away; tiers do not change it.
          *
-         *     Scope: carts_price_write. Needs the token of the cart. Labels: Base, Now.
+         *     Scope: carts_price_write. Needs the token of the cart. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updateLineItemPrice"];
         post?: never;
@@ -315,7 +315,7 @@ export interface paths {
          * Add coupon
          * @description A cart has one coupon: another one takes its place. A coupon that does not count for these goods stays with an amount of 0 and says why. Unknown codes are limited, so that nobody finds one by guessing: 60 per hour and client address, and with an access token 20 per hour and cart; then 429 with Retry-After.
          *
-         *     Scope: none. Needs the token of the cart. Labels: Base.
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Failed tries have a limit of their own. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base.
          */
         post: operations["addCoupon"];
         delete?: never;
@@ -336,7 +336,7 @@ export interface paths {
         post?: never;
         /**
          * Delete coupon
-         * @description Scope: none. Needs the token of the cart. Labels: Base.
+         * @description Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base.
          */
         delete: operations["deleteCoupon"];
         options?: never;
@@ -356,13 +356,13 @@ export interface paths {
          * Update billing address
          * @description Replaces the whole address. Country and emailAddress are required, and what the shop demands beside them.
          *
-         *     Scope: none. Needs the token of the cart. Labels: Base, Now.
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updateBillingAddress"];
         post?: never;
         /**
          * Delete billing address
-         * @description Scope: none. Needs the token of the cart. Labels: Base, Now.
+         * @description Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         delete: operations["deleteBillingAddress"];
         options?: never;
@@ -382,13 +382,13 @@ export interface paths {
          * Update shipping address
          * @description Replaces the whole address. Country is required.
          *
-         *     Scope: none. Needs the token of the cart. Labels: Base, Now.
+         *     Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updateShippingAddress"];
         post?: never;
         /**
          * Delete shipping address
-         * @description Scope: none. Needs the token of the cart. Labels: Base, Now.
+         * @description Scope: none. Needs the token of the cart. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         delete: operations["deleteShippingAddress"];
         options?: never;
@@ -408,7 +408,7 @@ export interface paths {
          * Update payment data
          * @description A payment with a name and a price of its own, which is none of the methods of the shop: paymentMethod becomes null, and the name is for the merchant only. Or, with an id, one of the methods, and what its provider says of the payment.
          *
-         *     Scope: carts_price_write. Needs the token of the cart. Labels: Base, Now.
+         *     Scope: carts_price_write. Needs the token of the cart. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updatePaymentData"];
         post?: never;
@@ -430,7 +430,7 @@ export interface paths {
          * Update shipping data
          * @description The method must be one that all goods of the cart can be delivered by. When the goods change and it no longer is, the first possible one takes its place.
          *
-         *     Scope: carts_price_write. Needs the token of the cart. Labels: Base, Now.
+         *     Scope: carts_price_write. Needs the token of the cart. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updateShippingData"];
         post?: never;
@@ -453,7 +453,7 @@ export interface paths {
          * Create order
          * @description Takes the goods from the stock and closes the cart, which is gone from then on. A body is ignored. 409: there is not enough of a product any more, an order may not hold so much of it, or the coupon is used up.
          *
-         *     Scope: orders_write. Needs the token of the cart. Labels: Base, Now.
+         *     Scope: orders_write. Needs the token of the cart. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -473,7 +473,7 @@ export interface paths {
          * List orders
          * @description Newest first. All filters must hold.
          *
-         *     Scope: orders_read. Labels: Base, Now.
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listOrders"];
         put?: never;
@@ -493,7 +493,7 @@ export interface paths {
         };
         /**
          * Get order
-         * @description Scope: orders_read. Labels: Base, Now.
+         * @description Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getOrder"];
         put?: never;
@@ -505,7 +505,7 @@ export interface paths {
          * Update order
          * @description Paths: /orderNumber, /billingAddress, /shippingAddress, /payment (add), /customerComment, /internalNote and all states such as /viewedOn (add, remove). All or nothing. A payment is one that was made by hand: it costs nothing and its name is not shown. 409: the number is taken, or somebody is editing the order.
          *
-         *     Scope: orders_write. Labels: Base, Now.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         patch: operations["updateOrder"];
         trace?: never;
@@ -521,7 +521,7 @@ export interface paths {
          * Get sales
          * @description What orders came to, per currency, without those that were rejected. Absent: the last 30 days; one of the two moments absent: 30 days from the other.
          *
-         *     Scope: orders_read. Labels: Base, Now.
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getSales"];
         put?: never;
@@ -543,7 +543,7 @@ export interface paths {
          * Get managed order
          * @description The order with what was paid, sent and returned, and who edits it.
          *
-         *     Scope: orders_read.
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["getManagedOrder"];
         put?: never;
@@ -565,7 +565,7 @@ export interface paths {
          * List order history
          * @description Who did what to the order, and when. Oldest first: it begins with the placing.
          *
-         *     Scope: orders_read.
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["listOrderHistory"];
         put?: never;
@@ -589,14 +589,14 @@ export interface paths {
          * Start order editing
          * @description From now on this app may change lines and methods, and nobody else changes the order. Once more changes nothing. 409: another app edits it, or it is cancelled.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["startOrderEditing"];
         /**
          * End order editing
          * @description What was changed stays. With force it also ends when another app edits the order; otherwise that is 409. When nobody does, nothing happens.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         delete: operations["endOrderEditing"];
         options?: never;
@@ -617,7 +617,7 @@ export interface paths {
          * Cancel order
          * @description What was not sent goes back into the stock, the use of the coupon is given back, and the customer gets an email. What was paid through a payment provider goes back through it, unless a part of the order was sent; other money stays paid until it is refunded, and the shop gets an email about it. 409: all of it was sent, or it is cancelled already.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["cancelOrder"];
         delete?: never;
@@ -639,7 +639,7 @@ export interface paths {
          * Add order line
          * @description A line of its own, with the price and the texts of today; its goods are taken from the stock. The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed. 409: there is not enough of it.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["addOrderLine"];
         delete?: never;
@@ -660,7 +660,7 @@ export interface paths {
          * Update order line
          * @description Quantity, price or both; the difference is taken from the stock or given back. The price stays as agreed unless one is named. The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed. 409: there is not enough of it, or more was sent already.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         put: operations["updateOrderLine"];
         post?: never;
@@ -668,7 +668,7 @@ export interface paths {
          * Remove order line
          * @description Its goods go back into the stock. The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed. 409: it is the last one, or a part was sent already.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         delete: operations["removeOrderLine"];
         options?: never;
@@ -688,7 +688,7 @@ export interface paths {
          * Update order shipping
          * @description Another delivery, or another price of it. The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         put: operations["updateOrderShipping"];
         post?: never;
@@ -710,7 +710,7 @@ export interface paths {
          * Update order payment
          * @description Another payment method, or another price of it, which may be a discount. The order must be in edit mode of this app, and not invoiced: 409. All of it is computed anew, from the terms that were agreed.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         put: operations["updateOrderPayment"];
         post?: never;
@@ -733,7 +733,7 @@ export interface paths {
          * Create shipment
          * @description Records that goods were sent, and tells the customer by email. 409: more than what is left to be sent, the order is cancelled, or it is to be paid through a payment provider and its money is neither there nor reserved. Reserved money is captured when all of the order is sent.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["createShipment"];
         delete?: never;
@@ -755,7 +755,7 @@ export interface paths {
          * Create return
          * @description Records that goods came back, and tells the customer by email. They go into the stock again unless said otherwise, and what is to be refunded for them is recorded along with it. 409: more than what was sent and is not back yet, or more money than what is left of the payments.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["createReturn"];
         delete?: never;
@@ -777,7 +777,7 @@ export interface paths {
          * Send order email
          * @description Sends the confirmation of the order once more, or one of its documents, to the email address that the order has now. 409: the customer was erased.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["sendOrderEmail"];
         delete?: never;
@@ -799,7 +799,7 @@ export interface paths {
          * Create order payment
          * @description Records money that came in, and tells the customer by email. 400: more than what is outstanding. 409: the order is cancelled.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["createOrderPayment"];
         delete?: never;
@@ -821,7 +821,7 @@ export interface paths {
          * Create order refund
          * @description Pays money back that came through a payment provider, and records money that went back by hand; then the customer is told by email. A refund through a provider is requested first, and done a moment later. 409: more than what is left of the payments.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["createOrderRefund"];
         delete?: never;
@@ -843,7 +843,9 @@ export interface paths {
          * Capture order payment
          * @description Takes the money that a payment provider has reserved for the order (capture: manual in the settings). The payment is recorded a moment later. An order that is sent in full is captured by itself, so this is for taking the money before, or again after it failed. Once more changes nothing. 409: nothing is reserved.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no money that a payment provider has reserved.
          */
         post: operations["captureOrderPayment"];
         delete?: never;
@@ -863,7 +865,7 @@ export interface paths {
          * List returns
          * @description Returns of all orders, oldest first: those that wait for the merchant (requested, approved, withdrawn, refundFailed), or those of one state.
          *
-         *     Scope: orders_read.
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["listReturns"];
         put?: never;
@@ -886,7 +888,9 @@ export interface paths {
          * Update return
          * @description Moves a return to its next state: requested to approved or rejected, approved or withdrawn to received when the goods are back, received to refunded when the money is paid back: what came through a payment provider goes back through it. A return whose refund the provider could not make becomes refundFailed by itself, and can be refunded again. 409: it can not reach that state, or more money than what is left of the payments.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     The demo shop has no return that a shopper has asked for.
          */
         put: operations["updateReturn"];
         post?: never;
@@ -907,7 +911,7 @@ export interface paths {
          * Get documents of order
          * @description Finalised invoices and credit notes, newest first.
          *
-         *     Scope: orders_read. Labels: Base, Now.
+         *     Scope: orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getOrderDocuments"];
         put?: never;
@@ -931,7 +935,7 @@ export interface paths {
          * Finalise invoice
          * @description Over the whole order or over some of its lines. Never more is invoiced than was ordered: 409 says what is left.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["finaliseInvoice"];
         delete?: never;
@@ -953,7 +957,7 @@ export interface paths {
          * Finalise credit note
          * @description Over a whole invoice or over some of its lines. Never more is credited than was invoiced: 409 says what is left. With refund, the money goes back as with createOrderRefund; 409 when none is left.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["finaliseCreditNote"];
         delete?: never;
@@ -971,7 +975,7 @@ export interface paths {
         };
         /**
          * List currencies
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listCurrencies"];
         put?: never;
@@ -991,7 +995,7 @@ export interface paths {
         };
         /**
          * List locales
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listLocales"];
         put?: never;
@@ -1011,7 +1015,7 @@ export interface paths {
         };
         /**
          * List tax classes
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listTaxClasses"];
         put?: never;
@@ -1031,7 +1035,7 @@ export interface paths {
         };
         /**
          * Get tax class
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getTaxClass"];
         put?: never;
@@ -1051,7 +1055,7 @@ export interface paths {
         };
         /**
          * Get tax model
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getTaxModel"];
         put?: never;
@@ -1071,7 +1075,7 @@ export interface paths {
         };
         /**
          * List shipping methods
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listShippingMethods"];
         put?: never;
@@ -1091,7 +1095,7 @@ export interface paths {
         };
         /**
          * Get shipping method
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getShippingMethod"];
         put?: never;
@@ -1113,7 +1117,7 @@ export interface paths {
          * List categories
          * @description The root of the tree, usually one; the other categories are found through its subCategories. With a productId: the categories that the product is assigned to, its main category first.
          *
-         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listCategories"];
         put?: never;
@@ -1133,28 +1137,28 @@ export interface paths {
         };
         /**
          * Get category
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getCategory"];
         /**
          * Update category
          * @description Texts are written in the locale of the call only; null deletes a text in it. What is not sent stays as it is.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updateCategory"];
         /**
          * Create subcategory
          * @description The id in the path is that of the category above. The new one comes last there, and is hidden until it is updated with visible true. Texts are in the locale of the call.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         post: operations["createSubcategory"];
         /**
          * Delete category
          * @description With the categories below it. Products stay; they are only no longer assigned.
          *
-         *     Scope: products_write. Labels: Base.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base.
          */
         delete: operations["deleteCategory"];
         options?: never;
@@ -1173,14 +1177,14 @@ export interface paths {
          * Get category sequence
          * @description The aliases of the subcategories in their order, hidden ones too.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getCategorySequence"];
         /**
          * Update category sequence
          * @description The same aliases in another order: nothing can be added or left out.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updateCategorySequence"];
         post?: never;
@@ -1202,7 +1206,7 @@ export interface paths {
          * Move category
          * @description With the categories below it: to another place among those it stands with, or below another category.
          *
-         *     Scope: products_write.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         put: operations["moveCategory"];
         post?: never;
@@ -1225,14 +1229,14 @@ export interface paths {
          * Assign products
          * @description Assigns every product to every category, at most 10000 pairs in a call; what is assigned already stays. The first category of a product is its main category. An id that is unknown refuses all of it.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         post: operations["createAssignments"];
         /**
          * Unassign products
          * @description Takes every product out of every category; what is not assigned stays so. An id that is unknown refuses all of it.
          *
-         *     Scope: products_write. Labels: Base.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base.
          */
         delete: operations["deleteAssignments"];
         options?: never;
@@ -1251,7 +1255,7 @@ export interface paths {
          * List product types
          * @description Oldest first.
          *
-         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Now.
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Now.
          */
         get: operations["listProductTypes"];
         put?: never;
@@ -1259,7 +1263,7 @@ export interface paths {
          * Create product type
          * @description Names are in the locale of the call.
          *
-         *     Scope: products_write. Labels: Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
         post: operations["createProductType"];
         delete?: never;
@@ -1277,7 +1281,7 @@ export interface paths {
         };
         /**
          * Get product type
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Now.
          */
         get: operations["getProductType"];
         put?: never;
@@ -1289,7 +1293,7 @@ export interface paths {
          * Update product type
          * @description Paths: /attributevalues (add: creates the attribute, or adds values to it and labels in the locale of the call; remove: removes the values named), /attribute (remove). What a product uses can not be removed. All or nothing.
          *
-         *     Scope: products_write. Labels: Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
         patch: operations["updateProductType"];
         trace?: never;
@@ -1305,13 +1309,13 @@ export interface paths {
          * List customers
          * @description Oldest first.
          *
-         *     Scope: customers_read. Labels: Base, Now.
+         *     Scope: customers_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listCustomers"];
         put?: never;
         /**
          * Create customer
-         * @description Scope: customers_write. Labels: Base, Now.
+         * @description Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         post: operations["createCustomer"];
         delete?: never;
@@ -1329,7 +1333,7 @@ export interface paths {
         };
         /**
          * Get customer
-         * @description Scope: customers_read. Labels: Base, Now.
+         * @description Scope: customers_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getCustomer"];
         put?: never;
@@ -1341,7 +1345,7 @@ export interface paths {
          * Update customer
          * @description Paths: /customerNumber (add), /billingAddress (add, remove), /internalNote (add, remove). All or nothing.
          *
-         *     Scope: customers_write. Labels: Base, Now.
+         *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         patch: operations["updateCustomer"];
         trace?: never;
@@ -1358,7 +1362,7 @@ export interface paths {
          * Set customer group
          * @description The groups are those of the settings. Carts of the customer have the prices of the group at once.
          *
-         *     Scope: customers_write.
+         *     Scope: customers_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         put: operations["setCustomerGroup"];
         post?: never;
@@ -1379,7 +1383,7 @@ export interface paths {
          * Export customer
          * @description Everything that is held about a person: the customer, orders with all that belongs to them, and what is known by the email address. Every export is in the audit log.
          *
-         *     Scope: customers_read and orders_read.
+         *     Scope: customers_read and orders_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["exportCustomer"];
         put?: never;
@@ -1403,7 +1407,7 @@ export interface paths {
          * Erase customer
          * @description Forgets a person. Orders keep their numbers, lines and sums; of their addresses only the country and the beginning of the postcode stay. Who never ordered is deleted. Open carts, subscriptions, watches and waiting emails go. Invoices and credit notes stay as they are, because the law demands it. 409: an order is not finished (closed, rejected, cancelled, or paid and delivered), or is being edited; `force` erases all the same.
          *
-         *     Scope: customers_write and orders_write.
+         *     Scope: customers_write and orders_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["eraseCustomer"];
         delete?: never;
@@ -1423,7 +1427,7 @@ export interface paths {
          * List legal pages
          * @description The names of the six pages in one locale, null for those that do not exist in it.
          *
-         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listLegalPages"];
         put?: never;
@@ -1445,14 +1449,14 @@ export interface paths {
          * Get contact information
          * @description The texts that are set. A page that does not exist in this locale is an empty object.
          *
-         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getContactInformation"];
         /**
          * Update contact information
          * @description Replaces the whole page in one locale: a text that is not sent is deleted.
          *
-         *     Scope: legal_write. Labels: Base, Now.
+         *     Scope: legal_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updateContactInformation"];
         post?: never;
@@ -1473,14 +1477,14 @@ export interface paths {
          * Get privacy policy
          * @description The texts that are set. A page that does not exist in this locale is an empty object.
          *
-         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getPrivacyPolicy"];
         /**
          * Update privacy policy
          * @description Replaces the whole page in one locale: a text that is not sent is deleted.
          *
-         *     Scope: legal_write. Labels: Base, Now.
+         *     Scope: legal_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updatePrivacyPolicy"];
         post?: never;
@@ -1501,14 +1505,14 @@ export interface paths {
          * Get terms and conditions
          * @description The texts that are set. A page that does not exist in this locale is an empty object.
          *
-         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getTermsAndConditions"];
         /**
          * Update terms and conditions
          * @description Replaces the whole page in one locale: a text that is not sent is deleted.
          *
-         *     Scope: legal_write. Labels: Base, Now.
+         *     Scope: legal_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updateTermsAndConditions"];
         post?: never;
@@ -1529,14 +1533,14 @@ export interface paths {
          * Get rights of withdrawal
          * @description The texts that are set. A page that does not exist in this locale is an empty object.
          *
-         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getRightsOfWithdrawal"];
         /**
          * Update rights of withdrawal
          * @description Replaces the whole page in one locale: a text that is not sent is deleted.
          *
-         *     Scope: legal_write. Labels: Base, Now.
+         *     Scope: legal_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updateRightsOfWithdrawal"];
         post?: never;
@@ -1557,14 +1561,14 @@ export interface paths {
          * Get shipping information
          * @description The texts that are set. A page that does not exist in this locale is an empty object.
          *
-         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getShippingInformation"];
         /**
          * Update shipping information
          * @description Replaces the whole page in one locale: a text that is not sent is deleted.
          *
-         *     Scope: legal_write. Labels: Base, Now.
+         *     Scope: legal_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["updateShippingInformation"];
         post?: never;
@@ -1585,14 +1589,14 @@ export interface paths {
          * Get cookie policy
          * @description The texts that are set. A page that does not exist in this locale is an empty object.
          *
-         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Now.
+         *     Scope: legal_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Now.
          */
         get: operations["getCookiePolicy"];
         /**
          * Update cookie policy
          * @description Replaces the whole page in one locale: a text that is not sent is deleted.
          *
-         *     Scope: legal_write. Labels: Now.
+         *     Scope: legal_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
         put: operations["updateCookiePolicy"];
         post?: never;
@@ -1611,7 +1615,7 @@ export interface paths {
         };
         /**
          * List newsletter campaigns
-         * @description Scope: newsletters_read. Labels: Base.
+         * @description Scope: newsletters_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base.
          */
         get: operations["listNewsletterCampaigns"];
         put?: never;
@@ -1633,7 +1637,7 @@ export interface paths {
          * List newsletter subscribers
          * @description Oldest first. Who has unsubscribed stays in the list, with subscribed false.
          *
-         *     Scope: newsletters_read. Labels: Base.
+         *     Scope: newsletters_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base.
          */
         get: operations["listNewsletterSubscribers"];
         put?: never;
@@ -1657,7 +1661,7 @@ export interface paths {
          * Search products
          * @description Visible products, with facets: what the hits can be narrowed by, and how many each choice leaves. When the query finds nothing, words are corrected or left out, and fallbackQuery says what was found instead.
          *
-         *     Scope: products_write. Labels: Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Now.
          */
         post: operations["searchProducts"];
         delete?: never;
@@ -1677,7 +1681,7 @@ export interface paths {
          * Suggest products
          * @description Visible products whose name contains the query. When there is none, typing errors are forgiven.
          *
-         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base.
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base.
          */
         get: operations["suggestProducts"];
         put?: never;
@@ -1699,7 +1703,7 @@ export interface paths {
          * List script tags
          * @description Oldest first.
          *
-         *     Scope: scripttags_read. Labels: Now.
+         *     Scope: scripttags_read. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Now.
          */
         get: operations["listScriptTags"];
         put?: never;
@@ -1707,7 +1711,7 @@ export interface paths {
          * Create script tag
          * @description The script is loaded on all pages of the storefront, for visitors who allow it. Uninstalling the app removes it.
          *
-         *     Scope: scripttags_write. Labels: Now.
+         *     Scope: scripttags_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
         post: operations["createScriptTag"];
         delete?: never;
@@ -1730,7 +1734,7 @@ export interface paths {
          * Delete script tag
          * @description An app can delete what it has created itself.
          *
-         *     Scope: scripttags_write. Labels: Now.
+         *     Scope: scripttags_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
         delete: operations["deleteScriptTag"];
         options?: never;
@@ -1749,7 +1753,7 @@ export interface paths {
          * List products
          * @description Regular products and masters, not variations. With `id` (up to 12 times) exactly these, in this order, without those that are unknown or invisible; then only locale and currency count. Sorting by price goes by the default currency.
          *
-         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listProducts"];
         put?: never;
@@ -1757,7 +1761,7 @@ export interface paths {
          * Create product
          * @description Texts are written in the locale, prices in the currency of the query. New products are invisible.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         post: operations["createProduct"];
         delete?: never;
@@ -1775,7 +1779,7 @@ export interface paths {
         };
         /**
          * Get product
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getProduct"];
         put?: never;
@@ -1784,7 +1788,7 @@ export interface paths {
          * Delete product
          * @description A master goes with its variations, a product with its images.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         delete: operations["deleteProduct"];
         options?: never;
@@ -1793,7 +1797,7 @@ export interface paths {
          * Update product
          * @description Texts are written in the locale, prices in the currency of the query. `/stocklevel` with add changes the stock by the value, with replace it sets it. All or nothing. Paths: /productNumber, /name, /shortDescription, /description, /essentialFeatures, /title, /searchKeywords, /manufacturer, /manufacturerProductNumber, /upc, /ean, /productCode, /deliveryPeriod, /isNew, /isVATInfoVisible, /isManufacturerPriceRRP, /isShippingLinkVisible, /productLength, /productWidth, /productHeight, /priceInfo/manufacturerPrice/amount, /priceInfo/depositPrice/amount, /priceInfo/price/amount, /priceInfo/taxClass/taxClassId, /bulkPriceInfo, /customerSpecificPriceInfo, /deliveryWeight, /stocklevel, /minStocklevel, /visible, /producttype, /productImage, /newnessDate, /video, /referencePriceInfo, /customisationInfo, /productDataSheet, /shippingMethodsRestrictedTo, /maxOrder, /withdrawalExcluded, /safetyInfo, /orderUnitInfo.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         patch: operations["updateProduct"];
         trace?: never;
@@ -1811,7 +1815,7 @@ export interface paths {
          * Find product
          * @description By its number, exactly as it is written.
          *
-         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Now.
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Now.
          */
         post: operations["findProducts"];
         delete?: never;
@@ -1837,7 +1841,7 @@ export interface paths {
          * Update product extras
          * @description Changes what the operation of the contract can not change, and with it what that one can. All or nothing.
          *
-         *     Scope: products_write.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         patch: operations["updateProductExtras"];
         trace?: never;
@@ -1855,7 +1859,7 @@ export interface paths {
          * Copy product
          * @description A new product with the same texts, prices, attributes, categories and variations, and the next free number. It is not visible, has no images, and where the stock is tracked, it has none. At most 500 variations.
          *
-         *     Scope: products_write.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["copyProduct"];
         delete?: never;
@@ -1875,7 +1879,7 @@ export interface paths {
          * List updated products
          * @description Products, variations among them, whose stock (`stocklevel`) or anything else (`attributes`) was changed after a moment; the latest change first. New products are not changed ones.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listUpdatedProducts"];
         put?: never;
@@ -1897,7 +1901,7 @@ export interface paths {
          * Export products
          * @description All products as a file, always current: first those of their own, then variations, which name their master. Cells are separated by semicolons; a cell is empty where a product says nothing itself. A text that a spreadsheet would run as a formula has an apostrophe before it, which an import removes.
          *
-         *     Scope: products_read_batch. Labels: Base, Now.
+         *     Scope: products_read_batch. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["exportProducts"];
         put?: never;
@@ -1919,7 +1923,7 @@ export interface paths {
          * List variations
          * @description The visible ones, of a master or of the master of a variation. 404 when there are none.
          *
-         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base.
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base.
          */
         get: operations["listVariations"];
         put?: never;
@@ -1927,7 +1931,7 @@ export interface paths {
          * Create variations
          * @description Makes every combination of the values that does not exist yet, together with those of attributes that the product has already. Turns a regular product into a master. Attributes and values that the product type does not know are added to it. At most 5000 variations.
          *
-         *     Scope: products_write. Labels: Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
         post: operations["createVariations"];
         delete?: never;
@@ -1947,7 +1951,7 @@ export interface paths {
          * List custom attributes
          * @description Those of the product type, and those that only this product has.
          *
-         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listCustomAttributes"];
         put?: never;
@@ -1959,7 +1963,7 @@ export interface paths {
          * Update custom attributes
          * @description Path `/`: add sets a value in the locale of the query (one more, where an attribute has several), an unknown key becomes an attribute of this product; remove empties it.
          *
-         *     Scope: products_write. Labels: Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
         patch: operations["updateCustomAttributes"];
         trace?: never;
@@ -1973,14 +1977,14 @@ export interface paths {
         };
         /**
          * Get cross-selling products
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Now.
          */
         get: operations["getCrossSelling"];
         /**
          * Replace cross-selling products
          * @description Unknown ids are left out. The answer shows invisible products too.
          *
-         *     Scope: products_write. Labels: Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
         put: operations["replaceCrossSelling"];
         post?: never;
@@ -1991,7 +1995,7 @@ export interface paths {
          * Update cross-selling products
          * @description Path `/`: add or remove the product of this id. Unknown ids are left out, removing what is not assigned is no error. The answer shows invisible products too.
          *
-         *     Scope: products_write. Labels: Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
         patch: operations["updateCrossSelling"];
         trace?: never;
@@ -2007,7 +2011,7 @@ export interface paths {
          * Get lowest price
          * @description Of a master with a visible variation whose price is another than the master's; 404 otherwise, and when the shop shows no "from" prices.
          *
-         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base.
+         *     Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base.
          */
         get: operations["getLowestPrice"];
         put?: never;
@@ -2027,7 +2031,7 @@ export interface paths {
         };
         /**
          * Get slideshow
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getSlideshow"];
         put?: never;
@@ -2035,7 +2039,7 @@ export interface paths {
          * Add image
          * @description The first image of a product becomes its main image. An image is never replaced: a name that is taken is a 400. A body over 10 MB is a 413, as is an image that the shop has no space left for. 429: too many images of the shop wait to be scaled.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         post: operations["addImage"];
         delete?: never;
@@ -2058,7 +2062,7 @@ export interface paths {
          * Delete image
          * @description If it was the main image, the next one becomes it.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         delete: operations["deleteImage"];
         options?: never;
@@ -2075,14 +2079,14 @@ export interface paths {
         };
         /**
          * Get slideshow sequence
-         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Labels: Base, Now.
+         * @description Scope: products_read. Without a token it shows what shoppers see, unless the shop has turned that off. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["getSlideshowSequence"];
         /**
          * Set slideshow sequence
          * @description The body must name each image of the product once.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Base and ePages Now.
          */
         put: operations["setSlideshowSequence"];
         post?: never;
@@ -2103,14 +2107,14 @@ export interface paths {
          * Get picture texts
          * @description The alternative texts of the images of a product, in all locales.
          *
-         *     Scope: products_write.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["getPictureTexts"];
         /**
          * Set picture texts
          * @description Replaces the alternative texts of all images of a product. The storefront says them instead of the name of the product.
          *
-         *     Scope: products_write.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         put: operations["setPictureTexts"];
         post?: never;
@@ -2133,7 +2137,7 @@ export interface paths {
          * Create availability notification
          * @description The address gets one email when the product is in stock the next time. Naming it again changes the locale only. A master has no stock: name one of its variations.
          *
-         *     Scope: products_write. Labels: Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. Known to clients of ePages Now.
          */
         post: operations["createAvailabilityNotification"];
         delete?: never;
@@ -2153,7 +2157,7 @@ export interface paths {
          * List watched products
          * @description Products that are out of stock and that somebody waits for, those that most people wait for first.
          *
-         *     Scope: products_write. Labels: Base, Now.
+         *     Scope: products_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. Known to clients of ePages Base and ePages Now.
          */
         get: operations["listWatchedProducts"];
         put?: never;
@@ -2175,7 +2179,7 @@ export interface paths {
          * List audit entries
          * @description Every write that used a scope, every token that was issued and every person that was exported, newest first: which app, when, where and on what, never what was sent. What a shopper does to a cart is not in it. Entries are kept for 400 days. There is no scope of its own for it: whoever may change orders may see who has changed what.
          *
-         *     Scope: orders_write.
+         *     Scope: orders_write. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["listAuditEntries"];
         put?: never;
@@ -2226,7 +2230,7 @@ export interface paths {
          *     - `IMPORT_FINISHED` (products_read): An import of products has ended.
          *     - `SETTINGS_CHANGED` (any token): The settings of the shop were changed.
          *
-         *     Needs a token; its scopes decide what is shown.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["listEvents"];
         put?: never;
@@ -2250,7 +2254,9 @@ export interface paths {
          * Create access token
          * @description The last step of installing an app: a code is exchanged for a token with the scopes of the app. A code works once, within ten minutes. An earlier token of the app ends. The exchange is in the audit log.
          *
-         *     Scope: none.
+         *     Scope: none. Rate limit: 6000 calls an hour per token, 36000 per address without one. Idempotency: none, because the answer holds a secret that is not stored for a replay. It goes beyond the ePages API.
+         *
+         *     The code comes from installing an app; it holds for ten minutes.
          */
         post: operations["createAccessToken"];
         delete?: never;
@@ -2270,7 +2276,7 @@ export interface paths {
          * List webhooks
          * @description The webhooks of the calling app, oldest first. Its paging is its own: pages count from 0.
          *
-         *     Needs a token; its scopes decide what is shown.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["listWebhooks"];
         put?: never;
@@ -2305,7 +2311,7 @@ export interface paths {
          *     - `IMPORT_FINISHED` (products_read): An import of products has ended.
          *     - `SETTINGS_CHANGED` (any token): The settings of the shop were changed.
          *
-         *     Needs a token; its scopes decide what is shown.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -2323,7 +2329,7 @@ export interface paths {
         };
         /**
          * Get webhook
-         * @description Needs a token; its scopes decide what is shown.
+         * @description Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["getWebhook"];
         put?: never;
@@ -2331,14 +2337,14 @@ export interface paths {
          * Activate webhook
          * @description Switches it on or off. A webhook that was off, or was deactivated after failures, goes on with the event it stopped at, as long as the log has it.
          *
-         *     Needs a token; its scopes decide what is shown.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["activateWebhook"];
         /**
          * Delete webhook
          * @description What it has not delivered yet is not delivered any more.
          *
-         *     Needs a token; its scopes decide what is shown.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -2359,7 +2365,7 @@ export interface paths {
          * Create webhook
          * @description As in the contract, but the answer shows the secret of the webhook, this once.
          *
-         *     Needs a token; its scopes decide what is shown.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: none, because the answer holds a secret that is not stored for a replay. It goes beyond the ePages API.
          */
         post: operations["createWebhookWithSecret"];
         delete?: never;
@@ -2381,7 +2387,7 @@ export interface paths {
          * Rotate webhook secret
          * @description Makes a new secret and shows it, this once. For 24 hours calls are signed with both: `webhook-signature` then holds two signatures.
          *
-         *     Needs a token; its scopes decide what is shown.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: none, because the answer holds a secret that is not stored for a replay. It goes beyond the ePages API.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -2401,7 +2407,7 @@ export interface paths {
          * List webhook deliveries
          * @description What became of each event, newest first. Deliveries are stored as long as their events.
          *
-         *     Needs a token; its scopes decide what is shown.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -2425,7 +2431,9 @@ export interface paths {
          * Redeliver
          * @description Sends one delivery again, with the same `webhook-id`, also when it was delivered before.
          *
-         *     Needs a token; its scopes decide what is shown.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
+         *
+         *     A delivery is there after the first event that the webhook has sent.
          */
         post: operations["redeliverWebhook"];
         delete?: never;
@@ -2447,7 +2455,7 @@ export interface paths {
          * Replay webhook
          * @description Sends the event at a position and all after it again, each with the `webhook-id` it had. What the webhook has not delivered yet is never left out. A position that the log does not have any more is answered with 410, which says the oldest there is.
          *
-         *     Needs a token; its scopes decide what is shown.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: with an `Idempotency-Key` it happens once, and a repeated call gets the first answer. It goes beyond the ePages API.
          */
         post: operations["replayWebhook"];
         delete?: never;
@@ -2469,7 +2477,7 @@ export interface paths {
          * Test webhook
          * @description Calls the receiver with an example, signed as all calls are, and says what it answered. The entity of the example is empty, and `data` is `{"test": true}`.
          *
-         *     Needs a token; its scopes decide what is shown.
+         *     Needs a token; its scopes decide what is shown. Rate limit: 6000 calls an hour per token. Idempotency: it changes nothing and can be repeated. It goes beyond the ePages API.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -3045,6 +3053,19 @@ export interface components {
              * @example DE
              */
             countryCode2: string;
+        };
+        /** ErrorBody */
+        ErrorBody: {
+            /**
+             * @description What went wrong, and for which request.
+             * @example HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/customers/unknown
+             */
+            message: string;
+            /**
+             * @description The reason phrase of the status.
+             * @example Not Found
+             */
+            status: string;
         };
         /** CountryList */
         CountryList: {
@@ -8166,94 +8187,20 @@ export interface components {
              */
             error: string | null;
         };
-        /** ErrorBody */
-        ErrorBody: {
-            /**
-             * @description What went wrong, and for which request.
-             * @example HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/customers/unknown
-             */
-            message: string;
-            /**
-             * @description The reason phrase of the status.
-             * @example Not Found
-             */
-            status: string;
-        };
     };
     responses: {
-        /** @description A value, the body or a header is wrong; the message names it. */
-        BadRequest: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"];
-            };
-        };
-        /** @description No token where one is needed, or one that is unknown in this shop. */
-        Unauthorised: {
-            headers: {
-                /** @description The scheme, and what is wrong with the token (RFC 6750). */
-                "WWW-Authenticate"?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"];
-            };
-        };
-        /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
-        Forbidden: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"];
-            };
-        };
-        /** @description No such shop, or no such thing in this shop. */
-        NotFound: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"];
-            };
-        };
-        /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
-        Conflict: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"];
-            };
-        };
-        /** @description More calls in this hour than allowed. */
-        TooManyRequests: {
-            headers: {
-                /** @description Seconds to wait. */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"];
-            };
-        };
-        /** @description The cart has become an order. */
-        Gone: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorBody"];
-            };
-        };
         /** @description Any other refusal, with the same body: 405, 406, 413. */
         Refused: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "message": "The Accept header can't be met, send one of: application/vnd.epages.v1+json, application/json, Request: GET /rs/shops/DemoShop/products",
+                 *       "status": "Not Acceptable"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
@@ -8270,13 +8217,8 @@ export interface components {
          */
         locale: string;
         /**
-         * @description Any text of your own. The same request with the same key is done once in 24 hours.
-         * @example a4e1c6f0-order-1
-         */
-        "Idempotency-Key": string;
-        /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
-         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         * @example 01941F29-7C00-7001-AF0A-476EC9B9B28B
          */
         couponCampaignId: string;
         /**
@@ -8291,17 +8233,17 @@ export interface components {
         resultsPerPage: number;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
-         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
          */
         cartId: string;
         /**
          * @description The token that came in the answer which created the cart.
-         * @example UmFuZG9tSVbYnncIV4kUCiM0
+         * @example demo-cart-a
          */
         "X-ePages-Cart-Token": string;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
-         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         * @example 01941F29-7C00-7000-ADE0-3E93CAA652D8
          */
         lineItemId: string;
         /**
@@ -8316,7 +8258,7 @@ export interface components {
         createdAfter: string;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
-         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
          */
         orderId: string;
         /**
@@ -8326,17 +8268,17 @@ export interface components {
         includeInvisible: boolean;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
-         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         * @example 01941F29-7C00-7003-8B80-FC97FC220816
          */
         categoryId: string;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
-         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         * @example 01941F29-7C00-7001-A389-2B53AC246E72
          */
         productTypeId: string;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
-         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         * @example 018BB160-E800-7001-9537-5A420D36DC00
          */
         customerId: string;
         /**
@@ -8346,11 +8288,11 @@ export interface components {
         currency: string;
         /**
          * @description An id: 36 characters, upper case in answers, compared ignoring case.
-         * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+         * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
          */
         productId: string;
         /**
-         * @description An id: 36 characters, upper case in answers, compared ignoring case.
+         * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createWebhook.
          * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
          */
         webhookId: string;
@@ -8360,6 +8302,7 @@ export interface components {
     pathItems: never;
 }
 export type ShopInfo = components['schemas']['ShopInfo'];
+export type ErrorBody = components['schemas']['ErrorBody'];
 export type CountryList = components['schemas']['CountryList'];
 export type Decimal = components['schemas']['Decimal'];
 export type CouponValueRequest = components['schemas']['CouponValueRequest'];
@@ -8550,18 +8493,9 @@ export type WebhookDelivery = components['schemas']['WebhookDelivery'];
 export type WebhookDeliveryList = components['schemas']['WebhookDeliveryList'];
 export type WebhookReplayRequest = components['schemas']['WebhookReplayRequest'];
 export type WebhookTest = components['schemas']['WebhookTest'];
-export type ErrorBody = components['schemas']['ErrorBody'];
-export type ResponseBadRequest = components['responses']['BadRequest'];
-export type ResponseUnauthorised = components['responses']['Unauthorised'];
-export type ResponseForbidden = components['responses']['Forbidden'];
-export type ResponseNotFound = components['responses']['NotFound'];
-export type ResponseConflict = components['responses']['Conflict'];
-export type ResponseTooManyRequests = components['responses']['TooManyRequests'];
-export type ResponseGone = components['responses']['Gone'];
 export type ResponseRefused = components['responses']['Refused'];
 export type ParameterShopId = components['parameters']['shopId'];
 export type ParameterLocale = components['parameters']['locale'];
-export type ParameterIdempotencyKey = components['parameters']['Idempotency-Key'];
 export type ParameterCouponCampaignId = components['parameters']['couponCampaignId'];
 export type ParameterPage = components['parameters']['page'];
 export type ParameterResultsPerPage = components['parameters']['resultsPerPage'];
@@ -8610,11 +8544,85 @@ export interface operations {
                     "application/json": components["schemas"]["ShopInfo"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -8642,9 +8650,38 @@ export interface operations {
                     "application/json": components["schemas"]["CountryList"][];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/countries",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/countries",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -8660,9 +8697,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createCouponCampaign
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -8675,6 +8712,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "identifier": "winter_sale",
+                 *       "name": "Winter sale",
+                 *       "currency": "EUR",
+                 *       "minimumOrderValue": 50,
+                 *       "type": {
+                 *         "name": "FIX",
+                 *         "waiveShippingCosts": false,
+                 *         "amount": 5
+                 *       },
+                 *       "usageLimit": 1,
+                 *       "validFrom": "2026-11-01T00:00:00Z",
+                 *       "validTo": "2035-01-31T00:00:00Z",
+                 *       "productIds": [
+                 *         "018C16DF-9280-7011-A1E6-35C0FF99683F"
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CouponCampaignCreateRequest"];
             };
         };
@@ -8688,12 +8744,100 @@ export interface operations {
                     "application/json": components["schemas"]["CouponCampaign"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/coupon-campaigns",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/coupon-campaigns",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope coupons_write, Request: POST /rs/shops/DemoShop/coupon-campaigns",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/NoSuchShop/coupon-campaigns",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/coupon-campaigns",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/coupon-campaigns",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -8709,7 +8853,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7001-AF0A-476EC9B9B28B
                  */
                 couponCampaignId: components["parameters"]["couponCampaignId"];
             };
@@ -8726,11 +8870,70 @@ export interface operations {
                     "application/json": components["schemas"]["CouponCampaign"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope coupons_read, Request: GET /rs/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/coupon-campaigns/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -8740,9 +8943,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-addCampaignCoupon
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -8752,7 +8955,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7001-AF0A-476EC9B9B28B
                  */
                 couponCampaignId: components["parameters"]["couponCampaignId"];
             };
@@ -8760,7 +8963,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "AUTUMN-FRIENDS"
+                 *     }
+                 */
                 "application/x-www-form-urlencoded": components["schemas"]["CampaignCoupon"];
+                /**
+                 * @example {
+                 *       "code": "AUTUMN-FRIENDS"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CampaignCoupon"];
             };
         };
@@ -8772,12 +8985,100 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/x-www-form-urlencoded, application/json, Request: PUT /rs/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B/coupons",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B/coupons",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope coupons_write, Request: PUT /rs/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B/coupons",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/DemoShop/coupon-campaigns/00000000-0000-0000-0000-000000000000/coupons",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B/coupons",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B/coupons",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -8793,9 +9094,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-changeCouponCampaign
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -8805,7 +9106,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7001-AF0A-476EC9B9B28B
                  */
                 couponCampaignId: components["parameters"]["couponCampaignId"];
             };
@@ -8813,6 +9114,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Autumn days",
+                 *       "currency": "EUR",
+                 *       "minimumOrderValue": 40,
+                 *       "type": {
+                 *         "name": "FIX",
+                 *         "waiveShippingCosts": false,
+                 *         "amount": 5
+                 *       },
+                 *       "usageLimit": 1,
+                 *       "validFrom": "2026-11-01T00:00:00Z",
+                 *       "validTo": "2035-01-31T00:00:00Z"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CouponCampaignChangeRequest"];
             };
         };
@@ -8826,12 +9142,100 @@ export interface operations {
                     "application/json": components["schemas"]["CouponCampaign"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope coupons_write, Request: PUT /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/coupon-campaigns/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -8841,9 +9245,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-deleteCouponCampaign
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -8853,9 +9257,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7006-985E-72FF64DBF8D8
                  */
-                couponCampaignId: components["parameters"]["couponCampaignId"];
+                couponCampaignId: string;
             };
             cookie?: never;
         };
@@ -8868,12 +9272,100 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7006-985E-72FF64DBF8D8",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7006-985E-72FF64DBF8D8",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope coupons_write, Request: DELETE /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7006-985E-72FF64DBF8D8",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/coupon-campaigns/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7006-985E-72FF64DBF8D8",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7006-985E-72FF64DBF8D8",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -8883,9 +9375,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-makeCouponCodes
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -8895,7 +9387,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7001-AF0A-476EC9B9B28B
                  */
                 couponCampaignId: components["parameters"]["couponCampaignId"];
             };
@@ -8903,6 +9395,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "count": 10,
+                 *       "prefix": "AUTUMN-"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CouponCodesRequest"];
             };
         };
@@ -8916,12 +9414,100 @@ export interface operations {
                     "application/json": components["schemas"]["CouponCodes"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B/codes",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B/codes",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope coupons_write, Request: POST /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B/codes",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/coupon-campaigns/00000000-0000-0000-0000-000000000000/codes",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B/codes",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/coupon-campaigns/01941F29-7C00-7001-AF0A-476EC9B9B28B/codes",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -8980,11 +9566,85 @@ export interface operations {
                     "application/json": components["schemas"]["CartList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/carts",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/carts",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope carts_read, Request: GET /rs/shops/DemoShop/carts",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/carts",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/carts",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9003,6 +9663,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "currency": "EUR",
+                 *       "locale": "en_GB",
+                 *       "lineItems": [
+                 *         {
+                 *           "productId": "018C16DF-9280-7011-A1E6-35C0FF99683F",
+                 *           "quantity": 2
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["CartCreateRequest"];
             };
         };
@@ -9018,10 +9690,53 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/carts",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/NoSuchShop/carts",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/carts",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9031,7 +9746,7 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
             };
@@ -9043,7 +9758,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
             };
@@ -9060,11 +9775,68 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: GET /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: GET /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9074,14 +9846,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createLineItem
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9091,7 +9863,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
             };
@@ -9099,6 +9871,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "productId": "018C16DF-9280-7011-A1E6-35C0FF99683F",
+                 *       "quantity": 2
+                 *     }
+                 */
                 "application/json": components["schemas"]["LineItemCreateRequest"];
             };
         };
@@ -9112,12 +9890,98 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/line-items",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/line-items",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9127,14 +9991,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createLineItems
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9144,7 +10008,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
             };
@@ -9156,8 +10020,8 @@ export interface operations {
                 /**
                  * @example [
                  *       {
-                 *         "productId": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
-                 *         "quantity": 2
+                 *         "productId": "018C16DF-9280-7011-A1E6-35C0FF99683F",
+                 *         "quantity": 1
                  *       }
                  *     ]
                  */
@@ -9174,12 +10038,98 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/multi-line-items",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/multi-line-items",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/multi-line-items",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/multi-line-items",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/multi-line-items",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/multi-line-items",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9189,14 +10139,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateLineItem
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9206,12 +10156,12 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-ADE0-3E93CAA652D8
                  */
                 lineItemId: components["parameters"]["lineItemId"];
             };
@@ -9219,6 +10169,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "quantity": 3
+                 *     }
+                 */
                 "application/json": components["schemas"]["LineItemUpdateRequest"];
             };
         };
@@ -9232,12 +10187,98 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9247,14 +10288,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-deleteLineItem
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9264,12 +10305,12 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-ADE0-3E93CAA652D8
                  */
                 lineItemId: components["parameters"]["lineItemId"];
             };
@@ -9286,12 +10327,98 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9301,14 +10428,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateLineItemPrice
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9318,12 +10445,12 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-ADE0-3E93CAA652D8
                  */
                 lineItemId: components["parameters"]["lineItemId"];
             };
@@ -9331,6 +10458,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "singleItemPrice": 12.5
+                 *     }
+                 */
                 "application/json": components["schemas"]["LineItemPriceUpdateRequest"];
             };
         };
@@ -9344,13 +10476,115 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/product-price",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/product-price",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope carts_price_write, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/product-price",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/00000000-0000-0000-0000-000000000000/product-price",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/product-price",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/product-price",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/line-items/01941F29-7C00-7000-ADE0-3E93CAA652D8/product-price",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9360,14 +10594,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-addCoupon
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9377,7 +10611,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
             };
@@ -9385,7 +10619,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "SUMMER20"
+                 *     }
+                 */
                 "application/x-www-form-urlencoded": components["schemas"]["CouponCode"];
+                /**
+                 * @example {
+                 *       "code": "SUMMER20"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CouponCode"];
             };
         };
@@ -9399,12 +10643,98 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/x-www-form-urlencoded, application/json, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/coupon",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/coupon",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/coupon",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/coupon",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/coupon",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/coupon",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9414,14 +10744,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-b
                  */
-                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
+                "X-ePages-Cart-Token": string;
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-deleteCoupon
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9431,12 +10761,12 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941A03-2000-7001-955C-068ED9866A0A
                  */
-                cartId: components["parameters"]["cartId"];
+                cartId: string;
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941A03-2000-7000-8183-282FEE6FE375
                  */
                 couponLineItemId: string;
             };
@@ -9453,12 +10783,98 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /rs/shops/DemoShop/carts/01941A03-2000-7001-955C-068ED9866A0A/coupon/01941A03-2000-7000-8183-282FEE6FE375",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: DELETE /rs/shops/DemoShop/carts/01941A03-2000-7001-955C-068ED9866A0A/coupon/01941A03-2000-7000-8183-282FEE6FE375",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /rs/shops/DemoShop/carts/01941A03-2000-7001-955C-068ED9866A0A/coupon/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /rs/shops/DemoShop/carts/01941A03-2000-7001-955C-068ED9866A0A/coupon/01941A03-2000-7000-8183-282FEE6FE375",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/coupon/01941A03-2000-7000-8183-282FEE6FE375",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /rs/shops/DemoShop/carts/01941A03-2000-7001-955C-068ED9866A0A/coupon/01941A03-2000-7000-8183-282FEE6FE375",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9468,14 +10884,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateBillingAddress
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9485,7 +10901,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
             };
@@ -9493,6 +10909,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "firstName": "Ada",
+                 *       "lastName": "Lindqvist",
+                 *       "street": "Kai 7",
+                 *       "zipCode": "20457",
+                 *       "city": "Hamburg",
+                 *       "country": "DE",
+                 *       "emailAddress": "ada@mail.example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AddressRequest"];
             };
         };
@@ -9506,12 +10933,98 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/billing-address",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/billing-address",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/billing-address",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/billing-address",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/billing-address",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/billing-address",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9521,14 +11034,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-deleteBillingAddress
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9538,7 +11051,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
             };
@@ -9555,12 +11068,98 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/billing-address",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/billing-address",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/billing-address",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/billing-address",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/billing-address",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/billing-address",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9570,14 +11169,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateShippingAddress
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9587,7 +11186,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
             };
@@ -9595,6 +11194,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "firstName": "Ada",
+                 *       "lastName": "Lindqvist",
+                 *       "street": "Kai 7",
+                 *       "zipCode": "20457",
+                 *       "city": "Hamburg",
+                 *       "country": "DE",
+                 *       "emailAddress": "ada@mail.example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AddressRequest"];
             };
         };
@@ -9608,12 +11218,98 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-address",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-address",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/shipping-address",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-address",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/shipping-address",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-address",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9623,14 +11319,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-deleteShippingAddress
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9640,7 +11336,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
             };
@@ -9657,12 +11353,98 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-address",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Missing or wrong cart token, send it in the header X-ePages-Cart-Token, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-address",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/shipping-address",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-address",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/shipping-address",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-address",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9672,14 +11454,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updatePaymentData
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9689,7 +11471,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
             };
@@ -9697,6 +11479,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Cash",
+                 *       "priceAmount": 1.95
+                 *     }
+                 */
                 "application/json": components["schemas"]["PaymentDataUpdateRequest"];
             };
         };
@@ -9710,13 +11498,115 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/payment-data",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/payment-data",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope carts_price_write, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/payment-data",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/payment-data",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/payment-data",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/payment-data",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/payment-data",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9726,14 +11616,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-a
                  */
                 "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateShippingData
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9743,7 +11633,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-A1CC-B2F0BACC3844
                  */
                 cartId: components["parameters"]["cartId"];
             };
@@ -9751,6 +11641,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "id": "01941F29-7C00-7001-A470-076C36CD5923",
+                 *       "priceAmount": 3.95
+                 *     }
+                 */
                 "application/json": components["schemas"]["ShippingDataUpdateRequest"];
             };
         };
@@ -9764,13 +11660,115 @@ export interface operations {
                     "application/json": components["schemas"]["Cart"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-data",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-data",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope carts_price_write, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-data",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/shipping-data",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-data",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/shipping-data",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/carts/01941F29-7C00-7000-A1CC-B2F0BACC3844/shipping-data",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9780,14 +11778,14 @@ export interface operations {
             header: {
                 /**
                  * @description The token that came in the answer which created the cart.
-                 * @example UmFuZG9tSVbYnncIV4kUCiM0
+                 * @example demo-cart-b
                  */
-                "X-ePages-Cart-Token": components["parameters"]["X-ePages-Cart-Token"];
+                "X-ePages-Cart-Token": string;
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createOrder
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -9797,9 +11795,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941A03-2000-7001-955C-068ED9866A0A
                  */
-                cartId: components["parameters"]["cartId"];
+                cartId: string;
             };
             cookie?: never;
         };
@@ -9814,13 +11812,115 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            410: components["responses"]["Gone"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /rs/shops/DemoShop/carts/01941A03-2000-7001-955C-068ED9866A0A/order",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/carts/01941A03-2000-7001-955C-068ED9866A0A/order",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /rs/shops/DemoShop/carts/01941A03-2000-7001-955C-068ED9866A0A/order",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/DemoShop/carts/00000000-0000-0000-0000-000000000000/order",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/carts/01941A03-2000-7001-955C-068ED9866A0A/order",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The cart has become an order. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This cart has become an order, Request: POST /rs/shops/DemoShop/carts/01941F29-7C00-700D-A892-2E119C8F29AF/order",
+                     *       "status": "Gone"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/carts/01941A03-2000-7001-955C-068ED9866A0A/order",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9899,12 +11999,12 @@ export interface operations {
                 lastUpdated?: boolean;
                 /**
                  * @description Only orders of this customer.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
                  */
                 customerId?: string;
                 /**
                  * @description Only orders with this product.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId?: string;
                 /**
@@ -9954,11 +12054,85 @@ export interface operations {
                     "application/json": components["schemas"]["OrderList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/orders",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/orders",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /rs/shops/DemoShop/orders",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/orders",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/orders",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -9980,7 +12154,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
                  */
                 orderId: components["parameters"]["orderId"];
             };
@@ -9997,11 +12171,85 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10017,9 +12265,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateOrder
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10029,7 +12277,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
                  */
                 orderId: components["parameters"]["orderId"];
             };
@@ -10038,7 +12286,25 @@ export interface operations {
         /** @description Changes, made in this order, all or none. */
         requestBody: {
             content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "add",
+                 *         "path": "/internalNote",
+                 *         "value": "Call before delivery"
+                 *       }
+                 *     ]
+                 */
                 "application/json-patch+json": components["schemas"]["JsonPatchOperation"][];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "add",
+                 *         "path": "/internalNote",
+                 *         "value": "Call before delivery"
+                 *       }
+                 *     ]
+                 */
                 "application/json": components["schemas"]["JsonPatchOperation"][];
             };
         };
@@ -10052,12 +12318,100 @@ export interface operations {
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: PATCH /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /rs/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10076,7 +12430,7 @@ export interface operations {
                 createdAfter?: components["parameters"]["createdAfter"];
                 /**
                  * @description Only what was sold of this product.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId?: string;
             };
@@ -10101,11 +12455,70 @@ export interface operations {
                     "application/json": components["schemas"]["SalesSummary"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/sales",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /rs/shops/DemoShop/sales",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/sales",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/sales",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10127,7 +12540,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
                  */
                 orderId: components["parameters"]["orderId"];
             };
@@ -10144,11 +12557,85 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10175,7 +12662,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
                  */
                 orderId: components["parameters"]["orderId"];
             };
@@ -10192,11 +12679,70 @@ export interface operations {
                     "application/json": components["schemas"]["OrderHistory"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/history",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/history",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/history",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/history",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10212,9 +12758,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-startOrderEditing
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10224,9 +12770,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01940FB6-6800-700A-9703-BF845C31DE09
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
             };
             cookie?: never;
         };
@@ -10241,12 +12787,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/orders/01940FB6-6800-700A-9703-BF845C31DE09/edit",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/01940FB6-6800-700A-9703-BF845C31DE09/edit",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/01940FB6-6800-700A-9703-BF845C31DE09/edit",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/edit",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/01940FB6-6800-700A-9703-BF845C31DE09/edit",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/01940FB6-6800-700A-9703-BF845C31DE09/edit",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10267,9 +12901,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-endOrderEditing
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10279,9 +12913,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941A03-2000-700C-9D24-0E0EFBAEDDC4
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
             };
             cookie?: never;
         };
@@ -10296,12 +12930,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/edit",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/edit",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: DELETE /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/edit",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/edit",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/edit",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/edit",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10317,9 +13039,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-cancelOrder
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10329,14 +13051,19 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 019414DC-C400-700B-B0F0-896E14D3E818
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "reason": "ordered twice"
+                 *     }
+                 */
                 "application/json": components["schemas"]["OrderCancellationRequest"];
             };
         };
@@ -10350,12 +13077,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/orders/019414DC-C400-700B-B0F0-896E14D3E818/cancel",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/019414DC-C400-700B-B0F0-896E14D3E818/cancel",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/019414DC-C400-700B-B0F0-896E14D3E818/cancel",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/cancel",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/019414DC-C400-700B-B0F0-896E14D3E818/cancel",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/019414DC-C400-700B-B0F0-896E14D3E818/cancel",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10371,9 +13186,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-addOrderLine
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10383,14 +13198,20 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941A03-2000-700C-9D24-0E0EFBAEDDC4
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "productId": "018C16DF-9280-7011-A1E6-35C0FF99683F",
+                 *       "quantity": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["OrderLineCreateRequest"];
             };
         };
@@ -10404,12 +13225,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/line-items",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10425,9 +13334,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateOrderLine
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10437,19 +13346,24 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941A03-2000-700C-9D24-0E0EFBAEDDC4
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941A03-2000-7013-ACEE-325FA221B0E3
                  */
-                lineItemId: components["parameters"]["lineItemId"];
+                lineItemId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "quantity": 8
+                 *     }
+                 */
                 "application/json": components["schemas"]["OrderLineUpdateRequest"];
             };
         };
@@ -10463,12 +13377,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10484,9 +13486,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-removeOrderLine
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10496,14 +13498,14 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941A03-2000-700C-9D24-0E0EFBAEDDC4
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941A03-2000-7013-ACEE-325FA221B0E3
                  */
-                lineItemId: components["parameters"]["lineItemId"];
+                lineItemId: string;
             };
             cookie?: never;
         };
@@ -10518,12 +13520,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: DELETE /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/line-items/01941A03-2000-7013-ACEE-325FA221B0E3",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10539,9 +13629,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateOrderShipping
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10551,14 +13641,20 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941A03-2000-700C-9D24-0E0EFBAEDDC4
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "shippingMethodId": "01941F29-7C00-7001-A470-076C36CD5923",
+                 *       "price": 3.95
+                 *     }
+                 */
                 "application/json": components["schemas"]["OrderShippingUpdateRequest"];
             };
         };
@@ -10572,12 +13668,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/shipping",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/shipping",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/shipping",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/shipping",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/shipping",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/shipping",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10593,9 +13777,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateOrderPayment
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10605,14 +13789,20 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941A03-2000-700C-9D24-0E0EFBAEDDC4
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "paymentMethodId": "01941F29-7C00-7000-89F2-67C322C57AD4",
+                 *       "price": 1.5
+                 *     }
+                 */
                 "application/json": components["schemas"]["OrderPaymentUpdateRequest"];
             };
         };
@@ -10626,12 +13816,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/payment",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/payment",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/payment",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/payment",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/payment",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/orders/01941A03-2000-700C-9D24-0E0EFBAEDDC4/payment",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10647,9 +13925,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createShipment
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10659,14 +13937,20 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01939E6A-8000-7002-B3CA-C00C72B57CA0
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "carrier": "DHL",
+                 *       "trackingCode": "00340434161094042557"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ShipmentCreateRequest"];
             };
         };
@@ -10680,12 +13964,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/orders/01939E6A-8000-7002-B3CA-C00C72B57CA0/shipments",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/01939E6A-8000-7002-B3CA-C00C72B57CA0/shipments",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/01939E6A-8000-7002-B3CA-C00C72B57CA0/shipments",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/shipments",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/01939E6A-8000-7002-B3CA-C00C72B57CA0/shipments",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/01939E6A-8000-7002-B3CA-C00C72B57CA0/shipments",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10701,9 +14073,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createReturn
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10713,14 +14085,26 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 0193B303-F000-7003-959E-50F08178CD90
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "lines": [
+                 *         {
+                 *           "lineItemId": "0193B303-F000-7006-AAC1-A2C83E47A698",
+                 *           "quantity": 1
+                 *         }
+                 *       ],
+                 *       "restock": true,
+                 *       "note": "unopened"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReturnCreateRequest"];
             };
         };
@@ -10734,12 +14118,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/returns",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10755,9 +14227,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-sendOrderEmail
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10767,7 +14239,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
                  */
                 orderId: components["parameters"]["orderId"];
             };
@@ -10775,6 +14247,7 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /** @example {} */
                 "application/json": components["schemas"]["OrderEmailCreateRequest"];
             };
         };
@@ -10788,12 +14261,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/emails",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/emails",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/emails",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/emails",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/emails",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/emails",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10809,9 +14370,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createOrderPayment
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10821,14 +14382,21 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 0193C277-0400-7004-A9DB-30EBF54254F9
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "amount": 38.57,
+                 *       "reference": "QP-4711",
+                 *       "note": "by bank transfer"
+                 *     }
+                 */
                 "application/json": components["schemas"]["OrderPaymentCreateRequest"];
             };
         };
@@ -10842,12 +14410,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/orders/0193C277-0400-7004-A9DB-30EBF54254F9/payments",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/0193C277-0400-7004-A9DB-30EBF54254F9/payments",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/0193C277-0400-7004-A9DB-30EBF54254F9/payments",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/payments",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/0193C277-0400-7004-A9DB-30EBF54254F9/payments",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/0193C277-0400-7004-A9DB-30EBF54254F9/payments",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10863,9 +14519,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createOrderRefund
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10875,14 +14531,20 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 0193F0D0-4000-7007-A580-DFC627CC78BD
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "amount": 5,
+                 *       "note": "Sorry for the delay"
+                 *     }
+                 */
                 "application/json": components["schemas"]["OrderPaymentCreateRequest"];
             };
         };
@@ -10896,12 +14558,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/refunds",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/refunds",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/refunds",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/refunds",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/refunds",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/refunds",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10917,9 +14667,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-captureOrderPayment
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -10929,7 +14679,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
                  */
                 orderId: components["parameters"]["orderId"];
             };
@@ -10946,12 +14696,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/capture",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/capture",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/capture",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/capture",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/capture",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/capture",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -10995,11 +14833,70 @@ export interface operations {
                     "application/json": components["schemas"]["ReturnList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/returns",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /manage/shops/DemoShop/returns",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/returns",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/returns",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11015,9 +14912,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateReturn
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -11027,9 +14924,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 0193B303-F000-7003-959E-50F08178CD90
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
@@ -11040,6 +14937,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "state": "approved"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ReturnUpdateRequest"];
             };
         };
@@ -11053,12 +14955,100 @@ export interface operations {
                     "application/json": components["schemas"]["ManagedOrder"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: PUT /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/orders/0193B303-F000-7003-959E-50F08178CD90/returns/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11095,7 +15085,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-700D-BBFC-2117BC3B27CF
                  */
                 orderId: components["parameters"]["orderId"];
             };
@@ -11112,11 +15102,85 @@ export interface operations {
                     "application/json": components["schemas"]["OrderDocumentList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_read, Request: GET /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/documents",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/orders/01941F29-7C00-700D-BBFC-2117BC3B27CF/documents",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11126,9 +15190,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-finaliseInvoice
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -11138,14 +15202,19 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 0193F0D0-4000-7007-A580-DFC627CC78BD
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "note": "As agreed on the phone"
+                 *     }
+                 */
                 "application/json": components["schemas"]["InvoiceCreateRequest"];
             };
         };
@@ -11159,12 +15228,100 @@ export interface operations {
                     "application/json": components["schemas"]["FinalOrderDocument"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/invoices",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/invoices",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/invoices",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/invoices",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/invoices",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/0193F0D0-4000-7007-A580-DFC627CC78BD/invoices",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11174,9 +15331,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-finaliseCreditNote
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -11186,14 +15343,19 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 0192EA2B-EC00-7001-88A4-5D92CDAC741F
                  */
-                orderId: components["parameters"]["orderId"];
+                orderId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "note": "As agreed on the phone"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreditNoteCreateRequest"];
             };
         };
@@ -11207,12 +15369,100 @@ export interface operations {
                     "application/json": components["schemas"]["FinalOrderDocument"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/orders/0192EA2B-EC00-7001-88A4-5D92CDAC741F/credit-notes",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/orders/0192EA2B-EC00-7001-88A4-5D92CDAC741F/credit-notes",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: POST /manage/shops/DemoShop/orders/0192EA2B-EC00-7001-88A4-5D92CDAC741F/credit-notes",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/orders/00000000-0000-0000-0000-000000000000/credit-notes",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/orders/0192EA2B-EC00-7001-88A4-5D92CDAC741F/credit-notes",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/orders/0192EA2B-EC00-7001-88A4-5D92CDAC741F/credit-notes",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11240,11 +15490,70 @@ export interface operations {
                     "application/json": components["schemas"]["CurrencyList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/currencies",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/currencies",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/currencies",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/currencies",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11272,11 +15581,70 @@ export interface operations {
                     "application/json": components["schemas"]["LocaleList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/locales",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/locales",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/locales",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/locales",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11320,11 +15688,85 @@ export interface operations {
                     "application/json": components["schemas"]["TaxClassList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/tax-classes",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/tax-classes",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/tax-classes",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/tax-classes",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/tax-classes",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11346,7 +15788,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7001-B222-9D979B04D22C
                  */
                 taxClassId: string;
             };
@@ -11363,11 +15805,85 @@ export interface operations {
                     "application/json": components["schemas"]["TaxClass"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/tax-classes/01941F29-7C00-7001-B222-9D979B04D22C",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/tax-classes/01941F29-7C00-7001-B222-9D979B04D22C",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/tax-classes/01941F29-7C00-7001-B222-9D979B04D22C",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/tax-classes/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/tax-classes/01941F29-7C00-7001-B222-9D979B04D22C",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11395,11 +15911,70 @@ export interface operations {
                     "application/json": components["schemas"]["TaxModel"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/tax-model",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/tax-model",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/tax-model",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/tax-model",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11433,11 +16008,85 @@ export interface operations {
                     "application/json": components["schemas"]["ShippingMethod"][];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/shipping-methods",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/shipping-methods",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/shipping-methods",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/shipping-methods",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/shipping-methods",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11459,7 +16108,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7001-A470-076C36CD5923
                  */
                 shippingMethodId: string;
             };
@@ -11476,11 +16125,85 @@ export interface operations {
                     "application/json": components["schemas"]["ShippingMethod"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/shipping-methods/01941F29-7C00-7001-A470-076C36CD5923",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/shipping-methods/01941F29-7C00-7001-A470-076C36CD5923",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/shipping-methods/01941F29-7C00-7001-A470-076C36CD5923",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/shipping-methods/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/shipping-methods/01941F29-7C00-7001-A470-076C36CD5923",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11494,7 +16217,7 @@ export interface operations {
                 locale?: components["parameters"]["locale"];
                 /**
                  * @description Only categories of this product.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId?: string;
                 /**
@@ -11524,11 +16247,85 @@ export interface operations {
                     "application/json": components["schemas"]["Category"][];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/categories",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/categories",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/categories",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/categories",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/categories",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11555,7 +16352,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7003-8B80-FC97FC220816
                  */
                 categoryId: components["parameters"]["categoryId"];
             };
@@ -11572,11 +16369,85 @@ export interface operations {
                     "application/json": components["schemas"]["Category"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/categories/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11592,9 +16463,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateCategory
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -11604,7 +16475,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7003-8B80-FC97FC220816
                  */
                 categoryId: components["parameters"]["categoryId"];
             };
@@ -11612,6 +16483,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "categoryId": "01941F29-7C00-7003-8B80-FC97FC220816",
+                 *       "name": "Tea",
+                 *       "alias": "tea",
+                 *       "description": "<p>Loose leaves for foggy days.</p>"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CategoryUpdateRequest"];
             };
         };
@@ -11625,12 +16504,100 @@ export interface operations {
                     "application/json": components["schemas"]["Category"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PUT /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/DemoShop/categories/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11646,9 +16613,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createSubcategory
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -11658,7 +16625,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7003-8B80-FC97FC220816
                  */
                 categoryId: components["parameters"]["categoryId"];
             };
@@ -11666,6 +16633,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "White tea",
+                 *       "alias": "white"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CategoryCreateRequest"];
             };
         };
@@ -11679,12 +16652,100 @@ export interface operations {
                     "application/json": components["schemas"]["Subcategory"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/DemoShop/categories/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/categories/01941F29-7C00-7003-8B80-FC97FC220816",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11694,9 +16755,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-deleteCategory
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -11706,9 +16767,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-700E-A48A-24279110BD74
                  */
-                categoryId: components["parameters"]["categoryId"];
+                categoryId: string;
             };
             cookie?: never;
         };
@@ -11721,12 +16782,100 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /rs/shops/DemoShop/categories/01941F29-7C00-700E-A48A-24279110BD74",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /rs/shops/DemoShop/categories/01941F29-7C00-700E-A48A-24279110BD74",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: DELETE /rs/shops/DemoShop/categories/01941F29-7C00-700E-A48A-24279110BD74",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /rs/shops/DemoShop/categories/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /rs/shops/DemoShop/categories/01941F29-7C00-700E-A48A-24279110BD74",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /rs/shops/DemoShop/categories/01941F29-7C00-700E-A48A-24279110BD74",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11742,9 +16891,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-8D4D-3E8FA0C9540D
                  */
-                categoryId: components["parameters"]["categoryId"];
+                categoryId: string;
             };
             cookie?: never;
         };
@@ -11759,11 +16908,70 @@ export interface operations {
                     "application/json": string[];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/categories/01941F29-7C00-7000-8D4D-3E8FA0C9540D/sequence",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: GET /rs/shops/DemoShop/categories/01941F29-7C00-7000-8D4D-3E8FA0C9540D/sequence",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/categories/00000000-0000-0000-0000-000000000000/sequence",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/categories/01941F29-7C00-7000-8D4D-3E8FA0C9540D/sequence",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11773,9 +16981,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateCategorySequence
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -11785,15 +16993,21 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-8D4D-3E8FA0C9540D
                  */
-                categoryId: components["parameters"]["categoryId"];
+                categoryId: string;
             };
             cookie?: never;
         };
         /** @description The aliases of the subcategories in their order. */
         requestBody: {
             content: {
+                /**
+                 * @example [
+                 *       "ground",
+                 *       "beans"
+                 *     ]
+                 */
                 "application/json": string[];
             };
         };
@@ -11807,12 +17021,100 @@ export interface operations {
                     "application/json": string[];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/categories/01941F29-7C00-7000-8D4D-3E8FA0C9540D/sequence",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/categories/01941F29-7C00-7000-8D4D-3E8FA0C9540D/sequence",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PUT /rs/shops/DemoShop/categories/01941F29-7C00-7000-8D4D-3E8FA0C9540D/sequence",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/DemoShop/categories/00000000-0000-0000-0000-000000000000/sequence",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/categories/01941F29-7C00-7000-8D4D-3E8FA0C9540D/sequence",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/categories/01941F29-7C00-7000-8D4D-3E8FA0C9540D/sequence",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11822,9 +17124,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-moveCategory
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -11834,14 +17136,20 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-700C-B283-59265E26E3D9
                  */
-                categoryId: components["parameters"]["categoryId"];
+                categoryId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "parentId": "01941F29-7C00-7007-89DD-B27A86903756",
+                 *       "position": 0
+                 *     }
+                 */
                 "application/json": components["schemas"]["CategoryPlace"];
             };
         };
@@ -11853,12 +17161,100 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/categories/01941F29-7C00-700C-B283-59265E26E3D9/place",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/categories/01941F29-7C00-700C-B283-59265E26E3D9/place",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PUT /manage/shops/DemoShop/categories/01941F29-7C00-700C-B283-59265E26E3D9/place",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/categories/00000000-0000-0000-0000-000000000000/place",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/categories/01941F29-7C00-700C-B283-59265E26E3D9/place",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/categories/01941F29-7C00-700C-B283-59265E26E3D9/place",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11868,9 +17264,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createAssignments
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -11883,7 +17279,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "categoryId": "01941F29-7C00-7003-8B80-FC97FC220816",
+                 *       "productId": "018C16DF-9280-7011-A1E6-35C0FF99683F"
+                 *     }
+                 */
                 "application/x-www-form-urlencoded": components["schemas"]["CategoryAssignment"];
+                /**
+                 * @example {
+                 *       "categoryId": "01941F29-7C00-7003-8B80-FC97FC220816",
+                 *       "productId": "018C16DF-9280-7011-A1E6-35C0FF99683F"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CategoryAssignment"];
             };
         };
@@ -11895,12 +17303,100 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/x-www-form-urlencoded, application/json, Request: POST /rs/shops/DemoShop/product-category-assignments",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/product-category-assignments",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /rs/shops/DemoShop/product-category-assignments",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/NoSuchShop/product-category-assignments",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/product-category-assignments",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/product-category-assignments",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11909,21 +17405,21 @@ export interface operations {
             query: {
                 /**
                  * @description The category. May be repeated, up to 1,000 times.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7003-8B80-FC97FC220816
                  */
                 categoryId: string | string[];
                 /**
                  * @description The product. A variation stands for its master: the two are always in the same categories. May be repeated, up to 1,000 times.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId: string | string[];
             };
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-deleteAssignments
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -11943,12 +17439,100 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /rs/shops/DemoShop/product-category-assignments",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /rs/shops/DemoShop/product-category-assignments",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: DELETE /rs/shops/DemoShop/product-category-assignments",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /rs/shops/NoSuchShop/product-category-assignments",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /rs/shops/DemoShop/product-category-assignments",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /rs/shops/DemoShop/product-category-assignments",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -11992,11 +17576,85 @@ export interface operations {
                     "application/json": components["schemas"]["ProductTypeList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/producttypes",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/producttypes",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/producttypes",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/producttypes",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/producttypes",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12012,9 +17670,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createProductType
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -12027,6 +17685,27 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Mug",
+                 *       "alias": "Mug",
+                 *       "attributes": [
+                 *         {
+                 *           "name": "Size",
+                 *           "values": [
+                 *             {
+                 *               "value": "Small",
+                 *               "name": "Small"
+                 *             },
+                 *             {
+                 *               "value": "Large",
+                 *               "name": "Large"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProductTypeCreateRequest"];
             };
         };
@@ -12040,12 +17719,100 @@ export interface operations {
                     "application/json": components["schemas"]["ProductType"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/producttypes",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/producttypes",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /rs/shops/DemoShop/producttypes",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/NoSuchShop/producttypes",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/producttypes",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/producttypes",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12067,7 +17834,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7001-A389-2B53AC246E72
                  */
                 productTypeId: components["parameters"]["productTypeId"];
             };
@@ -12084,11 +17851,85 @@ export interface operations {
                     "application/json": components["schemas"]["ProductType"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/producttypes/01941F29-7C00-7001-A389-2B53AC246E72",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/producttypes/01941F29-7C00-7001-A389-2B53AC246E72",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/producttypes/01941F29-7C00-7001-A389-2B53AC246E72",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/producttypes/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/producttypes/01941F29-7C00-7001-A389-2B53AC246E72",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12104,9 +17945,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateProductType
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -12116,7 +17957,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7001-A389-2B53AC246E72
                  */
                 productTypeId: components["parameters"]["productTypeId"];
             };
@@ -12125,7 +17966,41 @@ export interface operations {
         /** @description Changes, made in this order, all or none. */
         requestBody: {
             content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "add",
+                 *         "path": "/attributevalues",
+                 *         "value": {
+                 *           "name": "Blade",
+                 *           "values": [
+                 *             {
+                 *               "value": "24 cm",
+                 *               "name": "24 cm"
+                 *             }
+                 *           ]
+                 *         }
+                 *       }
+                 *     ]
+                 */
                 "application/json-patch+json": components["schemas"]["JsonPatchOperation"][];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "add",
+                 *         "path": "/attributevalues",
+                 *         "value": {
+                 *           "name": "Blade",
+                 *           "values": [
+                 *             {
+                 *               "value": "24 cm",
+                 *               "name": "24 cm"
+                 *             }
+                 *           ]
+                 *         }
+                 *       }
+                 *     ]
+                 */
                 "application/json": components["schemas"]["JsonPatchOperation"][];
             };
         };
@@ -12139,12 +18014,100 @@ export interface operations {
                     "application/json": components["schemas"]["ProductType"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /rs/shops/DemoShop/producttypes/01941F29-7C00-7001-A389-2B53AC246E72",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /rs/shops/DemoShop/producttypes/01941F29-7C00-7001-A389-2B53AC246E72",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PATCH /rs/shops/DemoShop/producttypes/01941F29-7C00-7001-A389-2B53AC246E72",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /rs/shops/DemoShop/producttypes/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /rs/shops/DemoShop/producttypes/01941F29-7C00-7001-A389-2B53AC246E72",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /rs/shops/DemoShop/producttypes/01941F29-7C00-7001-A389-2B53AC246E72",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12183,11 +18146,70 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/customers",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_read, Request: GET /rs/shops/DemoShop/customers",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/customers",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/customers",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12197,9 +18219,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createCustomer
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -12212,6 +18234,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "internalNote": "pays on time",
+                 *       "billingAddress": {
+                 *         "firstName": "Ada",
+                 *         "lastName": "Lindqvist",
+                 *         "street": "Kai 7",
+                 *         "zipCode": "20457",
+                 *         "city": "Hamburg",
+                 *         "country": "DE",
+                 *         "emailAddress": "ada@mail.example"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["CustomerCreateRequest"];
             };
         };
@@ -12225,12 +18261,100 @@ export interface operations {
                     "application/json": components["schemas"]["Customer"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/customers",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/customers",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: POST /rs/shops/DemoShop/customers",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/NoSuchShop/customers",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/customers",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/customers",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12246,7 +18370,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
                  */
                 customerId: components["parameters"]["customerId"];
             };
@@ -12263,11 +18387,70 @@ export interface operations {
                     "application/json": components["schemas"]["Customer"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_read, Request: GET /rs/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/customers/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12277,9 +18460,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateCustomer
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -12289,7 +18472,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
                  */
                 customerId: components["parameters"]["customerId"];
             };
@@ -12298,7 +18481,25 @@ export interface operations {
         /** @description Changes, made in this order, all or none. */
         requestBody: {
             content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "add",
+                 *         "path": "/internalNote",
+                 *         "value": "Long-standing customer"
+                 *       }
+                 *     ]
+                 */
                 "application/json-patch+json": components["schemas"]["JsonPatchOperation"][];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "add",
+                 *         "path": "/internalNote",
+                 *         "value": "Long-standing customer"
+                 *       }
+                 *     ]
+                 */
                 "application/json": components["schemas"]["JsonPatchOperation"][];
             };
         };
@@ -12312,12 +18513,100 @@ export interface operations {
                     "application/json": components["schemas"]["Customer"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /rs/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /rs/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: PATCH /rs/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /rs/shops/DemoShop/customers/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /rs/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /rs/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12327,9 +18616,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-setCustomerGroup
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -12339,7 +18628,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
                  */
                 customerId: components["parameters"]["customerId"];
             };
@@ -12347,6 +18636,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "customerGroupId": "01941F29-7C00-7000-9A61-BB7DF4FFB418"
+                 *     }
+                 */
                 "application/json": components["schemas"]["CustomerGroup"];
             };
         };
@@ -12360,12 +18654,100 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerGroup"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/group",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/group",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/group",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/customers/00000000-0000-0000-0000-000000000000/group",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/group",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/group",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12381,7 +18763,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018BB160-E800-7001-9537-5A420D36DC00
                  */
                 customerId: components["parameters"]["customerId"];
             };
@@ -12398,11 +18780,70 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerExport"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/export",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_read, Request: GET /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/export",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/customers/00000000-0000-0000-0000-000000000000/export",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/customers/018BB160-E800-7001-9537-5A420D36DC00/export",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12418,9 +18859,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-eraseCustomer
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -12430,9 +18871,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018BCB20-B400-7006-875C-415334233E32
                  */
-                customerId: components["parameters"]["customerId"];
+                customerId: string;
             };
             cookie?: never;
         };
@@ -12447,12 +18888,100 @@ export interface operations {
                     "application/json": components["schemas"]["CustomerErasure"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/customers/018BCB20-B400-7006-875C-415334233E32/erase",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/customers/018BCB20-B400-7006-875C-415334233E32/erase",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope customers_write, Request: POST /manage/shops/DemoShop/customers/018BCB20-B400-7006-875C-415334233E32/erase",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/customers/00000000-0000-0000-0000-000000000000/erase",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/customers/018BCB20-B400-7006-875C-415334233E32/erase",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/customers/018BCB20-B400-7006-875C-415334233E32/erase",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12486,11 +19015,85 @@ export interface operations {
                     "application/json": components["schemas"]["ContentPageSummary"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/legal",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/legal",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_read, Request: GET /rs/shops/DemoShop/legal",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/legal",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/legal",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12524,11 +19127,85 @@ export interface operations {
                     "application/json": components["schemas"]["ContactInfo"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/legal/contact-information",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/legal/contact-information",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_read, Request: GET /rs/shops/DemoShop/legal/contact-information",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/legal/contact-information",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/legal/contact-information",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12544,9 +19221,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateContactInformation
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -12559,6 +19236,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Delivery",
+                 *       "title": "Delivery | Harbour & Hearth",
+                 *       "navigationCaption": "Delivery",
+                 *       "shortDescription": "<p>We deliver within three days.</p>",
+                 *       "description": "<p>Parcels leave our store every morning.</p>",
+                 *       "company": "Harbour & Hearth",
+                 *       "contactPerson": "Ina Feldkamp",
+                 *       "contactPersonJobTitle": "Owner",
+                 *       "address": "<p>Speicherweg 4<br>20457 Hamburg</p>",
+                 *       "phone": "+49 40 123456",
+                 *       "email": "hello@harbour-hearth.example"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ContactInfoRequest"];
             };
         };
@@ -12572,12 +19264,100 @@ export interface operations {
                     "application/json": components["schemas"]["ContactInfo"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/legal/contact-information",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/legal/contact-information",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_write, Request: PUT /rs/shops/DemoShop/legal/contact-information",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/NoSuchShop/legal/contact-information",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/legal/contact-information",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/legal/contact-information",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12611,11 +19391,85 @@ export interface operations {
                     "application/json": components["schemas"]["ContentPage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/legal/privacy-policy",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/legal/privacy-policy",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_read, Request: GET /rs/shops/DemoShop/legal/privacy-policy",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/legal/privacy-policy",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/legal/privacy-policy",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12631,9 +19485,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updatePrivacyPolicy
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -12646,6 +19500,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Delivery",
+                 *       "title": "Delivery | Harbour & Hearth",
+                 *       "navigationCaption": "Delivery",
+                 *       "shortDescription": "<p>We deliver within three days.</p>",
+                 *       "description": "<p>Parcels leave our store every morning.</p>"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ContentPageRequest"];
             };
         };
@@ -12659,12 +19522,100 @@ export interface operations {
                     "application/json": components["schemas"]["ContentPage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/legal/privacy-policy",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/legal/privacy-policy",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_write, Request: PUT /rs/shops/DemoShop/legal/privacy-policy",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/NoSuchShop/legal/privacy-policy",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/legal/privacy-policy",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/legal/privacy-policy",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12698,11 +19649,85 @@ export interface operations {
                     "application/json": components["schemas"]["ContentPage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/legal/terms-and-conditions",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/legal/terms-and-conditions",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_read, Request: GET /rs/shops/DemoShop/legal/terms-and-conditions",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/legal/terms-and-conditions",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/legal/terms-and-conditions",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12718,9 +19743,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateTermsAndConditions
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -12733,6 +19758,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Delivery",
+                 *       "title": "Delivery | Harbour & Hearth",
+                 *       "navigationCaption": "Delivery",
+                 *       "shortDescription": "<p>We deliver within three days.</p>",
+                 *       "description": "<p>Parcels leave our store every morning.</p>"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ContentPageRequest"];
             };
         };
@@ -12746,12 +19780,100 @@ export interface operations {
                     "application/json": components["schemas"]["ContentPage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/legal/terms-and-conditions",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/legal/terms-and-conditions",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_write, Request: PUT /rs/shops/DemoShop/legal/terms-and-conditions",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/NoSuchShop/legal/terms-and-conditions",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/legal/terms-and-conditions",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/legal/terms-and-conditions",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12785,11 +19907,85 @@ export interface operations {
                     "application/json": components["schemas"]["ContentPage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/legal/rights-of-withdrawal",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/legal/rights-of-withdrawal",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_read, Request: GET /rs/shops/DemoShop/legal/rights-of-withdrawal",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/legal/rights-of-withdrawal",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/legal/rights-of-withdrawal",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12805,9 +20001,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateRightsOfWithdrawal
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -12820,6 +20016,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Delivery",
+                 *       "title": "Delivery | Harbour & Hearth",
+                 *       "navigationCaption": "Delivery",
+                 *       "shortDescription": "<p>We deliver within three days.</p>",
+                 *       "description": "<p>Parcels leave our store every morning.</p>"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ContentPageRequest"];
             };
         };
@@ -12833,12 +20038,100 @@ export interface operations {
                     "application/json": components["schemas"]["ContentPage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/legal/rights-of-withdrawal",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/legal/rights-of-withdrawal",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_write, Request: PUT /rs/shops/DemoShop/legal/rights-of-withdrawal",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/NoSuchShop/legal/rights-of-withdrawal",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/legal/rights-of-withdrawal",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/legal/rights-of-withdrawal",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12872,11 +20165,85 @@ export interface operations {
                     "application/json": components["schemas"]["ContentPage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/legal/shipping-information",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/legal/shipping-information",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_read, Request: GET /rs/shops/DemoShop/legal/shipping-information",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/legal/shipping-information",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/legal/shipping-information",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12892,9 +20259,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateShippingInformation
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -12907,6 +20274,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Delivery",
+                 *       "title": "Delivery | Harbour & Hearth",
+                 *       "navigationCaption": "Delivery",
+                 *       "shortDescription": "<p>We deliver within three days.</p>",
+                 *       "description": "<p>Parcels leave our store every morning.</p>"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ContentPageRequest"];
             };
         };
@@ -12920,12 +20296,100 @@ export interface operations {
                     "application/json": components["schemas"]["ContentPage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/legal/shipping-information",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/legal/shipping-information",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_write, Request: PUT /rs/shops/DemoShop/legal/shipping-information",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/NoSuchShop/legal/shipping-information",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/legal/shipping-information",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/legal/shipping-information",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12959,11 +20423,85 @@ export interface operations {
                     "application/json": components["schemas"]["ContentPage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/legal/cookie-policy",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/legal/cookie-policy",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_read, Request: GET /rs/shops/DemoShop/legal/cookie-policy",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/legal/cookie-policy",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/legal/cookie-policy",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -12979,9 +20517,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateCookiePolicy
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -12994,6 +20532,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Delivery",
+                 *       "title": "Delivery | Harbour & Hearth",
+                 *       "navigationCaption": "Delivery",
+                 *       "shortDescription": "<p>We deliver within three days.</p>",
+                 *       "description": "<p>Parcels leave our store every morning.</p>"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ContentPageRequest"];
             };
         };
@@ -13007,12 +20554,100 @@ export interface operations {
                     "application/json": components["schemas"]["ContentPage"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/legal/cookie-policy",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/legal/cookie-policy",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope legal_write, Request: PUT /rs/shops/DemoShop/legal/cookie-policy",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/NoSuchShop/legal/cookie-policy",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/legal/cookie-policy",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/legal/cookie-policy",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13051,11 +20686,70 @@ export interface operations {
                     "application/json": components["schemas"]["NewsletterCampaignList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/newsletter-campaigns",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope newsletters_read, Request: GET /rs/shops/DemoShop/newsletter-campaigns",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/newsletter-campaigns",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/newsletter-campaigns",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13082,7 +20776,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7000-B059-252D9350B15A
                  */
                 campaignId: string;
             };
@@ -13099,11 +20793,70 @@ export interface operations {
                     "application/json": components["schemas"]["NewsletterSubscriberList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/newsletter-campaigns/01941F29-7C00-7000-B059-252D9350B15A/subscribers",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope newsletters_read, Request: GET /rs/shops/DemoShop/newsletter-campaigns/01941F29-7C00-7000-B059-252D9350B15A/subscribers",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/newsletter-campaigns/00000000-0000-0000-0000-000000000000/subscribers",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/newsletter-campaigns/01941F29-7C00-7000-B059-252D9350B15A/subscribers",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13138,6 +20891,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "query": "lamp",
+                 *       "sortBy": "RELEVANCE",
+                 *       "attributeFilters": [
+                 *         {
+                 *           "fieldName": "Manufacturer",
+                 *           "attributeValue": "Beacon",
+                 *           "attributeRange": {
+                 *             "min": 1,
+                 *             "max": 500
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProductSearchCreateRequest"];
             };
         };
@@ -13151,11 +20920,85 @@ export interface operations {
                     "application/json": components["schemas"]["ProductSearchResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/search/products",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/search/products",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /rs/shops/DemoShop/search/products",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/NoSuchShop/search/products",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/search/products",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13199,11 +21042,85 @@ export interface operations {
                     "application/json": components["schemas"]["ProductSuggestResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/search/product-suggest",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/search/product-suggest",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/search/product-suggest",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/search/product-suggest",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/search/product-suggest",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13237,11 +21154,70 @@ export interface operations {
                     "application/json": components["schemas"]["ScriptTagList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/script-tags",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope scripttags_read, Request: GET /rs/shops/DemoShop/script-tags",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/script-tags",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/script-tags",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13251,9 +21227,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createScriptTag
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -13266,6 +21242,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "scriptUrl": "https://widgets.example/social.js?id=123ab",
+                 *       "necessary": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["ScriptTagCreateRequest"];
             };
         };
@@ -13279,12 +21261,100 @@ export interface operations {
                     "application/json": components["schemas"]["ScriptTag"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/script-tags",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/script-tags",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope scripttags_write, Request: POST /rs/shops/DemoShop/script-tags",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/NoSuchShop/script-tags",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/script-tags",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/script-tags",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13294,9 +21364,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-deleteScriptTag
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -13306,7 +21376,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7002-ABEB-2ECECBB23AF3
                  */
                 scriptTagId: string;
             };
@@ -13321,12 +21391,100 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /rs/shops/DemoShop/script-tags/01941F29-7C00-7002-ABEB-2ECECBB23AF3",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /rs/shops/DemoShop/script-tags/01941F29-7C00-7002-ABEB-2ECECBB23AF3",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope scripttags_write, Request: DELETE /rs/shops/DemoShop/script-tags/01941F29-7C00-7002-ABEB-2ECECBB23AF3",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /rs/shops/DemoShop/script-tags/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /rs/shops/DemoShop/script-tags/01941F29-7C00-7002-ABEB-2ECECBB23AF3",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /rs/shops/DemoShop/script-tags/01941F29-7C00-7002-ABEB-2ECECBB23AF3",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13370,12 +21528,12 @@ export interface operations {
                 q?: string;
                 /**
                  * @description Only the products of this category.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 01941F29-7C00-7003-8B80-FC97FC220816
                  */
                 categoryId?: string;
                 /**
                  * @description Exactly these products; may be repeated 12 times.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 id?: string[] | string;
                 /**
@@ -13405,11 +21563,85 @@ export interface operations {
                     "application/json": components["schemas"]["ProductList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/products",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/products",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/products",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/products",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/products",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13430,9 +21662,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createProduct
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -13446,6 +21678,17 @@ export interface operations {
         /** @description At least a name or a number. */
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "productNumber": "AP-130",
+                 *       "name": "Beacon Toaster",
+                 *       "shortDescription": "Two slices at a time.",
+                 *       "manufacturer": "Beacon",
+                 *       "price": 39.9,
+                 *       "taxClassId": "01941F29-7C00-7001-B222-9D979B04D22C",
+                 *       "stocklevel": 12
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProductCreateRequest"];
             };
         };
@@ -13459,12 +21702,100 @@ export interface operations {
                     "application/json": components["schemas"]["Product"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/products",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/products",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /rs/shops/DemoShop/products",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/NoSuchShop/products",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/products",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/products",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13491,7 +21822,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -13508,11 +21839,85 @@ export interface operations {
                     "application/json": components["schemas"]["Product"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13522,9 +21927,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-deleteProduct
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -13534,9 +21939,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C1A4E-7A80-7021-B82D-681E71B330E2
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -13549,12 +21954,100 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /rs/shops/DemoShop/products/018C1A4E-7A80-7021-B82D-681E71B330E2",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /rs/shops/DemoShop/products/018C1A4E-7A80-7021-B82D-681E71B330E2",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: DELETE /rs/shops/DemoShop/products/018C1A4E-7A80-7021-B82D-681E71B330E2",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /rs/shops/DemoShop/products/018C1A4E-7A80-7021-B82D-681E71B330E2",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /rs/shops/DemoShop/products/018C1A4E-7A80-7021-B82D-681E71B330E2",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13575,9 +22068,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateProduct
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -13587,7 +22080,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -13596,7 +22089,25 @@ export interface operations {
         /** @description Changes, made in this order, all or none. */
         requestBody: {
             content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/priceInfo/price/amount",
+                 *         "value": 47.5
+                 *       }
+                 *     ]
+                 */
                 "application/json-patch+json": components["schemas"]["JsonPatchOperation"][];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "replace",
+                 *         "path": "/priceInfo/price/amount",
+                 *         "value": 47.5
+                 *       }
+                 *     ]
+                 */
                 "application/json": components["schemas"]["JsonPatchOperation"][];
             };
         };
@@ -13610,12 +22121,100 @@ export interface operations {
                     "application/json": components["schemas"]["Product"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PATCH /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13634,6 +22233,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "productNumber": "AP-100"
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProductFindRequest"];
             };
         };
@@ -13647,11 +22251,85 @@ export interface operations {
                     "application/json": components["schemas"]["ProductList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/products/find",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/products/find",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: POST /rs/shops/DemoShop/products/find",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/NoSuchShop/products/find",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/products/find",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13667,9 +22345,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateProductExtras
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -13679,7 +22357,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -13688,7 +22366,19 @@ export interface operations {
         /** @description What is absent stays as it is. */
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "specialOffer": true,
+                 *       "isProductNumberVisible": true
+                 *     }
+                 */
                 "application/json-patch+json": components["schemas"]["ProductExtras"];
+                /**
+                 * @example {
+                 *       "specialOffer": true,
+                 *       "isProductNumberVisible": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["ProductExtras"];
             };
         };
@@ -13702,12 +22392,100 @@ export interface operations {
                     "application/json": components["schemas"]["Product"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PATCH /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /manage/shops/DemoShop/products/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13717,9 +22495,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-copyProduct
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -13729,7 +22507,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -13746,12 +22524,100 @@ export interface operations {
                     "application/json": components["schemas"]["Product"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/copies",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/copies",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/copies",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/copies",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/copies",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/copies",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13810,11 +22676,85 @@ export interface operations {
                     "application/json": components["schemas"]["UpdatedProductList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/products/updated/stocklevel",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/products/updated/stocklevel",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: GET /rs/shops/DemoShop/products/updated/stocklevel",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/products/updated/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/products/updated/stocklevel",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13848,11 +22788,85 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/products/export",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/products/export",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read_batch, Request: GET /rs/shops/DemoShop/products/export",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/products/export",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/products/export",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13884,9 +22898,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C1784-5E00-7014-B7A8-D119021F05AE
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -13901,11 +22915,85 @@ export interface operations {
                     "application/json": components["schemas"]["VariationList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/products/018C1784-5E00-7014-B7A8-D119021F05AE/variations",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/products/018C1784-5E00-7014-B7A8-D119021F05AE/variations",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/products/018C1784-5E00-7014-B7A8-D119021F05AE/variations",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/variations",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/products/018C1784-5E00-7014-B7A8-D119021F05AE/variations",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13915,9 +23003,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createVariations
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -13927,14 +23015,30 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C1339-BC00-7000-9D93-0EFF760490AD
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "productType": "Coffee",
+                 *       "visibleAfterCreation": true,
+                 *       "variationAttributes": [
+                 *         {
+                 *           "name": "Roast",
+                 *           "values": [
+                 *             {
+                 *               "value": "Light"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["VariationCreateRequest"];
             };
         };
@@ -13946,12 +23050,100 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/products/018C1339-BC00-7000-9D93-0EFF760490AD/variations",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/products/018C1339-BC00-7000-9D93-0EFF760490AD/variations",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /rs/shops/DemoShop/products/018C1339-BC00-7000-9D93-0EFF760490AD/variations",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/variations",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/products/018C1339-BC00-7000-9D93-0EFF760490AD/variations",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/products/018C1339-BC00-7000-9D93-0EFF760490AD/variations",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -13973,9 +23165,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C18CD-F500-701A-B3FA-3274912701F2
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -13990,11 +23182,85 @@ export interface operations {
                     "application/json": components["schemas"]["CustomAttributes"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/products/018C18CD-F500-701A-B3FA-3274912701F2/custom-attributes",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/products/018C18CD-F500-701A-B3FA-3274912701F2/custom-attributes",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/products/018C18CD-F500-701A-B3FA-3274912701F2/custom-attributes",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/custom-attributes",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/products/018C18CD-F500-701A-B3FA-3274912701F2/custom-attributes",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14010,9 +23276,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateCustomAttributes
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -14022,16 +23288,40 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C18CD-F500-701A-B3FA-3274912701F2
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
         /** @description Changes, made in this order, all or none. */
         requestBody: {
             content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "add",
+                 *         "path": "/",
+                 *         "value": {
+                 *           "key": "Wood",
+                 *           "displayValue": "Ash"
+                 *         }
+                 *       }
+                 *     ]
+                 */
                 "application/json-patch+json": components["schemas"]["JsonPatchOperation"][];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "add",
+                 *         "path": "/",
+                 *         "value": {
+                 *           "key": "Wood",
+                 *           "displayValue": "Ash"
+                 *         }
+                 *       }
+                 *     ]
+                 */
                 "application/json": components["schemas"]["JsonPatchOperation"][];
             };
         };
@@ -14045,12 +23335,100 @@ export interface operations {
                     "application/json": components["schemas"]["CustomAttributes"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /rs/shops/DemoShop/products/018C18CD-F500-701A-B3FA-3274912701F2/custom-attributes",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /rs/shops/DemoShop/products/018C18CD-F500-701A-B3FA-3274912701F2/custom-attributes",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PATCH /rs/shops/DemoShop/products/018C18CD-F500-701A-B3FA-3274912701F2/custom-attributes",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/custom-attributes",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /rs/shops/DemoShop/products/018C18CD-F500-701A-B3FA-3274912701F2/custom-attributes",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /rs/shops/DemoShop/products/018C18CD-F500-701A-B3FA-3274912701F2/custom-attributes",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14082,9 +23460,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C15CC-EA00-700C-978F-8569B82AFFDA
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -14099,11 +23477,85 @@ export interface operations {
                     "application/json": components["schemas"]["CrossSelling"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/crossselling",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14113,9 +23565,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-replaceCrossSelling
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -14125,15 +23577,20 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C15CC-EA00-700C-978F-8569B82AFFDA
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
         /** @description Ids of products, in the order they are shown. */
         requestBody: {
             content: {
+                /**
+                 * @example [
+                 *       "018C16DF-9280-7011-A1E6-35C0FF99683F"
+                 *     ]
+                 */
                 "application/json": string[];
             };
         };
@@ -14147,12 +23604,100 @@ export interface operations {
                     "application/json": components["schemas"]["CrossSelling"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PUT /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/crossselling",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14162,9 +23707,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-updateCrossSelling
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -14174,16 +23719,34 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C15CC-EA00-700C-978F-8569B82AFFDA
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
         /** @description Changes, made in this order, all or none. */
         requestBody: {
             content: {
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "add",
+                 *         "path": "/",
+                 *         "value": "018C16DF-9280-7011-A1E6-35C0FF99683F"
+                 *       }
+                 *     ]
+                 */
                 "application/json-patch+json": components["schemas"]["JsonPatchOperation"][];
+                /**
+                 * @example [
+                 *       {
+                 *         "op": "add",
+                 *         "path": "/",
+                 *         "value": "018C16DF-9280-7011-A1E6-35C0FF99683F"
+                 *       }
+                 *     ]
+                 */
                 "application/json": components["schemas"]["JsonPatchOperation"][];
             };
         };
@@ -14197,12 +23760,100 @@ export interface operations {
                     "application/json": components["schemas"]["CrossSelling"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PATCH /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PATCH /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PATCH /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PATCH /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/crossselling",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PATCH /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PATCH /rs/shops/DemoShop/products/018C15CC-EA00-700C-978F-8569B82AFFDA/crossselling",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14229,9 +23880,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C1339-BC00-7000-9D93-0EFF760490AD
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -14246,11 +23897,85 @@ export interface operations {
                     "application/json": components["schemas"]["LowestPrice"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/products/018C1339-BC00-7000-9D93-0EFF760490AD/lowest-price",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/products/018C1339-BC00-7000-9D93-0EFF760490AD/lowest-price",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/products/018C1339-BC00-7000-9D93-0EFF760490AD/lowest-price",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/lowest-price",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/products/018C1339-BC00-7000-9D93-0EFF760490AD/lowest-price",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14266,7 +23991,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -14283,11 +24008,70 @@ export interface operations {
                     "application/json": components["schemas"]["Slideshow"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/slideshow",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14297,9 +24081,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-addImage
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -14309,9 +24093,9 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C144C-6480-7005-9576-ED29EB81BA5A
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
@@ -14330,12 +24114,100 @@ export interface operations {
                     "application/json": components["schemas"]["ImageInfo"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: multipart/form-data, Request: POST /rs/shops/DemoShop/products/018C144C-6480-7005-9576-ED29EB81BA5A/slideshow",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/products/018C144C-6480-7005-9576-ED29EB81BA5A/slideshow",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /rs/shops/DemoShop/products/018C144C-6480-7005-9576-ED29EB81BA5A/slideshow",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/slideshow",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/products/018C144C-6480-7005-9576-ED29EB81BA5A/slideshow",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/products/018C144C-6480-7005-9576-ED29EB81BA5A/slideshow",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14345,9 +24217,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-deleteImage
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -14357,12 +24229,12 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId: components["parameters"]["productId"];
                 /**
                  * @description Name of the uploaded file, case as sent.
-                 * @example lamp.jpg
+                 * @example AP-100_1.png
                  */
                 imageName: string;
             };
@@ -14377,12 +24249,100 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/AP-100_1.png",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/AP-100_1.png",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: DELETE /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/AP-100_1.png",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/AP-100_1.png",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/AP-100_1.png",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14398,7 +24358,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -14415,11 +24375,70 @@ export interface operations {
                     "application/json": components["schemas"]["SlideshowSequence"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/sequence",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_read, Request: GET /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/sequence",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/slideshow/sequence",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/sequence",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14429,9 +24448,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-setSlideshowSequence
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -14441,7 +24460,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -14450,6 +24469,12 @@ export interface operations {
         /** @description The names of all images, in the order in which they are shown. */
         requestBody: {
             content: {
+                /**
+                 * @example [
+                 *       "AP-100_2.png",
+                 *       "AP-100_1.png"
+                 *     ]
+                 */
                 "application/json": components["schemas"]["SlideshowSequence"];
             };
         };
@@ -14463,12 +24488,100 @@ export interface operations {
                     "application/json": components["schemas"]["SlideshowSequence"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/sequence",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/sequence",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PUT /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/sequence",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/slideshow/sequence",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/sequence",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /rs/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/slideshow/sequence",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14484,7 +24597,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -14501,11 +24614,70 @@ export interface operations {
                     "application/json": components["schemas"]["PictureTexts"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/picture-texts",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/picture-texts",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/picture-texts",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/picture-texts",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14515,9 +24687,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-setPictureTexts
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -14527,7 +24699,7 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C16DF-9280-7011-A1E6-35C0FF99683F
                  */
                 productId: components["parameters"]["productId"];
             };
@@ -14535,6 +24707,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "items": [
+                 *         {
+                 *           "name": "AP-100_1.png",
+                 *           "locale": "en_GB",
+                 *           "text": "A kettle on a gas stove"
+                 *         }
+                 *       ]
+                 *     }
+                 */
                 "application/json": components["schemas"]["PictureTexts"];
             };
         };
@@ -14548,12 +24731,100 @@ export interface operations {
                     "application/json": components["schemas"]["PictureTexts"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/picture-texts",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/picture-texts",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/picture-texts",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: PUT /manage/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/picture-texts",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/picture-texts",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: PUT /manage/shops/DemoShop/products/018C16DF-9280-7011-A1E6-35C0FF99683F/picture-texts",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14563,9 +24834,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createAvailabilityNotification
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -14575,14 +24846,20 @@ export interface operations {
                 shopId: components["parameters"]["shopId"];
                 /**
                  * @description An id: 36 characters, upper case in answers, compared ignoring case.
-                 * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
+                 * @example 018C14F1-3000-7008-854C-2DFD1CA13DBA
                  */
-                productId: components["parameters"]["productId"];
+                productId: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "email": "ada@pelican.example",
+                 *       "locale": "en_GB"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AvailabilityNotificationRequest"];
             };
         };
@@ -14594,12 +24871,100 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/products/018C14F1-3000-7008-854C-2DFD1CA13DBA/availability-notifications",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/products/018C14F1-3000-7008-854C-2DFD1CA13DBA/availability-notifications",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: POST /rs/shops/DemoShop/products/018C14F1-3000-7008-854C-2DFD1CA13DBA/availability-notifications",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/DemoShop/products/00000000-0000-0000-0000-000000000000/availability-notifications",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/products/018C14F1-3000-7008-854C-2DFD1CA13DBA/availability-notifications",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/products/018C14F1-3000-7008-854C-2DFD1CA13DBA/availability-notifications",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14643,11 +25008,85 @@ export interface operations {
                     "application/json": components["schemas"]["WatchedProductList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "expected full locale for example en_US, Request: GET /rs/shops/DemoShop/watched-products",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/watched-products",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope products_write, Request: GET /rs/shops/DemoShop/watched-products",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/watched-products",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/watched-products",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14706,11 +25145,70 @@ export interface operations {
                     "application/json": components["schemas"]["AuditEntryList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/audit",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The token lacks the scope, or the token of the cart is missing or wrong. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token lacks the scope orders_write, Request: GET /manage/shops/DemoShop/audit",
+                     *       "status": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/audit",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/audit",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14719,7 +25217,7 @@ export interface operations {
             query?: {
                 /**
                  * @description Only events behind this position; absent: from the oldest there is.
-                 * @example 4711
+                 * @example 0
                  */
                 after?: number;
                 /**
@@ -14759,11 +25257,55 @@ export interface operations {
                     "application/json": components["schemas"]["EventList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/events",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/NoSuchShop/events",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/events",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14782,7 +25324,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "DemoCode0000000000000000000000A1",
+                 *       "client_id": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                 *       "client_secret": "DemoSecret00000000000000000000Z9"
+                 *     }
+                 */
                 "application/x-www-form-urlencoded": components["schemas"]["AccessTokenRequest"];
+                /**
+                 * @example {
+                 *       "code": "DemoCode0000000000000000000000A1",
+                 *       "client_id": "0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                 *       "client_secret": "DemoSecret00000000000000000000Z9"
+                 *     }
+                 */
                 "application/json": components["schemas"]["AccessTokenRequest"];
             };
         };
@@ -14796,10 +25352,53 @@ export interface operations {
                     "application/json": components["schemas"]["AccessToken"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/x-www-form-urlencoded, application/json, Request: POST /rs/shops/DemoShop/token",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/NoSuchShop/token",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/token",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14838,11 +25437,55 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/webhooks",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/NoSuchShop/webhooks",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/webhooks",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14852,9 +25495,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-createWebhook
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -14867,6 +25510,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "callbackUrl": "https://erp.example/hooks/orders",
+                 *       "eventType": "ORDER_CREATE",
+                 *       "active": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookCreateRequest"];
             };
         };
@@ -14880,12 +25530,85 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /rs/shops/DemoShop/webhooks",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/webhooks",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/NoSuchShop/webhooks",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/webhooks",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/webhooks",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14900,7 +25623,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createWebhook.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 webhookId: components["parameters"]["webhookId"];
@@ -14918,11 +25641,55 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /rs/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /rs/shops/DemoShop/webhooks/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /rs/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14932,9 +25699,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-activateWebhook
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -14943,7 +25710,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createWebhook.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 webhookId: components["parameters"]["webhookId"];
@@ -14952,7 +25719,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "active": "true"
+                 *     }
+                 */
                 "application/x-www-form-urlencoded": components["schemas"]["WebhookActivation"];
+                /**
+                 * @example {
+                 *       "active": "true"
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookActivation"];
             };
         };
@@ -14966,12 +25743,85 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/x-www-form-urlencoded, application/json, Request: POST /rs/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /rs/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /rs/shops/DemoShop/webhooks/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /rs/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /rs/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -14981,9 +25831,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-deleteWebhook
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -14992,7 +25842,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createWebhook.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 webhookId: components["parameters"]["webhookId"];
@@ -15008,12 +25858,85 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: DELETE /rs/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: DELETE /rs/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: DELETE /rs/shops/DemoShop/webhooks/00000000-0000-0000-0000-000000000000",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: DELETE /rs/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: DELETE /rs/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -15032,6 +25955,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "callbackUrl": "https://erp.example/hooks/orders",
+                 *       "eventType": "ORDER_CREATE",
+                 *       "active": true
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookCreateRequest"];
             };
         };
@@ -15045,12 +25975,70 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedWebhook"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/webhooks",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/webhooks",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/NoSuchShop/webhooks",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/webhooks",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -15065,7 +26053,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createWebhook.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 webhookId: components["parameters"]["webhookId"];
@@ -15083,12 +26071,55 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookSecret"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/secret",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/webhooks/00000000-0000-0000-0000-000000000000/secret",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/secret",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -15119,7 +26150,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createWebhook.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 webhookId: components["parameters"]["webhookId"];
@@ -15137,11 +26168,55 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDeliveryList"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: GET /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/deliveries",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: GET /manage/shops/DemoShop/webhooks/00000000-0000-0000-0000-000000000000/deliveries",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: GET /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/deliveries",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -15151,9 +26226,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-redeliverWebhook
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -15162,7 +26237,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createWebhook.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 webhookId: components["parameters"]["webhookId"];
@@ -15185,12 +26260,85 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Idempotency-Key must be 1 to 255 visible ASCII characters, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/deliveries/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/redeliver",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/deliveries/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/redeliver",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/deliveries/00000000-0000-0000-0000-000000000000/redeliver",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/deliveries/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/redeliver",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/deliveries/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/redeliver",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -15200,9 +26348,9 @@ export interface operations {
             header?: {
                 /**
                  * @description Any text of your own. The same request with the same key is done once in 24 hours.
-                 * @example a4e1c6f0-order-1
+                 * @example my-first-replayWebhook
                  */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                "Idempotency-Key"?: string;
             };
             path: {
                 /**
@@ -15211,7 +26359,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createWebhook.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 webhookId: components["parameters"]["webhookId"];
@@ -15220,6 +26368,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "from": 1
+                 *     }
+                 */
                 "application/json": components["schemas"]["WebhookReplayRequest"];
             };
         };
@@ -15233,12 +26386,85 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            409: components["responses"]["Conflict"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description A value, the body or a header is wrong; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The body must have one of these Content-Types: application/json, application/json-patch+json, application/vnd.epages.v1+json, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/replay",
+                     *       "status": "Bad Request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/replay",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/webhooks/00000000-0000-0000-0000-000000000000/replay",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The change contradicts what is there, or the Idempotency-Key was used for another request. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "This Idempotency-Key was used for another request, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/replay",
+                     *       "status": "Conflict"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/replay",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
@@ -15253,7 +26479,7 @@ export interface operations {
                  */
                 shopId: components["parameters"]["shopId"];
                 /**
-                 * @description An id: 36 characters, upper case in answers, compared ignoring case.
+                 * @description An id: 36 characters, upper case in answers, compared ignoring case. Take it from the answer of createWebhook.
                  * @example 0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E
                  */
                 webhookId: components["parameters"]["webhookId"];
@@ -15271,11 +26497,55 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookTest"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorised"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["TooManyRequests"];
+            /** @description No token where one is needed, or one that is unknown in this shop. */
+            401: {
+                headers: {
+                    /** @description The scheme, and what is wrong with the token (RFC 6750). */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "The token is unknown in this shop, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/test",
+                     *       "status": "Unauthorized"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No such shop, or no such thing in this shop. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "HTTP 404 Not Found, Request: POST /manage/shops/DemoShop/webhooks/00000000-0000-0000-0000-000000000000/test",
+                     *       "status": "Not Found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description More calls in this hour than allowed. */
+            429: {
+                headers: {
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "More than 6000 calls in this hour, try again in 1320 s, Request: POST /manage/shops/DemoShop/webhooks/0193A5F0-7C1E-7B3A-9D2E-4F6A8B0C1D2E/test",
+                     *       "status": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
             "4XX": components["responses"]["Refused"];
         };
     };
