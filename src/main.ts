@@ -299,7 +299,7 @@ function welcome(address: string, { DATABASE_URL, KONTOR_DATA }: Config, nextSte
   return [
     '',
     `  Kontor is running     ${address}`,
-    `  API reference         ${address}/docs`,
+    `  Documentation         ${address}/docs`,
     ...(DATABASE_URL === undefined ? [`  Data                  ${path.resolve(KONTOR_DATA)}`] : []),
     ...nextSteps,
     '',

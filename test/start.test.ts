@@ -47,7 +47,7 @@ describe('the embedded database', () => {
     const cartId = /carts\/([0-9A-F-]{36})\n/.exec(service.stdout())?.[1];
     expect(service.stdout()).toBe(`
   Kontor is running     ${address}
-  API reference         ${address}/docs
+  Documentation         ${address}/docs
   Data                  ${data}
   Admin                 ${address}/admin  (signs you in to the demo shop with one click)
   Become the owner      ${ownerLink}
@@ -89,7 +89,7 @@ describe('the embedded database', () => {
     const [, cartId] = /\/carts\/(\S+)\n/.exec(service.stdout())!;
     expect(service.stdout()).toBe(`
   Kontor is running     ${address}
-  API reference         ${address}/docs
+  Documentation         ${address}/docs
   Data                  ${data}
   Admin                 ${address}/admin
   Demo shop             ${address.replace('localhost', 'demoshop.localhost')}
