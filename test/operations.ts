@@ -2062,14 +2062,14 @@ export const OPERATIONS: readonly Operation[] = [
   operation('GET /manage/products/{productId}/picture-texts', 'products_write', {
     labels: [],
     params: { productId: product },
-    answer: pictureTexts,
+    answer: sparse(pictureTexts),
   }),
   operation('PUT /manage/products/{productId}/picture-texts', 'products_write', {
     labels: [],
     params: { productId: product },
     body: () => ({ items: [] }),
     request: pictureTexts,
-    answer: pictureTexts,
+    answer: sparse(pictureTexts),
   }),
   operation('POST /manage/products/{productId}/copies', 'products_write', {
     labels: [],
