@@ -299,8 +299,9 @@ describe.each(withBody)('$name', (operation) => {
   });
 
   test('numbers that JSON has, but no column', async () => {
+    // The value of a JSON Patch is named by the path that it changes.
     const numeric = (await keys()).filter(
-      ({ types, path }) => types.includes('number') && path !== '[].value',
+      ({ types, path }) => types.includes('number') && !path.endsWith('[].value'),
     );
     await refusing(async (refused) => {
       for (const { body, field } of numeric) {

@@ -2022,7 +2022,7 @@ export const OPERATIONS: readonly Operation[] = [
     labels: [],
     query: ['currency'],
     params: { productId: product },
-    body: () => ({
+    body: async (shop) => ({
       specialOffer: true,
       isProductNumberVisible: false,
       ecoParticipationPrice: 0.5,
@@ -2036,6 +2036,7 @@ export const OPERATIONS: readonly Operation[] = [
           operations: [{ op: 'add', path: '/manufacturer', value: 'Beacon' }],
         },
       ],
+      categoryIds: [await lastingCategory(shop)],
     }),
     request: shape(
       `specialOffer?: boolean
@@ -2061,13 +2062,16 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   operation('GET /manage/products/{productId}/picture-texts', 'products_write', {
     labels: [],
-    params: { productId: product },
+    params: { productId: picturedProduct },
     answer: sparse(pictureTexts),
   }),
   operation('PUT /manage/products/{productId}/picture-texts', 'products_write', {
     labels: [],
-    params: { productId: product },
-    body: () => ({ items: [] }),
+    params: { productId: picturedProduct },
+    body: async (shop) => {
+      const [name] = await imageSequence(shop);
+      return { items: [{ name, locale: 'en_GB', text: 'A lamp on a desk' }] };
+    },
     request: pictureTexts,
     answer: sparse(pictureTexts),
   }),

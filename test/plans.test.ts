@@ -50,6 +50,7 @@ const READING_ALL: readonly { begins: readonly string[]; because: string }[] = [
     because: 'it reads a page in the order of an index, or the first row, and stops',
     begins: [
       'select customer_id as "customerId", customer_number as "customerNumber"',
+      'select $1::bigint as results, settings_version as "settingsVersion", upper(customer_order.order_id::text)',
       'insert into listing_rebuild',
     ],
   },

@@ -309,6 +309,7 @@ describe('0011_settings_document.sql', () => {
       carriers: {},
       deliveryTimes: { cutOffHour: 14, methods: {}, timeZone: 'Europe/Berlin' },
       emailNewOrders: true,
+      feeds: { google: false, agenticCommerce: false },
       home: { promises: [] },
       lowStockLevel: null,
       manufacturers: [],
