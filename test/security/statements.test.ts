@@ -32,7 +32,9 @@ test.skipIf(IS_POOLED)(
     expect(known.size).toBeLessThan(MOST_TEXTS);
 
     await callInVariations(demoShop(service), 2, 2);
-    expect([...named].filter((text) => !known.has(text))).toEqual([]);
+    // The calls of apps are written every ten seconds, by a timer.
+    const isByTimer = (text: string) => text.includes('insert into app_use');
+    expect([...named].filter((text) => !known.has(text) && !isByTimer(text))).toEqual([]);
     // None got no name because there were too many.
     expect([...unnamed]).toEqual([]);
   },
