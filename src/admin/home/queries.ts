@@ -2,7 +2,6 @@ import type { Queries } from '../../db/database.ts';
 import { sql } from '../../db/sql.ts';
 import { STATES, type State } from '../../orders/schema.ts';
 import type { EventType } from '../../platform/events/types.ts';
-import { firstIdOf } from '../../shops/audit-log/queries.ts';
 
 const bitsOf = (...states: State[]) => states.reduce((bits, state) => bits | (1 << STATES.indexOf(state)), 0);
 
@@ -125,18 +124,17 @@ export interface BestSeller {
 const MOST_LINES = 10_000;
 
 /**
- * The products that brought most since a moment, in one currency. The id of an order begins with its moment, so that the
+ * The products that brought most since a moment, in one currency. The ids of orders sort by their moment, so that the
  * newest lines are at the end of the primary key.
  */
 export function findBestSellers(db: Queries, shopId: string, currency: string, since: Date) {
   return db.many<BestSeller>(sql`
     with newest as materialized (
-      select product_id, quantity, gross, currency from order_line
-      where shop_id = ${shopId} and order_id >= ${firstIdOf(since.getTime())}::uuid
-      order by order_id desc limit ${MOST_LINES}
+      select product_id, quantity, gross, currency, created_at from order_line
+      where shop_id = ${shopId} order by order_id desc limit ${MOST_LINES}
     ), best as materialized (
       select product_id, sum(quantity) as quantity, sum(gross) as gross from newest
-      where currency = ${currency} group by product_id order by sum(gross) desc, product_id limit 5
+      where currency = ${currency} and created_at >= ${since}::timestamptz group by product_id order by sum(gross) desc, product_id limit 5
     )
     select upper(best.product_id::text) as "productId", product.product_number as "productNumber", ${nameColumn},
       trim_scale(quantity)::text as quantity, gross::text as gross

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { totalsOf } from '../../../test/carts.ts';
 import { startDemo } from '../../../test/demo.ts';
 import { startService, type Answer, type Service } from '../../../test/service.ts';
+import { findBestSellers } from '../../admin/home/queries.ts';
 import { openMediaStorage } from '../../platform/media/open-storage.ts';
 import { mediaCleanup } from '../../platform/media/sweep.ts';
 import { STATES } from '../../orders/schema.ts';
@@ -1108,4 +1109,12 @@ test('files are added to what somebody has changed since the shop was made', asy
   const changed = await plain.call('GET', '/DemoShop/products/updated/attributes', { token: merchant });
   expect(changed.body.results).toBe(1);
   await plain.close();
+});
+
+test('its owner sees what sold best in the last month, although the ids of its orders are older', async () => {
+  const since = new Date(now.getTime() - 30 * 86_400_000);
+  const best = await findBestSellers(service.db, 'DemoShop', 'EUR', since);
+  expect(best.length).toBe(5);
+  const later = new Date(now.getTime() + 1);
+  expect(await findBestSellers(service.db, 'DemoShop', 'EUR', later)).toEqual([]);
 });
