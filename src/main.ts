@@ -8,7 +8,7 @@ import { hasUsersBeside } from './admin/users/queries.ts';
 import { isPrivate, type Config } from './config.ts';
 import { openDataFolder } from './db/data-folder.ts';
 import { openDatabase, type Database } from './db/database.ts';
-import { attachEmbedded, startEmbedded } from './db/embedded.ts';
+import { startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { sql } from './db/sql.ts';
 import { startRefreshingStatistics } from './db/statistics.ts';
@@ -64,8 +64,8 @@ export async function serve(
 
   let ready = false;
   const starting =
-    config.DATABASE_URL === undefined
-      ? (place ? attachEmbedded : startEmbedded)(config.KONTOR_DATA, {
+    config.DATABASE_URL === undefined && !place
+      ? startEmbedded(config.KONTOR_DATA, {
           // What it has to say later is that PostgreSQL ended by itself.
           log: (line) => (ready ? log.warn(line) : log.info(line)),
         })
@@ -87,7 +87,7 @@ export async function serve(
       ? undefined
       : (await import('./platform/tracing.ts')).startTracing(log);
   const db = openDatabase({
-    connection: embedded?.connection ?? { connectionString: config.DATABASE_URL },
+    connection: embedded?.connection ?? place?.connection ?? { connectionString: config.DATABASE_URL },
     poolSize: config.DATABASE_POOL,
     namedStatements: config.DATABASE_NAMED_STATEMENTS,
     ...(tracing && { onStatement: tracing.traceStatement }),
@@ -104,10 +104,14 @@ export async function serve(
     try {
       // First, so that nothing is said before the line about a database that can't be reached.
       await db.one(sql`select 1`);
-      // Before the migrations, so that /health answers and /ready says no while a long one runs.
+      // A process that joins others must not take requests from them that it can't serve yet.
+      const joins = place !== undefined && !place.isFirst;
+      if (joins) await migrate(db, (line) => log.info(line));
+      if (joins) ready = true;
+      // Else before the migrations, so that /health answers and /ready says no while a long one runs.
       const address = await listen(app, config, 'PORT');
       if (metrics) await listen(metrics, config, 'METRICS_PORT', place);
-      await migrate(db, (line) => log.info(line));
+      if (!joins) await migrate(db, (line) => log.info(line));
       stopRefreshing = startRefreshingStatistics(db, (error) =>
         log.warn({ err: error }, 'the statistics of the database could not be refreshed'),
       );

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PoolConfig } from 'pg';
 import type { Config } from './config.ts';
 import { startEmbedded } from './db/embedded.ts';
 import { createLog } from './platform/log.ts';
@@ -18,6 +19,8 @@ export interface ProcessPlace {
   number: number;
   /** Tells people where the service is; the others say nothing. */
   isFirst: boolean;
+  /** To the embedded PostgreSQL, which the supervising process owns; undefined: DATABASE_URL names another one. */
+  connection: PoolConfig | undefined;
   /** To be called once it serves. */
   ready: () => void;
   /** To be called at the end: the channel to the supervising process would keep this one alive. */
@@ -34,10 +37,11 @@ export function processCount({ PROCESSES }: Pick<Config, 'PROCESSES'>): number {
 /** undefined: this process is the only one. */
 export function placeOfThisProcess(): ProcessPlace | undefined {
   if (!cluster.isWorker) return undefined;
-  const { KONTOR_PROCESS, KONTOR_RESTARTED } = process.env;
+  const { KONTOR_PROCESS, KONTOR_RESTARTED, KONTOR_CONNECTION } = process.env;
   return {
     number: Number(KONTOR_PROCESS),
     isFirst: KONTOR_PROCESS === '1' && KONTOR_RESTARTED === undefined,
+    connection: KONTOR_CONNECTION === undefined ? undefined : (JSON.parse(KONTOR_CONNECTION) as PoolConfig),
     ready: () => process.send!('ready'),
     done: () => process.disconnect(),
   };
@@ -70,6 +74,11 @@ export async function superviseProcesses(config: Config, count: number): Promise
     ? Math.max(FEWEST, Math.min(config.DATABASE_POOL, Math.floor(CONNECTIONS / count)))
     : config.DATABASE_POOL;
 
+  const environment = {
+    DATABASE_POOL: String(pool),
+    ...(embedded && { KONTOR_CONNECTION: JSON.stringify(embedded.connection) }),
+  };
+
   const keepRunning = async (number: number, worker: Worker): Promise<void> => {
     for (let current = worker; ;) {
       const began = Date.now();
@@ -78,32 +87,37 @@ export async function superviseProcesses(config: Config, count: number): Promise
       log.error(`process ${number} ended by itself (${signal ?? `exit code ${code}`}): starting another one`);
       if (Date.now() - began < SHORT_LIFE) await pause(SHORT_LIFE, stopping.signal);
       if (stopping.signal.aborted) return;
-      current = fork(number, pool, { KONTOR_RESTARTED: '1' });
+      current = fork(number, { ...environment, KONTOR_RESTARTED: '1' });
     }
   };
 
   try {
     // The first one migrates the database and makes the demo shop; the others would only wait for it.
-    const first = fork(1, pool);
+    const first = fork(1, environment);
     stopping.signal.addEventListener('abort', () => endAll());
     const hasStarted = await isReady(first);
     if (!hasStarted) {
       process.exitCode = first.process.exitCode ?? 1;
       return;
     }
-    const others = Array.from({ length: count - 1 }, (_, index) => fork(index + 2, pool));
+    const others = Array.from({ length: count - 1 }, (_, index) => fork(index + 2, environment));
     await Promise.all([first, ...others].map((worker, index) => keepRunning(index + 1, worker)));
   } finally {
     await embedded?.stop();
   }
 }
 
-function fork(number: number, pool: number, more: Record<string, string> = {}): Worker {
-  return cluster.fork({ KONTOR_PROCESS: String(number), DATABASE_POOL: String(pool), ...more });
+function fork(number: number, environment: Record<string, string>): Worker {
+  return cluster.fork({ ...environment, KONTOR_PROCESS: String(number) });
 }
 
+/** Requests that are under way have ten seconds; a process that is still there long after that is stuck. */
+const STUCK_AFTER = 20_000;
+
 function endAll(): void {
-  for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGTERM');
+  const workers = Object.values(cluster.workers ?? {});
+  for (const worker of workers) worker?.process.kill('SIGTERM');
+  setTimeout(() => workers.forEach((worker) => worker?.process.kill('SIGKILL')), STUCK_AFTER).unref();
 }
 
 /** false: it has ended before it served; it has said why. */
