@@ -30,8 +30,8 @@ export async function compressAnswer(
   reply.header('vary', withEncoding(reply.getHeader('vary')));
   const encoding = chosenEncoding(request.headers['accept-encoding'] ?? '');
   if (encoding === undefined) return bytes;
-  const etag = reply.getHeader('etag');
-  const key = `${encoding} ${typeof etag === 'string' ? etag : etagOf(bytes)}`;
+  // Not the ETag of the answer: a route may give its own, which says nothing about other routes.
+  const key = `${encoding} ${etagOf(bytes)}`;
   const cache = caches.of(compressedAnswers);
   let compressed = cache.get(key);
   if (!compressed) {
@@ -39,6 +39,7 @@ export async function compressAnswer(
     cache.set(key, compressed, compressed.length);
   }
   reply.header('content-encoding', encoding).header('content-length', compressed.length);
+  const etag = reply.getHeader('etag');
   // The same content in other bytes: a client that sends the tag back is still told that it has it already.
   if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);
   return compressed;

@@ -12,9 +12,10 @@ import { isId } from '../../kernel/ids.ts';
 import { choiceField, problemOf, tickField, type Choice } from '../components/form.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
+import { recordAction } from '../record-action.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { columnChoices, columnTitle } from './column-titles.ts';
-import { recordImport, startOf } from './import.ts';
+import { startOf } from './import.ts';
 import { reportView } from './report.ts';
 
 /** One file on its way into the shop: what its columns are, a check, the import, and what came of it. */
@@ -34,7 +35,7 @@ export function importPages(pages: ShopPages): void {
         from: ['checked'],
       });
       if (!isStarted) throw conflict(visit.words.import.busy);
-      await recordImport(tx, visit, importId);
+      await recordAction(tx, visit, '/products/import/:importId/start', { importId });
     });
     return new Redirect(to(visit, `/products/import/${importId}`));
   });

@@ -14,10 +14,9 @@ import {
   insertImport,
   type ImportState,
 } from '../../catalogue/products/import-queries.ts';
-import { recordEntry } from '../../http/audit-entry.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
-import { isId, newId } from '../../kernel/ids.ts';
+import { isId } from '../../kernel/ids.ts';
 import { longTextField, problemOf } from '../components/form.ts';
 import { chip, type ChipKind } from '../components/format.ts';
 import { Redirect, type AdminPage } from '../page.ts';
@@ -89,24 +88,6 @@ export async function startOf(visit: ShopVisit, fileName: string, content: strin
 
 export function storeImport(visit: ShopVisit, given: Omit<Parameters<typeof insertImport>[2], 'author'>) {
   return visit.db.transaction((tx) => insertImport(tx, visit.shopId, { ...given, author: visit.user.email }));
-}
-
-/** The audit log says who has imported. */
-export function recordImport(
-  tx: Parameters<typeof recordEntry>[0],
-  { shopId, user }: ShopVisit,
-  importId: string,
-): Promise<void> {
-  return recordEntry(tx, {
-    shopId,
-    entryId: newId(tx.now),
-    at: tx.now,
-    appId: user.userId,
-    appName: user.email,
-    method: 'POST',
-    route: '/admin/shops/:shopId/products/import/:importId/start',
-    object: { importId },
-  });
 }
 
 export const STATE_KINDS: Readonly<Record<ImportState, ChipKind>> = {

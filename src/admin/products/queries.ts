@@ -13,11 +13,11 @@ export interface ProductFilter {
   locale: string;
   terms: readonly Term[];
   /** undefined: visible or not. */
-  isVisible: boolean | undefined;
+  isVisible?: boolean | undefined;
   /** `in`: nothing of it is short; `low` and `out`: something of it is, for a master one of its variations. */
-  stock: StockFilter | undefined;
+  stock?: StockFilter | undefined;
   /** With all categories below it. */
-  categoryId: string | undefined;
+  categoryId?: string | undefined;
   sort: 'name' | 'price';
   direction: 'asc' | 'desc';
   limit: number;

@@ -106,9 +106,6 @@ async function search(
   const { productIds } = await findProductPage(db, shopId, {
     locale,
     terms,
-    isVisible: undefined,
-    stock: undefined,
-    categoryId: undefined,
     sort: 'name',
     direction: 'asc',
     limit: 12,

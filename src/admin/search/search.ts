@@ -79,9 +79,6 @@ async function findProducts(visit: ShopVisit, text: string): Promise<Hit[]> {
     findProductPage(db, shopId, {
       locale,
       terms,
-      isVisible: undefined,
-      stock: undefined,
-      categoryId: undefined,
       sort: 'name',
       direction: 'asc',
       limit: MOST_PRODUCTS,

@@ -105,6 +105,7 @@ export const appUseCleanup: CleanupStep = {
     const old = await db.many<{ shopId: string; appId: string; day: string }>(sql`
       select shop_id as "shopId", app_id as "appId", day::text from app_use
       where day < ${dayOf(new Date(db.now.getTime() - KEPT_DAYS * DAY))} order by day limit ${limit}`);
+    if (old.length === 0) return 0;
     await db.run(sql`
       delete from app_use
       using unnest(${old.map(({ shopId }) => shopId)}::text[], ${old.map(({ appId }) => appId)}::uuid[],

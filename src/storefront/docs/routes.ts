@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isPrivate, type Config } from '../../config.ts';
+import { unlessKnown } from '../../http/answer-headers.ts';
 import { originOf } from '../../http/links.ts';
 import { assetRoutes } from '../layout/assets.ts';
 import type { Guides } from './guides.ts';
@@ -84,8 +84,9 @@ function sendText(
   reply: FastifyReply,
   { type, text }: { type: string; text: string },
 ): FastifyReply {
-  const etag = `"${hash('sha1', text, 'base64url')}"`;
-  reply.headers({ etag, 'cache-control': 'no-cache', 'content-security-policy': CONTENT_SECURITY_POLICY });
-  if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();
-  return reply.type(`${type}; charset=utf-8`).send(text);
+  reply
+    .type(`${type}; charset=utf-8`)
+    .headers({ 'cache-control': 'no-cache', 'content-security-policy': CONTENT_SECURITY_POLICY });
+  const bytes = Buffer.from(text);
+  return reply.send(reply.statusCode === 200 ? unlessKnown(request, reply, bytes) : bytes);
 }
