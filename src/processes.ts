@@ -91,6 +91,10 @@ export async function superviseProcesses(config: Config, count: number): Promise
     }
   };
 
+  // Each process takes connections from the port itself. Handed out by this one, a connection that was on its way to a
+  // process that dies would be answered by nobody, and never closed.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
+
   try {
     // The first one migrates the database and makes the demo shop; the others would only wait for it.
     const first = fork(1, environment);
