@@ -30,7 +30,9 @@ export async function refreshListing(
   productIds: readonly string[],
 ): Promise<void> {
   const changes: SizeChange[] = [];
+  let saved: Promise<unknown> = Promise.resolve();
   for (let from = 0; from < productIds.length; from += BATCH) {
+    await saved;
     const lockedIds = await lockListed(tx, shopId, productIds.slice(from, from + BATCH));
     if (lockedIds.length === 0) continue;
     // Read after the lock: whoever changes settings or one of the products meanwhile writes the lists afterwards.
@@ -44,10 +46,11 @@ export async function refreshListing(
       above: categoriesAbove(product, tree),
       entries: listingEntries(product, tree, settings),
     }));
-    await saveListing(tx, settings, listed);
+    saved = saveListing(tx, settings, listed);
     changes.push(...listed.flatMap(sizeChanges));
   }
-  await updateSizes(tx, shopId, changes);
+  // The sizes are sent behind the last rows without waiting for them.
+  await Promise.all([saved, updateSizes(tx, shopId, changes)]);
 }
 
 /**
