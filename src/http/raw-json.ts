@@ -76,7 +76,11 @@ export function toRawTemplate(
     separator = ',';
   }
   texts[texts.length - 1] += separator === '{' ? '{}' : '}';
-  return { parts: texts.map((text) => Buffer.from(text)), changing: found, etag: etagOf(texts.join('\n')) };
+  // One buffer for all parts: it is encoded and hashed in one go.
+  const bytes = Buffer.from(texts.join(''));
+  let end = 0;
+  const parts = texts.map((text) => bytes.subarray(end, (end += Buffer.byteLength(text))));
+  return { parts, changing: found, etag: etagOf(bytes) };
 }
 
 /** The object with the values that these fields have now. */

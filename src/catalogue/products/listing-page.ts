@@ -1,3 +1,4 @@
+import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
 import { sql, type Sql } from '../../db/sql.ts';
 import { isId } from '../../kernel/ids.ts';
@@ -48,12 +49,80 @@ export function pageVersions(shopId: string, rows: Sql, order: Sql, limit: numbe
   ), ',')`;
 }
 
-/** A page of a list, read from one end of an index; nothing is counted or sorted. */
+/** A product, and how many stand before it in its list. */
+interface Position {
+  offset: number;
+  productId: string;
+}
+
+interface KnownPositions {
+  /** The version of the list that they were seen in. */
+  version: string;
+  /** One at most for each STEP of the list. */
+  bySteps: ReadonlyMap<number, Position>;
+}
+
+/** To pass over so many rows of an index takes less than a tenth of a millisecond. */
+const STEP = 500;
+
+/** Positions that pages have been read at: a later page is read from the nearest one before it. */
+const positionCache: CacheKind<KnownPositions> = { name: 'list positions', limit: { megabytes: 8 } };
+
+/** What a position takes in the cache, roughly. */
+const POSITION_BYTES = 150;
+
+/**
+ * A page of a list, read in the order of an index; nothing is counted or sorted. An offset reads all rows before it, so
+ * a page far from the beginning starts at a product whose position is known. Positions are valid for one version of the
+ * list, which the same statement reads.
+ */
 export async function pageOfProducts(
   db: Queries,
   shopId: string,
-  { locale, categoryId, withSubcategories, sort, direction, includeInvisible, limit, offset }: PageOptions,
+  options: PageOptions,
 ): Promise<ProductPage> {
+  const { locale, categoryId, withSubcategories, sort, direction, includeInvisible, offset } = options;
+  const cache = db.caches.of(positionCache);
+  const key = `${shopId} ${categoryId ?? ''} ${withSubcategories} ${locale} ${sort} ${direction} ${includeInvisible}`;
+  const known = cache.get(key);
+  const start = known && nearestPosition(known, offset);
+  let page = await readPage(db, shopId, options, start);
+  if (start && page && versionOf(page) !== known.version) page = await readPage(db, shopId, options);
+  const step = Math.floor(offset / STEP);
+  if (page && page.versions !== '' && step > 0) {
+    const version = versionOf(page);
+    const bySteps = known?.version === version ? known.bySteps : new Map<number, Position>();
+    if (!bySteps.has(step)) {
+      const { productId } = parseVersions(page.versions)[0]!;
+      const positions = new Map(bySteps).set(step, { offset, productId });
+      cache.set(key, { version, bySteps: positions }, positions.size * POSITION_BYTES);
+    }
+  }
+  return toProductPage(page);
+}
+
+function nearestPosition({ bySteps }: KnownPositions, offset: number): Position | undefined {
+  let nearest: Position | undefined;
+  for (const position of bySteps.values()) {
+    if (position.offset <= offset && position.offset >= (nearest?.offset ?? 0)) nearest = position;
+  }
+  return nearest;
+}
+
+interface ReadPage extends ProductPage {
+  listVersion: number;
+}
+
+/** A shop that is restored, or made again under the same id, has another version of its settings. */
+const versionOf = ({ settingsVersion, listVersion }: ReadPage) => `${settingsVersion} ${listVersion}`;
+
+function readPage(
+  db: Queries,
+  shopId: string,
+  options: PageOptions,
+  start?: Position,
+): Promise<ReadPage | undefined> {
+  const { locale, categoryId, withSubcategories, sort, direction, includeInvisible, limit } = options;
   const order = ORDERS[sort][direction];
   const listId = categoryId === undefined ? WHOLE_SHOP : idOfList(categoryId);
   const inCategory = sql`shop_id = ${shopId} and category_id = ${listId} and locale = ${locale}`;
@@ -61,26 +130,55 @@ export async function pageOfProducts(
     categoryId === undefined
       ? sql`listing where shop_id = ${shopId} and locale = ${locale}`
       : sql`category_listing where ${inCategory}`;
-  // Each half is read in the order of the index: one query for both would have to sort the whole list.
-  const half = (rows: Sql) => sql`(
-    select name, price, product_id from ${rows} order by ${order} limit ${limit + offset}
-  )`;
-  const both = (one: Sql, other: Sql) => sql`(${half(one)} union all ${half(other)}) as entry`;
-  const entries = withSubcategories
-    ? both(sql`${source} and visible`, sql`subcategory_listing where ${inCategory} and visible`)
+  const sources = withSubcategories
+    ? [sql`${source} and visible`, sql`subcategory_listing where ${inCategory} and visible`]
     : includeInvisible
-      ? both(sql`${source} and visible`, sql`${source} and not visible`)
-      : sql`${source} and visible`;
+      ? [sql`${source} and visible`, sql`${source} and not visible`]
+      : [sql`${source} and visible`];
+  const ranges = start ? rangesFrom(shopId, options, start.productId) : [sql`true`];
+  const offset = options.offset - (start?.offset ?? 0);
+  const { column, version } = SORT_COLUMNS[sort];
+  // Each part is read in the order of its index: one query for all of them would have to sort the whole list.
+  const parts = sources.flatMap((rows) =>
+    ranges.map(
+      (range) => sql`(
+        select ${column}, product_id from ${rows} and ${range} order by ${order} limit ${limit + offset}
+      )`,
+    ),
+  );
+  const rows = sql`select * from (${parts.reduce((all, part) => sql`${all} union all ${part}`)}) as entry`;
   const size = withSubcategories ? sql`products + products_below` : sql`products`;
-  const row = await db.one<ProductPage>(sql`
-    select settings_version as "settingsVersion", (
-        select coalesce(sum(${size}), 0)::bigint from listing_size
-        where shop_id = ${shopId} and category_id = ${listId} and (visible or ${includeInvisible})
-      ) as results,
-      ${pageVersions(shopId, sql`select name, price, product_id from ${entries}`, order, limit, offset)} as versions
-    from shop where shop_id = ${shopId}`);
-  return toProductPage(row);
+  return db.one<ReadPage>(sql`
+    select settings_version as "settingsVersion", results, "listVersion",
+      ${pageVersions(shopId, rows, order, limit, offset)} as versions
+    from shop cross join (
+      select coalesce(sum(${size}), 0)::bigint as results, coalesce(sum(${version}), 0)::bigint as "listVersion"
+      from listing_size where shop_id = ${shopId} and category_id = ${listId} and (visible or ${includeInvisible})
+    ) as size
+    where shop_id = ${shopId}`);
 }
+
+const SORT_COLUMNS = {
+  name: { column: sql`name`, version: sql`name_version` },
+  price: { column: sql`price`, version: sql`price_version` },
+};
+
+/**
+ * Conditions that divide the rows of a list from this product on into ranges of its index. Products without a price are a
+ * range of their own, because null is neither more nor less than a price.
+ */
+function rangesFrom(shopId: string, { locale, sort, direction }: PageOptions, productId: string): Sql[] {
+  const follows = direction === 'asc' ? sql`>=` : sql`<=`;
+  const value = (expression: Sql) => sql`(
+    select ${expression} from listing where shop_id = ${shopId} and product_id = ${productId} and locale = ${locale})`;
+  if (sort === 'name') return [sql`(name, product_id) ${follows} (${value(sql`name`)}, ${productId}::uuid)`];
+  return [
+    sql`(price, product_id) ${follows} (${value(sql`coalesce(price, ${ABOVE_ALL_PRICES}::bigint)`)}, ${productId}::uuid)`,
+    sql`price is null and product_id ${follows} ${value(sql`case when price is null then product_id else ${WHOLE_SHOP}::uuid end`)}`,
+  ];
+}
+
+const ABOVE_ALL_PRICES = '9223372036854775807';
 
 /** How many products of the shop stand in lists, visible or not. */
 export async function countProducts(db: Queries, shopId: string): Promise<number> {

@@ -30,7 +30,9 @@ export async function refreshListing(
   productIds: readonly string[],
 ): Promise<void> {
   const changes: SizeChange[] = [];
+  let saved: Promise<unknown> = Promise.resolve();
   for (let from = 0; from < productIds.length; from += BATCH) {
+    await saved;
     const lockedIds = await lockListed(tx, shopId, productIds.slice(from, from + BATCH));
     if (lockedIds.length === 0) continue;
     // Read after the lock: whoever changes settings or one of the products meanwhile writes the lists afterwards.
@@ -39,10 +41,16 @@ export async function refreshListing(
       findListedProducts(tx, shopId, lockedIds),
       findCategoryTree(tx, shopId, lockedIds),
     ]);
-    await saveListing(tx, settings, products, tree);
-    changes.push(...sizeChanges(products, tree));
+    const listed = products.map((product) => ({
+      ...product,
+      above: categoriesAbove(product, tree),
+      entries: listingEntries(product, tree, settings),
+    }));
+    saved = saveListing(tx, settings, listed);
+    changes.push(...listed.flatMap(sizeChanges));
   }
-  await updateSizes(tx, shopId, changes);
+  // The sizes are sent behind the last rows without waiting for them.
+  await Promise.all([saved, updateSizes(tx, shopId, changes)]);
 }
 
 /**
@@ -65,8 +73,8 @@ async function lockListed(
 
 /** A product, and where it stands in lists until now. */
 interface StoredListing extends ListedProduct {
-  /** null: in no list yet. All rows of a product agree on it. */
-  wasVisible: boolean | null;
+  /** Its rows in the list of the shop; none: it is in no list yet. All of them agree on whether it is visible. */
+  was: Pick<ListingEntry, 'locale' | 'visible' | 'name' | 'price'>[];
   wasIn: { categoryId: string; visible: boolean }[];
   /** The categories whose lists showed it because it was in one below them. */
   wasBelow: { categoryId: string; visible: boolean }[];
@@ -96,8 +104,9 @@ function findListedProducts(tx: Transaction, shopId: string, productIds: readonl
         where variation.shop_id = ${shopId} and variation.master_id = product.product_id and variation.visible
           and product.kind = 'master'
       ) as variations, (
-        select visible from listing where shop_id = ${shopId} and product_id = product.product_id limit 1
-      ) as "wasVisible", (
+        select coalesce(json_agg(json_build_object('locale', locale, 'visible', visible, 'name', name, 'price', price)), '[]')
+        from listing where shop_id = ${shopId} and product_id = product.product_id
+      ) as was, (
         select coalesce(json_agg(distinct jsonb_build_object('categoryId', category_id, 'visible', visible)), '[]')
         from category_listing where shop_id = ${shopId} and product_id = product.product_id
       ) as "wasIn", (
@@ -129,24 +138,25 @@ async function findCategoryTree(
   return new Map(rows.map((row) => [row.categoryId, row]));
 }
 
+/** A product with the rows that its lists get now. */
+interface NewListing extends StoredListing {
+  entries: ListingEntry[];
+  /** The categories whose lists show it because it is in one below them. */
+  above: string[];
+}
+
 /** None of these statements needs the answer of another one, so they are sent at once. */
-async function saveListing(
-  tx: Transaction,
-  settings: Settings,
-  products: readonly StoredListing[],
-  tree: CategoryTree,
-) {
+async function saveListing(tx: Transaction, settings: Settings, products: readonly NewListing[]) {
   const { shopId, locales } = settings;
-  const entries = products.flatMap((product) => listingEntries(product, tree, settings));
+  const entries = products.flatMap((product) => product.entries);
   const productIds = products.map(({ productId }) => productId);
   const inNone = products.flatMap(({ productId, categories, wasIn }) => {
     const assigned = new Set(categories.map(({ categoryId }) => categoryId));
     return wasIn.flatMap(({ categoryId }) => (assigned.has(categoryId) ? [] : [{ categoryId, productId }]));
   });
-  const belowNone = products.flatMap((product) => {
-    const above = new Set(categoriesAbove(product, tree));
-    const { productId, wasBelow } = product;
-    return wasBelow.flatMap(({ categoryId }) => (above.has(categoryId) ? [] : [{ categoryId, productId }]));
+  const belowNone = products.flatMap(({ productId, above, wasBelow }) => {
+    const isAbove = new Set(above);
+    return wasBelow.flatMap(({ categoryId }) => (isAbove.has(categoryId) ? [] : [{ categoryId, productId }]));
   });
   await Promise.all([
     upsertListing(tx, settings, entries),
@@ -313,59 +323,95 @@ async function deleteFromCategoriesAbove(
       from jsonb_to_recordset(${JSON.stringify(removed)}) as entry ("categoryId" uuid, "productId" uuid))`);
 }
 
-/** How the numbers of products change that are in a category itself, and in those below it. */
+/** How the number of products in a list changes, and whether its order does. */
 interface SizeChange {
   categoryId: string;
   visible: boolean;
+  /** Of the products in the category itself, and of those in the ones below it. */
   change: number;
   changeBelow: number;
+  /** Whether the list sorted by name, or by price, has another order than before. */
+  movesNames: boolean;
+  movesPrices: boolean;
 }
 
-function sizeChanges(products: readonly StoredListing[], tree: CategoryTree): SizeChange[] {
-  return products.flatMap((product) => {
-    const { visible, categories, wasVisible, wasIn, wasBelow } = product;
-    return [
-      inList(WHOLE_SHOP, visible, 1),
-      ...(wasVisible === null ? [] : [inList(WHOLE_SHOP, wasVisible, -1)]),
-      ...categories.map(({ categoryId }) => inList(categoryId, visible, 1)),
-      ...wasIn.map((entry) => inList(entry.categoryId, entry.visible, -1)),
-      ...categoriesAbove(product, tree).map((categoryId) => belowList(categoryId, visible, 1)),
-      ...wasBelow.map((entry) => belowList(entry.categoryId, entry.visible, -1)),
-    ];
-  });
+/** A list that a product stands in. */
+interface Place {
+  categoryId: string;
+  visible: boolean;
+  isBelow: boolean;
 }
 
-function inList(categoryId: string, visible: boolean, change: number): SizeChange {
-  return { categoryId, visible, change, changeBelow: 0 };
+/** A product that stays in a list changes the order of it only with another name or price. */
+function sizeChanges(product: NewListing): SizeChange[] {
+  const { visible, categories, above, entries, was, wasIn, wasBelow } = product;
+  const before: Place[] = [
+    ...was.slice(0, 1).map((row) => ({ categoryId: WHOLE_SHOP, visible: row.visible, isBelow: false })),
+    ...wasIn.map((row) => ({ ...row, isBelow: false })),
+    ...wasBelow.map((row) => ({ ...row, isBelow: true })),
+  ];
+  const after: Place[] = [
+    { categoryId: WHOLE_SHOP, visible, isBelow: false },
+    ...categories.map(({ categoryId }) => ({ categoryId, visible, isBelow: false })),
+    ...above.map((categoryId) => ({ categoryId, visible, isBelow: true })),
+  ];
+  const keyOf = (place: Place) => `${place.categoryId} ${place.visible} ${place.isBelow}`;
+  const [keysBefore, keysAfter] = [new Set(before.map(keyOf)), new Set(after.map(keyOf))];
+  const known = new Map(was.map((row) => [row.locale, row]));
+  const isSameIn = (key: 'name' | 'price') =>
+    entries.length === was.length && entries.every((entry) => known.get(entry.locale)?.[key] === entry[key]);
+  const [movesNames, movesPrices] = [!isSameIn('name'), !isSameIn('price')];
+  return [
+    ...before.filter((place) => !keysAfter.has(keyOf(place))).map((place) => memberChange(place, -1)),
+    ...after.flatMap((place) => {
+      if (!keysBefore.has(keyOf(place))) return [memberChange(place, 1)];
+      return movesNames || movesPrices ? [{ ...memberChange(place, 0), movesNames, movesPrices }] : [];
+    }),
+  ];
 }
 
-function belowList(categoryId: string, visible: boolean, changeBelow: number): SizeChange {
-  return { categoryId, visible, change: 0, changeBelow };
+/** A product comes into a list (1) or leaves it (-1). */
+function memberChange({ categoryId, visible, isBelow }: Place, change: number): SizeChange {
+  return {
+    categoryId,
+    visible,
+    change: isBelow ? 0 : change,
+    changeBelow: isBelow ? change : 0,
+    movesNames: true,
+    movesPrices: true,
+  };
 }
 
 /**
- * Sums the changes, so that what stays as it is locks nothing. The rows of the sizes stay locked until the end of the transaction, and every writer of the shop needs them: so
- * this comes last, and always in the same order.
+ * Sums the changes of each list. The rows of the sizes stay locked until the end of the transaction, and every writer of
+ * the shop needs them: so this comes last, and always in the same order.
  */
 async function updateSizes(tx: Transaction, shopId: string, changes: readonly SizeChange[]): Promise<void> {
+  if (changes.length === 0) return;
   const sums = new Map<string, SizeChange>();
-  for (const { categoryId, visible, change, changeBelow } of changes) {
-    const key = `${categoryId} ${visible}`;
-    const sum = sums.get(key) ?? inList(categoryId, visible, 0);
-    sums.set(key, { ...sum, change: sum.change + change, changeBelow: sum.changeBelow + changeBelow });
+  for (const change of changes) {
+    const key = `${change.categoryId} ${change.visible}`;
+    const sum = sums.get(key);
+    sums.set(key, {
+      ...change,
+      change: change.change + (sum?.change ?? 0),
+      changeBelow: change.changeBelow + (sum?.changeBelow ?? 0),
+      movesNames: change.movesNames || sum?.movesNames === true,
+      movesPrices: change.movesPrices || sum?.movesPrices === true,
+    });
   }
-  const moved = [...sums.values()].filter(({ change, changeBelow }) => change !== 0 || changeBelow !== 0);
-  if (moved.length === 0) return;
   await tx.run(sql`
-    insert into listing_size (shop_id, category_id, visible, products, products_below)
-    select shop_id, "categoryId", visible, change, "changeBelow"
+    insert into listing_size (shop_id, category_id, visible, products, products_below, name_version, price_version)
+    select shop_id, "categoryId", visible, change, "changeBelow", "movesNames"::int, "movesPrices"::int
     from shop
-    cross join jsonb_to_recordset(${JSON.stringify(moved)}) as entry ("categoryId" uuid, visible boolean, change bigint,
-      "changeBelow" bigint)
+    cross join jsonb_to_recordset(${JSON.stringify([...sums.values()])}) as entry ("categoryId" uuid, visible boolean,
+      change bigint, "changeBelow" bigint, "movesNames" boolean, "movesPrices" boolean)
     where shop_id = ${shopId}
     order by "categoryId", visible
     on conflict (shop_id, category_id, visible) do update set products = listing_size.products + excluded.products,
-      products_below = listing_size.products_below + excluded.products_below`);
+      products_below = listing_size.products_below + excluded.products_below,
+      name_version = listing_size.name_version + excluded.name_version,
+      price_version = listing_size.price_version + excluded.price_version`);
 }
 
 interface DeletedEntry {
@@ -396,8 +442,8 @@ export async function removeFromListing(
     ...new Map(entries.map((entry) => [`${entry.categoryId} ${entry.productId}`, entry])).values(),
   ];
   await updateSizes(tx, shopId, [
-    ...distinct([...listed, ...assigned]).map(({ categoryId, visible }) => inList(categoryId, visible, -1)),
-    ...distinct(below).map(({ categoryId, visible }) => belowList(categoryId, visible, -1)),
+    ...distinct([...listed, ...assigned]).map((entry) => memberChange({ ...entry, isBelow: false }, -1)),
+    ...distinct(below).map((entry) => memberChange({ ...entry, isBelow: true }, -1)),
   ]);
 }
 

@@ -1,5 +1,6 @@
 import type { CacheKind } from '../../db/cache.ts';
 import type { Queries } from '../../db/database.ts';
+import { notFound } from '../../http/errors.ts';
 import { paged, type Page } from '../../http/paging.ts';
 import { newPauses } from '../../http/pauses.ts';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../../http/raw-json.ts';
 import type { Settings } from '../../shops/settings/settings.ts';
 import { parseVersions, type ProductPage } from './listing-page.ts';
-import { findProducts, type ProductVersion } from './queries.ts';
+import { findProducts, findVersion, type ProductRow, type ProductVersion } from './queries.ts';
 import { renderProduct, STOCK_FIELDS, stockFields, type RenderOptions } from './render.ts';
 import type { Product } from './schema.ts';
 
@@ -88,24 +89,43 @@ async function renderProducts<Form>(
   }
   const missing = versions.flatMap(({ productId }) => (products.has(productId) ? [] : [productId]));
   const rows = missing.length > 0 ? await findProducts(db, settings.shopId, missing) : [];
-  const isCacheable = db.caches.isCacheableOrigin(options.origin);
   // A hundred products with texts of 200,000 characters take long: others are served in between.
   const pause = newPauses();
   for (const row of rows) {
-    const { product, until } = renderProduct(row, settings, options, db.now);
-    const { form, bytes } = toForm(product);
-    const entry: CachedProduct<Form> = {
-      version: row.version,
-      settingsVersion: settings.version,
-      until: until?.getTime() ?? Infinity,
-      form,
-      stockContext: { kind: row.kind, minStock: row.minStock, deliveryPeriod: product.deliveryPeriod },
-    };
-    products.set(row.productId, { ...entry, stock: row.stock });
-    if (isCacheable) cache.set(row.productId + suffix, entry, bytes);
+    products.set(row.productId, renderRow(db, settings, row, options, kind, toForm));
     await pause();
   }
   return versions.flatMap(({ productId }) => products.get(productId) ?? []);
+}
+
+/** Renders a product and stores it in this cache. */
+function renderRow<Form>(
+  db: Queries,
+  settings: Settings,
+  row: ProductRow,
+  options: RenderOptions,
+  kind: CacheKind<CachedProduct<Form>>,
+  toForm: (product: Product) => { form: Form; bytes: number },
+): FoundProduct<Form> {
+  const { product, until } = renderProduct(row, settings, options, db.now);
+  const { form, bytes } = toForm(product);
+  const entry: CachedProduct<Form> = {
+    version: row.version,
+    settingsVersion: settings.version,
+    until: until?.getTime() ?? Infinity,
+    form,
+    stockContext: { kind: row.kind, minStock: row.minStock, deliveryPeriod: product.deliveryPeriod },
+  };
+  if (db.caches.isCacheableOrigin(options.origin)) {
+    const key = row.productId + optionsKey(options, settings.shopId);
+    db.caches.of(kind).set(key, entry, bytes);
+  }
+  return { ...entry, stock: row.stock };
+}
+
+function toTemplate(product: Product): { form: RawTemplate; bytes: number } {
+  const form = toRawTemplate(product, STOCK_FIELDS);
+  return { form, bytes: form.parts.reduce((sum, part) => sum + part.length, 0) };
 }
 
 function renderTemplates(
@@ -114,10 +134,7 @@ function renderTemplates(
   versions: readonly ProductVersion[],
   options: RenderOptions,
 ): Promise<FoundProduct<RawTemplate>[]> {
-  return renderProducts(db, settings, versions, options, productJsonCache, (product) => {
-    const form = toRawTemplate(product, STOCK_FIELDS);
-    return { form, bytes: form.parts.reduce((sum, part) => sum + part.length, 0) };
-  });
+  return renderProducts(db, settings, versions, options, productJsonCache, toTemplate);
 }
 
 function toJson(
@@ -125,6 +142,35 @@ function toJson(
   { locale }: RenderOptions,
 ): RawJson {
   return fillRawTemplate(form, stockFields(stockContext, stock, locale));
+}
+
+/** A product that was read in the same moment as the version of the settings. */
+export interface ReadProduct {
+  settingsVersion: number;
+  visible: boolean;
+  json: RawJson;
+}
+
+/** One product in one statement: of a product that is cached it reads the version, of any other one the whole row. */
+export async function readProductJson(
+  db: Queries,
+  settings: Settings,
+  productId: string,
+  options: RenderOptions,
+): Promise<ReadProduct> {
+  const cached = db.caches.of(productJsonCache).get(productId + optionsKey(options, settings.shopId));
+  if (cached && isCurrent(cached, db, settings)) {
+    const found = await findVersion(db, settings.shopId, productId);
+    if (!found) throw notFound();
+    const { version, stock, visible, settingsVersion } = found;
+    if (version === cached.version) {
+      return { settingsVersion, visible, json: toJson({ ...cached, stock }, options) };
+    }
+  }
+  const [row] = await findProducts(db, settings.shopId, [productId]);
+  if (!row) throw notFound();
+  const product = renderRow(db, settings, row, options, productJsonCache, toTemplate);
+  return { settingsVersion: row.settingsVersion, visible: row.visible, json: toJson(product, options) };
 }
 
 /** These products in this order as JSON. One that was deleted in the meantime is left out. */

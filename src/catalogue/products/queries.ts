@@ -26,6 +26,8 @@ export interface StoredProduct {
 /** A product with everything that its answer is made of. */
 export interface ProductRow extends StoredProduct {
   version: string;
+  /** The version of the shop's settings in the same moment. */
+  settingsVersion: number;
   master: Pick<
     StoredProduct,
     'productNumber' | 'taxClassId' | 'productTypeId' | 'prices' | 'mainImage' | 'facts'
@@ -51,6 +53,7 @@ export const storedColumns = sql`
 export function findProducts(db: Queries, shopId: string, productIds: readonly string[]) {
   return db.many<ProductRow>(sql`
     select ${storedColumns}, ${version} as version,
+      (select settings_version from shop where shop_id = ${shopId}) as "settingsVersion",
       case when master.product_id is not null then jsonb_build_object(
         'productNumber', master.product_number, 'taxClassId', upper(master.tax_class_id::text),
         'productTypeId', upper(master.product_type_id::text), 'prices', master.prices,

@@ -8,10 +8,10 @@ import { CurrencyParameter, Id, LocaleParameter, Paged } from '../../http/schema
 import { isId } from '../../kernel/ids.ts';
 import { searchPage } from '../search/queries.ts';
 import { parseQuery } from '../search/query.ts';
-import { shopSettings, settingsSince } from '../../shops/settings/settings.ts';
+import { shopSettings } from '../../shops/settings/settings.ts';
 import { pageOfProducts } from './listing-page.ts';
-import { productJson, renderProductPage } from './product-cache.ts';
-import { findByNumber, findVersion, findVersions } from './queries.ts';
+import { productJson, readProductJson, renderProductPage } from './product-cache.ts';
+import { findByNumber, findVersions } from './queries.ts';
 import { readWithSettings } from './read-with-settings.ts';
 import { Product } from './schema.ts';
 import {
@@ -122,12 +122,11 @@ export function products(api: Operations): void {
     },
     async (call) => {
       const { db, shopId, params, query } = call;
-      const ref = await findVersion(db, shopId, params.productId);
-      if (!ref || !(ref.visible || canWriteProducts(call))) throw notFound();
-      const settings = await settingsSince(db, shopId, ref.settingsVersion);
-      const [json] = await productJson(db, settings, [ref], renderOptions(call, settings, query, 'full'));
-      if (!json) throw notFound();
-      return json;
+      const { found } = await readWithSettings(db, shopId, (settings) =>
+        readProductJson(db, settings, params.productId, renderOptions(call, settings, query, 'full')),
+      );
+      if (!found.visible && !canWriteProducts(call)) throw notFound();
+      return found.json;
     },
   );
 
