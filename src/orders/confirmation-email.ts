@@ -1,6 +1,7 @@
 import { moneyText } from '../http/price-text.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import type { Queries } from '../db/database.ts';
+import { formatsOf } from '../http/formats.ts';
 import { languageTag } from '../http/locale.ts';
 import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailRequest, EmailWords } from '../platform/email/kind.ts';
@@ -239,7 +240,7 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
   const money = (minor: number) => moneyText(minor, content.currency, locale);
   const unlessZero = (minor: number) => (minor === 0 ? null : money(minor));
   const text = (texts: Parameters<typeof anyText>[0]) => anyText(texts, locale, settings.defaultLocale) ?? '';
-  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 });
+  const { percent, longDate } = formatsOf(locale);
   const outstanding = outstandingOf(order);
   const transfer =
     outstanding === 0
@@ -252,9 +253,7 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
   return {
     orderId: order.orderId,
     orderNumber: order.orderNumber,
-    orderedOn: new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(
-      order.createdAt,
-    ),
+    orderedOn: longDate.format(order.createdAt),
     lines: content.lines.map((line) => ({
       text: lineText(line, line.quantity, locale, settings),
       amount: money(line.amount),
