@@ -725,7 +725,8 @@ describe('the confirmation', () => {
         facts,
       },
     ]);
-    expect(await orderConfirmation.load!(service.db, emails[0]!)).toEqual({
+    const [confirmed] = await orderConfirmation.load!(service.db, 'DemoShop', emails.slice(0, 1));
+    expect(confirmed).toEqual({
       ...facts,
       orderNumber: 'ORD261115/1001',
       orderedOn: '15. November 2026',
