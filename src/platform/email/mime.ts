@@ -14,7 +14,7 @@ export function mimeBytes(mail: MailComposerOptions): Buffer {
 }
 
 function textOf(node: MimeNode): string {
-  // They come first, because the boundary is made with them.
+  // They come first, because the boundary and the encoding are chosen with them.
   const headers = `${node.buildHeaders()}\r\n\r\n`;
   if (node.childNodes.length === 0) return headers + encodedContent(node);
   const parts = node.childNodes.map((part) => `--${node.boundary}\r\n${textOf(part)}\r\n`);
@@ -23,7 +23,7 @@ function textOf(node: MimeNode): string {
 
 function encodedContent(node: MimeNode): string {
   const content = node.content as string | Buffer;
-  const encoding = node.getTransferEncoding();
+  const encoding = node.getHeader('Content-Transfer-Encoding');
   if (encoding === 'base64') return wrapBase64(encodeBase64(content), LINE_LENGTH);
   const text = content.toString().replaceAll(/\r?\n/g, '\r\n');
   return encoding === 'quoted-printable'
