@@ -225,7 +225,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         one: (query) => alone((db) => db.one(query)),
         run: (query) => alone((db) => db.run(query)),
       }
-    : queries(pool as Submitter);
+    : queries(pool);
 
   const notices = new EventEmitter().setMaxListeners(0);
 
