@@ -195,7 +195,10 @@ async function mailsAreTried(service: ProofService): Promise<void> {
   progress.end();
 }
 
-/** Each order has one mail, written or waiting; no mail is about an order that is not there. */
+/**
+ * Each order has one mail to its customer, written or waiting; no mail is about an order that is not there. What the
+ * merchant is told is not counted.
+ */
 async function countMails(service: ProofService, { shopId }: ProofShop, orderNumbers: readonly string[]) {
   const mails = new Map<string, string>();
   // Jobs first: a mail that is written in between is then seen twice, and never not at all.
@@ -205,7 +208,7 @@ async function countMails(service: ProofService, { shopId }: ProofShop, orderNum
       from job
       join customer_order placed on placed.shop_id = ${shopId}
         and placed.order_id = (job.content -> 'facts' ->> 'orderId')::uuid
-      where job.shop_id = ${shopId}`),
+      where job.shop_id = ${shopId} and job.content ->> 'template' = 'order'`),
   );
   for (const { id, orderNumber } of jobs) mails.set(id, orderNumber);
   const waiting = mails.size;

@@ -1,10 +1,12 @@
 import { nameOf } from '../catalogue/products/render.ts';
+import type { Queries } from '../db/database.ts';
 import type { Messages } from '../kernel/messages.ts';
 import { newsletterTokens, newsletterUrls } from '../people/newsletters/links.ts';
 import {
   SHOP_PLACEHOLDERS,
   type EmailContext,
   type EmailKind,
+  type EmailRequest,
   type EmailWords,
 } from '../platform/email/kind.ts';
 import { shopSettings } from '../shops/settings/settings.ts';
@@ -46,13 +48,18 @@ export const cartReminder: EmailKind<CartLeft, ReminderWords> = {
     },
   },
   // The queue holds the id of the cart alone. Who has ordered or emptied it since is not reminded of it.
-  load: async (db, { shopId, locale, facts }) => {
-    const { cartId } = facts as CartLeft;
-    const [cart, settings] = await Promise.all([findCart(db, shopId, cartId, {}), shopSettings(db, shopId)]);
-    if (!cart || cart.lines.length === 0) return undefined;
-    return { cartId, products: cart.products.map((product) => nameOf(product, settings, locale)) };
-  },
+  load: (db, _shopId, emails) =>
+    Promise.all(emails.map((email) => loadCart(db, email as EmailRequest<CartLeft>))),
   link: cartUrl,
   moreLinks: (_, context, { unsubscribe }) => [{ label: unsubscribe, href: unsubscribeUrl(context) }],
   words: (email) => email.cartReminder,
 };
+
+async function loadCart(
+  db: Queries,
+  { shopId, locale, facts: { cartId } }: EmailRequest<CartLeft>,
+): Promise<CartLeft | undefined> {
+  const [cart, settings] = await Promise.all([findCart(db, shopId, cartId, {}), shopSettings(db, shopId)]);
+  if (!cart || cart.lines.length === 0) return undefined;
+  return { cartId, products: cart.products.map((product) => nameOf(product, settings, locale)) };
+}

@@ -1,5 +1,6 @@
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { CITUS_URL } from '../../test/cluster.ts';
 import { cloneDatabase, databaseOptions } from '../../test/service.ts';
 import { openDatabase, type Database, type DatabaseOptions, type Queries } from './database.ts';
@@ -80,6 +81,21 @@ describe('statements', () => {
 });
 
 describe('a transaction', () => {
+  test('sends what is asked for at the same moment at once, with its begin', async () => {
+    const own = openDirectly({ poolSize: 1 });
+    await own.one(sql`select 1`);
+    const sent = vi.spyOn(Socket.prototype as unknown as { _writev: () => void }, '_writev');
+    const single = vi.spyOn(Socket.prototype, '_write');
+    await own.transaction((tx) => Promise.all([add(tx, 1, 5), add(tx, 2, 5), add(tx, 1, 1)]));
+    const calls = [sent, single].map(({ mock }) => mock.calls.length);
+    sent.mockRestore();
+    single.mockRestore();
+    await own.close();
+    // The statements, and then the commit.
+    expect(calls).toEqual([1, 1]);
+    expect(await balances()).toEqual([106, 105]);
+  });
+
   test('commits all of its work and returns its result', async () => {
     const result = await db.transaction(async (tx) => {
       await add(tx, 1, -30);

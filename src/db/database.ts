@@ -101,6 +101,16 @@ class ImpatientClient extends pg.Client {
   }
 }
 
+/**
+ * Sends what is asked of a connection in the same moment with one system call. Otherwise each statement of a transaction
+ * would be a call of its own, which wakes the server too.
+ */
+function sendTogether({ connection: { stream } }: pg.PoolClient): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  queueMicrotask(() => stream.uncork());
+}
+
 const MOST_WAITING = 2_000;
 
 /** Milliseconds: a client that asks for too much must not hold a connection for ever. */
@@ -155,7 +165,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const caches = new Caches();
   const cachesInTransaction = readOnly(caches);
 
-  const queries = (client: pg.Pool | pg.PoolClient) => {
+  const queries = (target: Submitter) => {
     const send = async ({ name, text, values }: Statement) => {
       if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
       // Built from the text, because pg copies a configuration object property by property on every call.
@@ -164,9 +174,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       const ended = options.onStatement?.(text);
       try {
         const result = await new Promise<pg.QueryResult>((resolve, reject) => {
-          (client as Submitter).query(statement, undefined, (error, result) =>
-            error ? reject(error) : resolve(result!),
-          );
+          target.query(statement, undefined, (error, result) => (error ? reject(error) : resolve(result!)));
         });
         ended?.();
         return result;
@@ -184,6 +192,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     };
   };
 
+  const queriesTogether = (client: pg.PoolClient) =>
+    queries({
+      query: (statement, values, done) => {
+        sendTogether(client);
+        (client as Submitter).query(statement, values, done);
+      },
+    });
+
   const begin = (isolation: string) =>
     `begin isolation level ${isolation}${pooler ? `; set local statement_timeout = ${STATEMENT_TIMEOUT}` : ''}`;
 
@@ -191,9 +207,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   const alone = async <Result>(send: (db: ReturnType<typeof queries>) => Promise<Result>) => {
     if (pool.waitingCount > MOST_WAITING) throw new DatabaseBusy();
     const client = await pool.connect();
+    sendTogether(client);
     const [, result, ended] = await Promise.allSettled([
       client.query(begin('read committed')),
-      send(queries(client)),
+      send(queriesTogether(client)),
       // After a statement that failed it is a rollback, so that it fails only with its connection.
       client.query('commit'),
     ]);
@@ -223,10 +240,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     const announced = new Map<string, Set<string>>();
     try {
       // Not waited for, so that it travels with the first statements of the work.
+      sendTogether(client);
       const begun = client.query(begin(isolation));
       begun.catch(() => {});
       const result = await work({
-        ...queries(client),
+        ...queriesTogether(client),
         caches: cachesInTransaction,
         now: clock(),
         inTransaction: true,
@@ -239,6 +257,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       });
       await begun;
       // After a statement that failed, the commit is a rollback, and the failure is thrown.
+      sendTogether(client);
       await Promise.all([...last.map((statements) => statements()), client.query('commit')]);
       for (const [notice, shops] of announced) for (const shopId of shops) notices.emit(notice, shopId);
       return result;

@@ -1,6 +1,7 @@
 import { moneyText } from '../http/price-text.ts';
 import { anyText } from '../catalogue/products/render.ts';
 import type { Queries } from '../db/database.ts';
+import { formatsOf } from '../http/formats.ts';
 import { languageTag } from '../http/locale.ts';
 import type { Messages } from '../kernel/messages.ts';
 import type { EmailKind, EmailRequest, EmailWords } from '../platform/email/kind.ts';
@@ -13,7 +14,7 @@ import { recordUnsentEmail } from './history.ts';
 import { lineText } from './line-text.ts';
 import { outstandingOf } from './manage-change.ts';
 import { ORDER_EMAIL, SAMPLE_ORDER, unbroken } from './order-email.ts';
-import { findManagedOrder, type ManagedOrder } from './queries.ts';
+import { findManagedOrders, type ManagedOrder } from './queries.ts';
 
 interface PricedText {
   text: string;
@@ -114,6 +115,8 @@ export const SAMPLE_PLACED: OrderPlaced = {
   comment: 'Please ring twice.',
 };
 
+const ATTACHED_PAGES = ['terms-and-conditions', 'rights-of-withdrawal'] as const;
+
 export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
   ...ORDER_EMAIL,
   name: 'order',
@@ -146,16 +149,20 @@ export const orderConfirmation: EmailKind<OrderConfirmed, OrderWords> = {
       : [{ title: words.attached, rows: facts.legalTexts.map(({ title }) => plain(title)) }]),
   ],
   words: (email) => ({ ...email.aboutOrder, ...email.order }),
-  load: async (db, email) => {
-    const { shopId, locale } = email;
+  load: async (db, shopId, emails) => {
     const { defaultLocale } = await shopSettings(db, shopId);
-    // Terms of a contract in another language are better than none.
-    const locales = [locale, defaultLocale];
-    const [loaded, legalTexts] = await Promise.all([
-      loadOrder(db, email as EmailRequest<{ orderId: string }>),
-      findLegalTexts(db, shopId, ['terms-and-conditions', 'rights-of-withdrawal'], locales),
+    const locales = [...new Set(emails.map(({ locale }) => locale))];
+    const [orders, legalTexts] = await Promise.all([
+      loadOrders(db, shopId, emails),
+      // Terms of a contract in another language are better than none.
+      Promise.all(
+        locales.map((locale) => findLegalTexts(db, shopId, ATTACHED_PAGES, [locale, defaultLocale])),
+      ),
     ]);
-    return loaded && { ...loaded, legalTexts };
+    return orders.map(
+      (order, index) =>
+        order && { ...order, legalTexts: legalTexts[locales.indexOf(emails[index]!.locale)]! },
+    );
   },
   attachments: async (_db, { facts: { legalTexts } }) =>
     legalTexts.map(({ page, title, text }) => ({
@@ -220,16 +227,22 @@ export function addressSections(
   ];
 }
 
-/** The order as it is when the email is sent; undefined: its customer was erased. */
-export async function loadOrder(
+/** The orders as they are when the emails are sent; undefined: the customer was erased. */
+export async function loadOrders(
   db: Queries,
-  { shopId, locale, facts: { orderId } }: EmailRequest<{ orderId: string }>,
-): Promise<OrderPlaced | undefined> {
-  const [order, settings] = await Promise.all([
-    findManagedOrder(db, shopId, orderId),
+  shopId: string,
+  emails: readonly EmailRequest[],
+): Promise<(OrderPlaced | undefined)[]> {
+  const orderIds = emails.map(({ facts }) => (facts as { orderId: string }).orderId);
+  const [orders, settings] = await Promise.all([
+    findManagedOrders(db, shopId, orderIds),
     shopSettings(db, shopId),
   ]);
-  return order && !order.erasedAt ? orderPlaced(order, locale, settings) : undefined;
+  const byId = new Map(orders.map((order) => [order.orderId, order]));
+  return emails.map(({ locale }, index) => {
+    const order = byId.get(orderIds[index]!.toUpperCase());
+    return order && !order.erasedAt ? orderPlaced(order, locale, settings) : undefined;
+  });
 }
 
 function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): OrderPlaced {
@@ -239,7 +252,7 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
   const money = (minor: number) => moneyText(minor, content.currency, locale);
   const unlessZero = (minor: number) => (minor === 0 ? null : money(minor));
   const text = (texts: Parameters<typeof anyText>[0]) => anyText(texts, locale, settings.defaultLocale) ?? '';
-  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 });
+  const { percent, longDate } = formatsOf(locale);
   const outstanding = outstandingOf(order);
   const transfer =
     outstanding === 0
@@ -252,9 +265,7 @@ function orderPlaced(order: ManagedOrder, locale: string, settings: Settings): O
   return {
     orderId: order.orderId,
     orderNumber: order.orderNumber,
-    orderedOn: new Intl.DateTimeFormat(language, { dateStyle: 'long', timeZone: 'UTC' }).format(
-      order.createdAt,
-    ),
+    orderedOn: longDate.format(order.createdAt),
     lines: content.lines.map((line) => ({
       text: lineText(line, line.quantity, locale, settings),
       amount: money(line.amount),

@@ -1,6 +1,6 @@
 import { anyText, ORDER_UNIT } from '../catalogue/products/render.ts';
 import { unitSign } from '../catalogue/products/units.ts';
-import { languageTag } from '../http/locale.ts';
+import { formatsOf } from '../http/formats.ts';
 import { messages } from '../kernel/messages.ts';
 import type { ContentLine } from './pricing/content.ts';
 import type { Settings } from '../shops/settings/settings.ts';
@@ -17,10 +17,9 @@ export function lineText(
   locale: string,
   settings: Pick<Settings, 'units' | 'defaultLocale'>,
 ): string {
-  const number = new Intl.NumberFormat(languageTag(locale), { maximumFractionDigits: 6 });
   const text = (texts: ContentLine['name']) => anyText(texts, locale, settings.defaultLocale) ?? '';
   const sign = unit === ORDER_UNIT.unit ? '×' : unitSign(unit, locale, settings);
-  const amount = `${number.format(Number(quantity))}\u00a0${sign}`;
+  const amount = `${formatsOf(locale).quantity.format(Number(quantity))}\u00a0${sign}`;
   const more = [variation && text(variation), customText && typedText(customText, locale)].filter(Boolean);
   return `${amount} ${text(name)}${more.length > 0 ? ` (${more.join(', ')})` : ''}`;
 }

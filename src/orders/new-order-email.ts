@@ -1,8 +1,8 @@
 import type { Messages } from '../kernel/messages.ts';
-import type { EmailKind, EmailRequest, EmailWords } from '../platform/email/kind.ts';
+import type { EmailKind, EmailWords } from '../platform/email/kind.ts';
 import {
   addressSections,
-  loadOrder,
+  loadOrders,
   ORDER_PLACED_PLACEHOLDERS,
   orderRows,
   SAMPLE_PLACED,
@@ -38,5 +38,5 @@ export const newOrderEmail: EmailKind<OrderPlaced, NewOrderWords> = {
   // The page of the order is the customer's.
   link: (_, { storefront }) => storefront,
   words: (email) => ({ ...email.order, ...email.aboutShop, ...email.newOrder }),
-  load: (db, email) => loadOrder(db, email as EmailRequest<{ orderId: string }>),
+  load: loadOrders,
 };

@@ -15,9 +15,20 @@ export interface OrderTokens {
 /** 16 bytes of the order's id and 16 bytes of the signature. */
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** The key is for this purpose alone, derived from the key of the installation. */
+/** Keys for this purpose alone, by the key of the installation that they are derived from: every email needs one. */
+const linkKeys = new WeakMap<Buffer, Buffer>();
+
+function linkKey(installationKey: Buffer): Buffer {
+  let key = linkKeys.get(installationKey);
+  if (!key) {
+    key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor order links', 32));
+    linkKeys.set(installationKey, key);
+  }
+  return key;
+}
+
 export function orderTokens(installationKey: Buffer): OrderTokens {
-  const key = Buffer.from(hkdfSync('sha256', installationKey, '', 'kontor order links', 32));
+  const key = linkKey(installationKey);
   const tokenOf = (shopId: string, id: Buffer) => {
     const signature = createHmac('sha256', key).update(shopId).update('\0').update(id).digest();
     return Buffer.concat([id, signature.subarray(0, 16)]).toString('base64url');

@@ -1,10 +1,10 @@
 import type { Transaction } from '../db/database.ts';
 import { newId } from '../kernel/ids.ts';
-import type { EmailKind, EmailRequest } from '../platform/email/kind.ts';
+import type { EmailKind } from '../platform/email/kind.ts';
 import { EMAIL_QUEUE, type QueuedEmail } from '../platform/email/queue.ts';
 import { queueJobs } from '../platform/jobs/queue.ts';
 import {
-  loadOrder,
+  loadOrders,
   ORDER_PLACED_PLACEHOLDERS,
   SAMPLE_PLACED,
   transferSection,
@@ -29,7 +29,7 @@ export const paymentInstructionsEmail: EmailKind<OrderPlaced, OrderWords> = {
   },
   sections: transferSection,
   words: (email) => ({ ...email.aboutOrder, ...email.order, ...email.paymentInstructions }),
-  load: (db, email) => loadOrder(db, email as EmailRequest<{ orderId: string }>),
+  load: loadOrders,
 };
 
 /** Tells the customer how to pay the order, which is not paid through a provider. */

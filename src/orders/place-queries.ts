@@ -247,11 +247,21 @@ export interface NewCustomer {
 
 export type NumberedCustomer = NewCustomer & { number: number };
 
-/** Those of these customer numbers that a merchant has given by hand. */
-export function findTakenNumbers(tx: Transaction, shopId: string, numbers: readonly number[]) {
-  return tx.many<{ number: string }>(sql`
+/**
+ * Those of the next `count` customer numbers that a merchant has given by hand; they begin `skipped` behind the counter,
+ * which is locked.
+ */
+export async function findTakenNumbers(
+  tx: Transaction,
+  shopId: string,
+  { skipped, count }: { skipped: number; count: number },
+): Promise<Set<number>> {
+  const rows = await tx.many<{ number: string }>(sql`
     select customer_number as number from customer
-    where shop_id = ${shopId} and customer_number = any (${numbers}::text[])`);
+    where shop_id = ${shopId} and customer_number = any (array(
+      select (value + ${skipped}::bigint + place)::text from counter cross join generate_series(1, ${count}) as place
+      where shop_id = ${shopId} and name = 'customer'))`);
+  return new Set(rows.map(({ number }) => Number(number)));
 }
 
 const insertCustomer = insertInto('customer', {

@@ -49,8 +49,7 @@ export async function placeOrder(
 /**
  * Places orders of one shop: it locks what they depend on, decides, and writes. An order that is refused changes
  * nothing and leaves no gap in the numbers; the others are placed all the same. However many orders there are, the
- * number of statements is the same, and they are sent in two groups: all that lock and read, then all that write;
- * between them the numbers of new customers are read, if there are any.
+ * number of statements is the same, and they are sent in two groups: all that lock and read, then all that write.
  *
  * Two transactions that place orders cannot deadlock, because each takes its locks in the same order: carts, products,
  * coupons, campaigns, each in the order of their keys, then the counters of orders, events and customers, which all
@@ -96,6 +95,8 @@ interface Loaded {
   /** By the id of the order. */
   buyers: ReadonlyMap<string, Buyer>;
   counters: Counters;
+  /** Those of the next customer numbers, one for each order, that are taken. */
+  takenNumbers: ReadonlySet<number>;
 }
 
 /** The rows that these orders lock. */
@@ -121,17 +122,19 @@ async function lockAndLoad(
   const expectedIds = requests.flatMap(
     ({ options }) => options.expected?.products.map(({ productId }) => productId) ?? [],
   );
-  const [, carts, products, coupons, campaigns, , versions, counters, buyers] = await Promise.all([
-    waitsBriefly && limitLockWaits(tx),
-    lockCarts(tx, shopId, cartIds),
-    lockStock(tx, shopId, productIds),
-    lockCoupons(tx, shopId, codeKeys),
-    lockCampaigns(tx, shopId, codeKeys),
-    waitsBriefly && unlimitLockWaits(tx),
-    lockVersions(tx, shopId, [...new Set(expectedIds)]),
-    lockCounters(tx, shopId),
-    findBuyers(tx, shopId, orders),
-  ]);
+  const [, carts, products, coupons, campaigns, , versions, counters, buyers, takenNumbers] =
+    await Promise.all([
+      waitsBriefly && limitLockWaits(tx),
+      lockCarts(tx, shopId, cartIds),
+      lockStock(tx, shopId, productIds),
+      lockCoupons(tx, shopId, codeKeys),
+      lockCampaigns(tx, shopId, codeKeys),
+      waitsBriefly && unlimitLockWaits(tx),
+      lockVersions(tx, shopId, [...new Set(expectedIds)]),
+      lockCounters(tx, shopId),
+      findBuyers(tx, shopId, orders),
+      findTakenNumbers(tx, shopId, { skipped: 0, count: orders.length }),
+    ]);
   return {
     state: {
       cartVersions: new Map(carts.map(({ cartId, version }) => [cartId, version])),
@@ -148,6 +151,7 @@ async function lockAndLoad(
     },
     buyers: new Map(buyers.map((buyer) => [buyer.orderId, buyer])),
     counters,
+    takenNumbers,
   };
 }
 
@@ -156,10 +160,16 @@ async function save(
   tx: Transaction,
   shopId: string,
   requests: readonly OrderRequest[],
-  { state, buyers, counters }: Loaded,
+  { state, buyers, counters, takenNumbers }: Loaded,
 ): Promise<Map<string, Placing>> {
   if (requests.length === 0) return new Map();
-  const customers = await numberCustomers(tx, shopId, newCustomers(requests, buyers), counters.customer);
+  const customers = await numberCustomers(
+    tx,
+    shopId,
+    newCustomers(requests, buyers),
+    counters.customer,
+    takenNumbers,
+  );
   const createdAt = timeAfter(counters.lastEventAt, tx.now);
   const placed = requests.map(({ order, options }, index) => {
     const { emailKey, customerId } = buyers.get(order.orderId)!;
@@ -220,35 +230,31 @@ async function save(
   );
 }
 
-/** Only an order of somebody new waits for the numbers: the others have nothing to ask. */
+/**
+ * Gives new customers the next numbers that no merchant has given by hand. `taken` says which of the first are; only
+ * where many are, more have to be asked for.
+ */
 async function numberCustomers(
   tx: Transaction,
   shopId: string,
   customers: ReadonlyMap<string, NewCustomer>,
   lastNumber: number,
+  taken: ReadonlySet<number>,
 ): Promise<Map<string, NumberedCustomer>> {
-  const numbers = await findFreeNumbers(tx, shopId, lastNumber, customers.size);
+  const numbers: number[] = [];
+  const addFree = (skipped: number, count: number, taken: ReadonlySet<number>) => {
+    for (let place = 1; place <= count && numbers.length < customers.size; place++) {
+      const number = lastNumber + skipped + place;
+      if (!taken.has(number)) numbers.push(number);
+    }
+  };
+  addFree(0, customers.size, taken);
+  for (let skipped = customers.size; numbers.length < customers.size; skipped += 1_000) {
+    addFree(skipped, 1_000, await findTakenNumbers(tx, shopId, { skipped, count: 1_000 }));
+  }
   return new Map(
     [...customers].map(([emailKey, customer], index) => [emailKey, { ...customer, number: numbers[index]! }]),
   );
-}
-
-/** The next customer numbers that no merchant has given by hand. Few are taken, unless whole ranges are. */
-async function findFreeNumbers(
-  tx: Transaction,
-  shopId: string,
-  lastNumber: number,
-  count: number,
-): Promise<number[]> {
-  const free: number[] = [];
-  let next = lastNumber + 1;
-  for (let asked = count; free.length < count; asked = 1_000) {
-    const numbers = Array.from({ length: asked }, (_, index) => next + index);
-    const taken = new Set((await findTakenNumbers(tx, shopId, numbers)).map(({ number }) => Number(number)));
-    free.push(...numbers.filter((number) => !taken.has(number)));
-    next += asked;
-  }
-  return free.slice(0, count);
 }
 
 /** The customers who are not known yet, by their email address: several of the orders may be of the same one. */

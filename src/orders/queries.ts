@@ -96,6 +96,13 @@ export function findManagedOrder(db: Queries, shopId: string, orderId: string) {
     where customer_order.shop_id = ${shopId} and customer_order.order_id = ${orderId}`);
 }
 
+/** Those of these orders that exist. */
+export function findManagedOrders(db: Queries, shopId: string, orderIds: readonly string[]) {
+  return db.many<ManagedOrder>(sql`
+    select ${orderColumns}, ${managedColumns} from ${ordersWithCustomers}
+    where customer_order.shop_id = ${shopId} and customer_order.order_id = any (${orderIds}::uuid[])`);
+}
+
 /** Nobody else changes it until the transaction ends. */
 export function lockOrder(tx: Transaction, shopId: string, orderId: string) {
   return tx.one<ManagedOrder>(sql`

@@ -58,7 +58,8 @@ export const lowStockEmail: EmailKind<LowStock, EmailWords & Messages['email']['
   },
   link: (_, { storefront }) => storefront,
   words: (email) => ({ ...email.aboutShop, ...email.lowStock }),
-  load: (db, email) => loadLowStock(db, email as EmailRequest<Hour>),
+  load: (db, _shopId, emails) =>
+    Promise.all(emails.map((email) => loadLowStock(db, email as EmailRequest<Hour>))),
 };
 
 /**

@@ -6,24 +6,61 @@ import type { QueuedEmail } from './queue.ts';
 
 const DAY = 86_400_000;
 
+/** An email that is to be counted. */
+type CountedEmail = Pick<QueuedEmail, 'to'> & { id: string };
+
 /**
- * Counts an email against the day on which it was queued; false: its recipient has reached the limit of that day. An
- * email that was counted before stays allowed, so that a retry neither counts twice nor is refused.
+ * Counts emails against the days on which they were queued, and returns the ids of those that are within the limit of
+ * their recipient. An email that was counted before stays allowed, so that a retry neither counts twice nor is refused.
  */
-export async function countEmail(
+export async function countEmails(
   db: Queries,
-  { id, shopId, to }: Pick<QueuedEmail, 'shopId' | 'to'> & { id: string },
+  shopId: string,
+  emails: readonly CountedEmail[],
   perDay: number,
-): Promise<boolean> {
-  const recipient = secretHash(`${shopId}/${to.toLowerCase()}`);
-  const counted = await db.run(sql`
+): Promise<Set<string>> {
+  const allowed = new Set<string>();
+  const left = emails.map(({ id, to }) => ({
+    id,
+    recipient: secretHash(`${shopId}/${to.toLowerCase()}`).toString('hex'),
+    day: dayOf(timeOfId(id)),
+  }));
+  while (left.length > 0) {
+    // A statement changes a row once, so that of several emails to one recipient the next ones wait for the first.
+    const rows = new Map(left.toReversed().map((row) => [keyOf(row), row]));
+    for (const row of await countOnce(db, shopId, [...rows.values()], perDay)) {
+      allowed.add(rows.get(keyOf(row))!.id);
+    }
+    for (const row of rows.values()) left.splice(left.indexOf(row), 1);
+  }
+  return allowed;
+}
+
+interface Recipient {
+  /** The hash of the address, in hexadecimal digits. */
+  recipient: string;
+  day: string;
+}
+
+const keyOf = ({ recipient, day }: Recipient) => `${recipient} ${day}`;
+
+/** Returns the recipients whose email is within the limit. In the order of the keys, so that two cannot deadlock. */
+function countOnce(
+  db: Queries,
+  shopId: string,
+  rows: readonly (Recipient & { id: string })[],
+  perDay: number,
+) {
+  return db.many<Recipient>(sql`
     insert into mail_day (shop_id, recipient_hash, day, mail_ids)
-    values (${shopId}, ${recipient}, ${dayOf(timeOfId(id))}, array[${id}]::uuid[])
+    select shop.shop_id, decode(given.recipient, 'hex'), given.day, array[given.id]
+    from shop cross join json_to_recordset(${JSON.stringify(rows)}) as given (id uuid, recipient text, day date)
+    where shop.shop_id = ${shopId} order by given.recipient, given.day
     on conflict (shop_id, recipient_hash, day) do update
     set mail_ids = case when mail_day.mail_ids @> excluded.mail_ids then mail_day.mail_ids
       else mail_day.mail_ids || excluded.mail_ids end
-    where mail_day.mail_ids @> excluded.mail_ids or cardinality(mail_day.mail_ids) < ${perDay}`);
-  return counted > 0;
+    where mail_day.mail_ids @> excluded.mail_ids or cardinality(mail_day.mail_ids) < ${perDay}
+    returning encode(recipient_hash, 'hex') as recipient, day::text`);
 }
 
 /** Deletes counts that are no longer read: an email is tried for about a day. */

@@ -3,6 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createTransport } from 'nodemailer';
 import { syncFolder } from '../../db/embedded-init.ts';
+import { mimeBytes } from './mime.ts';
 
 export interface Attachment {
   name: string;
@@ -62,7 +63,8 @@ export function smtpDelivery(url: string, deadline = DEADLINE): Delivery {
         used.close({ force: true });
       }, deadline);
       try {
-        await used.sendMail(headersAndParts(message));
+        const mail = headersAndParts(message);
+        await used.sendMail({ envelope: { from: mail.from, to: mail.to }, raw: mimeBytes(mail) });
       } finally {
         clearTimeout(timer);
       }
@@ -73,12 +75,11 @@ export function smtpDelivery(url: string, deadline = DEADLINE): Delivery {
 
 /** Writes one file per email, named by its id, so that a second delivery replaces the first. */
 export function fileDelivery(folder: string): Delivery {
-  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   return {
     deliver: async (message) => {
-      const { message: bytes } = await transport.sendMail(headersAndParts(message));
+      const bytes = mimeBytes(headersAndParts(message));
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeWhole(folder, `${message.id}.eml`, bytes as Buffer);
+      await writeWhole(folder, `${message.id}.eml`, bytes);
     },
     close: () => {},
   };

@@ -77,10 +77,10 @@ export interface EmailKind<Facts extends object = object, Words extends EmailWor
   /** Whether an email of a limited kind is always sent all the same, because a stranger can't cause this one. */
   isAlwaysSent?(facts: Facts): boolean;
   /**
-   * Reads the facts when the email is sent, where the queue holds only what they are about. undefined: that no longer
-   * exists, and nothing is sent.
+   * Reads the facts of emails of one shop when they are sent, where the queue holds only what they are about: one result
+   * for each, in their order. undefined: what it is about no longer exists, and nothing is sent.
    */
-  load?(db: Queries, email: EmailRequest): Promise<Facts | undefined>;
+  load?(db: Queries, shopId: string, emails: readonly EmailRequest[]): Promise<(Facts | undefined)[]>;
   /** undefined: what the email is about no longer exists, and nothing is sent. */
   attachments?(db: Queries, email: EmailRequest<Facts>): Promise<Attachment[] | undefined>;
   /** Made-up facts, to look at an email before one was sent. */
