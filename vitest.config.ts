@@ -18,6 +18,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // One less than there are cores is usual, but a worker often waits for PostgreSQL or for a process it has started.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Most code of a test runs a few times only: V8 compiles it for speed later than usual, and collects short-lived
+    // objects in larger steps.
+    execArgv: ['--interrupt-budget=500000', '--min-semi-space-size=32', '--max-semi-space-size=64'],
     unstubEnvs: true,
   },
 });

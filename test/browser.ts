@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import { isBrowserRequired, openBrowser } from './chromium.ts';
+import { isBrowserRequired, sharedBrowser } from './chromium.ts';
 import { startDemo } from './demo.ts';
 import { findOwnBrowser, NO_BROWSER } from './find-browser.ts';
 import type { Service } from './service.ts';
@@ -56,7 +56,7 @@ export function browsing({
   beforeEach((test) => test.skip(isSkipped, NO_BROWSER));
   beforeAll(async () => {
     if (isSkipped) return;
-    browser = await openBrowser();
+    browser = await sharedBrowser();
     service = await startDemo({ RATE_LIMIT_ANONYMOUS: '0' }, undefined, { hasImages });
     if (onOwnHost) await loadAppScripts(service);
     serviceOrigin = await service.app.listen({ host: '127.0.0.1', port: 0 });
@@ -68,7 +68,6 @@ export function browsing({
     expect(problems.splice(0)).toEqual([]);
   });
   afterAll(async () => {
-    await browser?.close();
     await service?.close();
   });
   return {

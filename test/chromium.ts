@@ -20,6 +20,16 @@ const FLAGS = [
 /** Whether the tests that need a browser can be skipped: not where a run without them must not pass for a whole one. */
 export const isBrowserRequired = !['', '0', 'false'].includes(process.env['CI'] ?? '');
 
+let shared: Promise<Browser> | undefined;
+
+/**
+ * The browser of this process, which ends with it. The test files of a worker share it, because it takes longer to start
+ * than many tests; every visitor has a context of his own, with cookies and storage that nobody else sees.
+ */
+export function sharedBrowser(): Promise<Browser> {
+  return (shared ??= openBrowser());
+}
+
 /** Starts the browser that `findBrowser` finds. */
 export async function openBrowser(): Promise<Browser> {
   const found = findOwnBrowser();
