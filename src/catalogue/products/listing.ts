@@ -11,6 +11,7 @@ import {
   type ListingEntry,
 } from './listing-entry.ts';
 import { WHOLE_SHOP } from './listing-page.ts';
+import { correctWords } from '../search/query.ts';
 
 /*
  * The tables behind lists and search. They are derived: only this file writes them, always in the transaction that
@@ -30,6 +31,7 @@ export async function refreshListing(
   productIds: readonly string[],
 ): Promise<void> {
   const changes: SizeChange[] = [];
+  const words: ListingWord[] = [];
   for (let from = 0; from < productIds.length; from += BATCH) {
     const lockedIds = await lockListed(tx, shopId, productIds.slice(from, from + BATCH));
     if (lockedIds.length === 0) continue;
@@ -39,10 +41,14 @@ export async function refreshListing(
       findListedProducts(tx, shopId, lockedIds),
       findCategoryTree(tx, shopId, lockedIds),
     ]);
-    await saveListing(tx, settings, products, tree);
+    const entries = products.flatMap((product) => listingEntries(product, tree, settings));
+    await saveListing(tx, settings, products, entries, tree);
     changes.push(...sizeChanges(products, tree));
+    words.push(
+      ...entries.flatMap(({ locale, text }) => correctWords(text).map((word) => ({ locale, word }))),
+    );
   }
-  await updateSizes(tx, shopId, changes);
+  await Promise.all([insertWords(tx, shopId, words), updateSizes(tx, shopId, changes)]);
 }
 
 /**
@@ -134,10 +140,10 @@ async function saveListing(
   tx: Transaction,
   settings: Settings,
   products: readonly StoredListing[],
+  entries: readonly ListingEntry[],
   tree: CategoryTree,
 ) {
   const { shopId, locales } = settings;
-  const entries = products.flatMap((product) => listingEntries(product, tree, settings));
   const productIds = products.map(({ productId }) => productId);
   const inNone = products.flatMap(({ productId, categories, wasIn }) => {
     const assigned = new Set(categories.map(({ categoryId }) => categoryId));
@@ -311,6 +317,25 @@ async function deleteFromCategoriesAbove(
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and (category_id, product_id) in (
       select "categoryId", "productId"
       from jsonb_to_recordset(${JSON.stringify(removed)}) as entry ("categoryId" uuid, "productId" uuid))`);
+}
+
+/** A word that a typing error is corrected to. */
+interface ListingWord {
+  locale: string;
+  word: string;
+}
+
+/** Adds the words that no product had before. All at once and in one order, so that two transactions cannot deadlock. */
+async function insertWords(tx: Transaction, shopId: string, words: readonly ListingWord[]): Promise<void> {
+  const distinct = new Map(words.map((entry) => [`${entry.locale} ${entry.word}`, entry]));
+  if (distinct.size === 0) return;
+  await tx.run(sql`
+    insert into listing_word (shop_id, locale, word)
+    select shop_id, locale, lower(word)
+    from shop cross join jsonb_to_recordset(${JSON.stringify([...distinct.values()])}) as entry (locale text, word text)
+    where shop_id = ${shopId}
+    order by locale, lower(word) collate "C"
+    on conflict (shop_id, locale, word) do nothing`);
 }
 
 /** How the numbers of products change that are in a category itself, and in those below it. */

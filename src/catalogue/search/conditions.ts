@@ -28,27 +28,42 @@ export function inScope(shopId: string, { locale, includeInvisible }: SearchScop
 
 /**
  * `oneByOne` is slower and finds more; it needs two terms at least. `ownWords` leaves out what a product is related to,
- * which are the names of its categories and the values of its variations.
+ * which are the names of its categories and the values of its variations. `wordsOnly` leaves out parts of words.
  */
 export interface SearchTerms {
   terms: readonly Term[];
   oneByOne?: boolean;
   ownWords?: boolean;
+  wordsOnly?: boolean;
 }
 
-export function matchesTerms({ terms, oneByOne, ownWords = false }: SearchTerms, locale: string): Sql {
-  return oneByOne ? matchesOneByOne(terms, locale) : matchesAll(terms, locale, ownWords);
+/** Conditions on `listing`. What matches one of them is a hit; each is answered by an index of its own. */
+export interface Conditions {
+  words: Sql;
+  /** undefined: nothing is found by parts of words that `words` does not find. */
+  parts: Sql | undefined;
 }
 
 /**
- * All terms as they were typed, as parts of name, numbers, manufacturer and keywords; or all of them as words, in any
- * form, of all texts. Two conditions, each of which one index answers: term by term they would be two for each, and
- * PostgreSQL would read everything that matches the first term.
+ * All terms as words, in any form, of all texts; or all of them as they were typed, as parts of name, numbers,
+ * manufacturer and keywords. Term by term these would be two conditions for each, and PostgreSQL would read everything
+ * that matches the first term.
  */
-function matchesAll(terms: readonly Term[], locale: string, ownWords: boolean): Sql {
-  if (terms.length === 0) return sql`true`;
-  const words = wordsQuery(terms, locale, ownWords ? OWN_WEIGHTS : '');
-  return sql`(${containsAll(terms)} or listing.words @@ ${words})`;
+export function termConditions(
+  { terms, oneByOne, ownWords, wordsOnly }: SearchTerms,
+  locale: string,
+): Conditions {
+  if (terms.length === 0) return { words: sql`true`, parts: undefined };
+  if (oneByOne) return { words: matchesOneByOne(terms, locale), parts: undefined };
+  return {
+    words: sql`listing.words @@ ${wordsQuery(terms, locale, ownWords ? OWN_WEIGHTS : '')}`,
+    parts: wordsOnly ? undefined : containsAll(terms),
+  };
+}
+
+export function matchesTerms(search: SearchTerms, locale: string): Sql {
+  const { words, parts } = termConditions(search, locale);
+  return parts ? sql`(${parts} or ${words})` : words;
 }
 
 function containsAll(terms: readonly Term[]): Sql {
