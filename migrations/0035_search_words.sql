@@ -1,8 +1,22 @@
--- The words of the products of a shop, each once, so that a typing error is corrected by a look at the words that
--- resemble it, however many products there are.
+-- Search in a large shop.
 
--- A word stays when the last product that has it goes: it is then looked for and found nowhere. The collation compares
--- bytes, so that a beginning is a range.
+-- Shop and locale are one key: as two, each of them has an entry for every row of the shop or of the locale, and a search
+-- goes through both. Statements of an older version, which may still run, use the other column alone.
+create index listing_scoped_words on listing using gin ((shop_id || ' ' || locale), words);
+
+create index listing_scoped_text on listing using gin ((shop_id || ' ' || locale), text gin_trgm_ops);
+
+create index listing_scoped_facets on listing using gin ((shop_id || ' ' || locale), facets);
+
+drop index listing_words;
+
+drop index listing_text;
+
+drop index listing_facets;
+
+-- The words of the products of a shop, each once, so that a typing error is corrected by a look at the words that
+-- resemble it, however many products there are. A word stays when the last product that has it
+-- goes: it is then looked for and found nowhere. The collation compares bytes, so that a beginning is a range.
 create table listing_word (
   shop_id text not null,
   locale text not null,

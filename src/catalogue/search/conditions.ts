@@ -22,8 +22,10 @@ export interface SearchScope {
   includeInvisible: boolean;
 }
 
+/** Shop and locale are one key of the indexes of search; apart they tell Citus where the shop is. */
 export function inScope(shopId: string, { locale, includeInvisible }: SearchScope): Sql {
-  return sql`listing.shop_id = ${shopId} and listing.locale = ${locale} and (listing.visible or ${includeInvisible})`;
+  return sql`listing.shop_id = ${shopId} and listing.locale = ${locale}
+    and listing.shop_id || ' ' || listing.locale = ${`${shopId} ${locale}`} and (listing.visible or ${includeInvisible})`;
 }
 
 /**

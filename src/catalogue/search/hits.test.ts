@@ -6,7 +6,7 @@ import { sql } from '../../db/sql.ts';
 import { newId } from '../../kernel/ids.ts';
 
 const SHOP = 'Large';
-const PRODUCTS = 1_050;
+const PRODUCTS = 2_050;
 
 let service: Service;
 let token: string;
@@ -79,14 +79,14 @@ describe('more products match than are compared', () => {
       items: [expect.objectContaining({ productNumber: 'N1049' })],
     });
     expect(found).not.toHaveProperty('moreResults');
-    expect(await list('q=allclo')).toMatchObject({ results: 105, items: [{ productNumber: 'N7' }, {}, {}] });
+    expect(await list('q=allclo')).toMatchObject({ results: 205, items: [{ productNumber: 'N7' }, {}, {}] });
   });
 
   test('facets compare more of them', async () => {
     const found = await search('oak');
     expect(found.results).toBe(PRODUCTS);
     expect(found).not.toHaveProperty('moreResults');
-    expect(found.facets[0].values.map(({ matches }: { matches: number }) => matches)).toEqual([945, 105]);
+    expect(found.facets[0].values.map(({ matches }: { matches: number }) => matches)).toEqual([1_845, 205]);
   });
 });
 
@@ -96,8 +96,8 @@ describe('a large part of a large shop matches', () => {
 
   test.each([
     ['q=oak', ['N1', 'N2', 'N3']],
-    ['q=oak&direction=desc', ['N1050', 'N1049', 'N1048']],
-    ['q=oak&sort=price', ['N1050', 'N1049', 'N1048']],
+    ['q=oak&direction=desc', ['N2050', 'N2049', 'N2048']],
+    ['q=oak&sort=price', ['N2050', 'N2049', 'N2048']],
     ['q=oak&sort=price&direction=desc', ['N1', 'N2', 'N3']],
     ['q=oak+hing&page=2', ['N4', 'N5', 'N6']],
   ])('%s: the first of the list', async (query, numbers) => {
@@ -111,15 +111,15 @@ describe('a large part of a large shop matches', () => {
 
   test('facets are counted from the first of the list, and the answer says so', async () => {
     const found = await search('oak');
-    expect([found.results, found.moreResults]).toEqual([PRODUCTS, true]);
+    expect([found.results, found.moreResults]).toEqual([2_000, true]);
     const { lines, main } = await readPage(service, `/${SHOP}/search?q=oak`);
-    expect(lines).toContain('More than 1050 products');
-    expect(main).toContain('Seven <small>(105+)</small>');
+    expect(lines).toContain('More than 2000 products');
+    expect(main).toContain('Seven <small>(200+)</small>');
   });
 
   test('what few products have is found by the indexes', async () => {
-    expect(await list('q=1050')).toMatchObject({ results: 1, items: [{ productNumber: 'N1050' }] });
-    expect(await list('q=allclo')).toMatchObject({ results: 105 });
+    expect(await list('q=2050')).toMatchObject({ results: 1, items: [{ productNumber: 'N2050' }] });
+    expect(await list('q=allclo')).toMatchObject({ results: 205 });
     expect(await list('q=wallclokc')).toMatchObject({ results: 0 });
   });
 });
@@ -128,7 +128,7 @@ describe('suggestions', () => {
   test('of the first names, and of the others', async () => {
     expect(await suggest('oa')).toEqual(['Oak Thing 0001', 'Oak Thing 0002', 'Oak Thing 0003']);
     expect(await suggest('th')).toEqual(['Oak Thing 0001', 'Oak Thing 0002', 'Oak Thing 0003']);
-    expect(await suggest('1050')).toEqual(['Oak Thing 1050']);
+    expect(await suggest('2050')).toEqual(['Oak Thing 2050']);
     expect(await suggest('wallc')).toEqual([]);
   });
 });

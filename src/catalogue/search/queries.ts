@@ -227,7 +227,10 @@ export interface Suggestion {
 const MOST_CANDIDATES = 500;
 
 /** Names that are read from the list, in its order, before the index of letters is asked. */
-const MOST_NAMES_READ = 1_000;
+const MOST_NAMES_READ = 2_000;
+
+/** Fewer letters begin so many words that the index of letters would collect a large part of the shop. */
+const FEWEST_LETTERS = 3;
 
 /** Sorts behind every letter. */
 const LAST = '\uFFFF';
@@ -235,8 +238,8 @@ const LAST = '\uFFFF';
 /**
  * Names that contain the text: those that begin with it, then those of which a word does, then the rest. The first are
  * read from the index of names. When they are too few, the first names of the list are read: what many names contain is
- * found there, and the index of letters would collect all of them. Only then that index is asked. The parts are
- * `materialized`, so that PostgreSQL counts one before it begins with the next.
+ * found there, and the index of letters would collect all of them. Only then that index is asked, for three letters or
+ * more. The parts are `materialized`, so that PostgreSQL counts one before it begins with the next.
  */
 export function suggestProducts(
   db: Queries,
@@ -265,8 +268,9 @@ export function suggestProducts(
       union select product_id, name from beginning
     ), containing as materialized (
       select product_id, name from listing
-      where ${listed} and text like (select lower(${pattern})) and (select count(*) from early) < ${limit}
-        and (select count(*) from first) = ${MOST_NAMES_READ}
+      where ${inScope(shopId, { locale, includeInvisible: false })} and text like (select lower(${pattern}))
+        and (select count(*) from early) < ${limit}
+        and (select count(*) from first) = ${MOST_NAMES_READ} and ${Array.from(text).length >= FEWEST_LETTERS}
       limit ${MOST_CANDIDATES}
     ), candidate as (
       select product_id, name from early

@@ -124,14 +124,14 @@ describe('typing errors', () => {
   });
 
   test('leave the beginning or the end of a word as it is', () => {
-    const alphabet = 'abc';
+    const alphabet = ['a', 'b', 'c'];
     for (const word of ['abca', 'cabac', 'bacabc']) {
       const { beginning, end } = unharmedEnds(word);
-      const letters = [...word];
+      const letters = Array.from(word);
       const others = letters.flatMap((letter, at) => [
         letters.toSpliced(at, 1).join(''),
         letters.toSpliced(at, 2, letters[at + 1] ?? '', letter).join(''),
-        ...[...alphabet].flatMap((other) => [
+        ...alphabet.flatMap((other) => [
           letters.toSpliced(at, 1, other).join(''),
           letters.toSpliced(at, 0, other).join(''),
           `${word}${other}`,
