@@ -26,6 +26,8 @@ export interface ServerCommand {
   logFile: string;
   /** The server has started when this path answers 200. */
   probe: string;
+  /** In milliseconds; half a minute when it is not given. */
+  startsWithin?: number;
 }
 
 const STARTS_WITHIN = 30_000;
@@ -67,7 +69,7 @@ async function runEndings(): Promise<void> {
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
 export async function startServer(command: ServerCommand): Promise<Server> {
-  const { name, words, folder, environment, logFile, probe } = command;
+  const { name, words, folder, environment, logFile, probe, startsWithin = STARTS_WITHIN } = command;
   if (ended) throw new Error('The run is ending');
   const port = await freePort();
   const log = await open(logFile, 'a');
@@ -87,7 +89,7 @@ export async function startServer(command: ServerCommand): Promise<Server> {
     if (child.exitCode !== null || child.signalCode !== null) {
       throw new Error(`${name} ended (${child.exitCode ?? child.signalCode}): ${await lastWords(logFile)}`);
     }
-    if (performance.now() - began > STARTS_WITHIN) {
+    if (performance.now() - began > startsWithin) {
       throw new Error(`${name} did not answer ${probe} in time: ${await lastWords(logFile)}`);
     }
     await sleep(10);

@@ -1,4 +1,5 @@
 import os from 'node:os';
+import type { Compared } from './compare.ts';
 import type { Round } from './load.ts';
 import type { StartTimes } from './start-times.ts';
 import type { Target } from './targets.ts';
@@ -105,6 +106,21 @@ export function pageTable(title: string, rows: PageFigures[]): string {
       String(kilobytes),
       String(firstLoadKilobytes),
       judged(ok),
+    ]),
+  ]);
+}
+
+export function comparisonTable(peer: string, rows: readonly Compared[]): string {
+  const rate = (value: number) => (value < 20 ? value.toFixed(1) : String(Math.round(value)));
+  return table([
+    ['a second', 'Kontor', peer, 'times', 'p99 ms', `p99 ms, ${peer}`],
+    ...rows.map(({ job, kontorPerSecond, peerPerSecond, kontorP99Ms, peerP99Ms, times }) => [
+      job,
+      rate(kontorPerSecond),
+      rate(peerPerSecond),
+      rate(times),
+      String(kontorP99Ms),
+      String(peerP99Ms),
     ]),
   ]);
 }

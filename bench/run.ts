@@ -1,9 +1,9 @@
 /**
- * `npm run bench [-- --quick] [-- --only start|load|scale|orders|admin|shops|growth|statements|webhooks|pages] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`: what Kontor does per second
+ * `npm run bench [-- --quick] [-- --only start|load|scale|orders|admin|shops|growth|statements|webhooks|pages] [-- --shops N] [-- --scale N] [-- --match TEXT] [-- --profile FOLDER]`, or `npm run bench -- --compare vendure=FOLDER [-- --quick]`: what Kontor does per second
  * against the least that Fastify and one select cost on the same machine in the same minutes, how fast it starts,
  * whether cost grows with the number of products, of orders and of shops, whether a new shop stays fast while it grows, what
  * many different searches leave in PostgreSQL, how soon webhooks are called, how soon a shopper sees a page, and what the pages
- * of a merchant cost in a large shop. Needs nothing but `npm ci`; listens on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there.
+ * of a merchant cost in a large shop; or the same jobs beside another shop system. Needs nothing but `npm ci`; listens on 127.0.0.1 only; writes bench/results.json. With DATABASE_URL, an empty database, the growth is measured there.
  */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,6 +18,7 @@ import { sql } from '../src/db/sql.ts';
 import { startSmtp } from '../test/smtp.ts';
 import { measureAdmin } from './admin.ts';
 import { createAdminShop } from './admin-shop.ts';
+import { createComparedShop, measureComparison, readPeer } from './compare.ts';
 import { compareRestarted, createGrowingShop, measureGrowth } from './growth.ts';
 import { install } from './installation.ts';
 import { interleavedRounds, load, tryOnce, type Subject } from './load.ts';
@@ -29,6 +30,7 @@ import {
   slowestStep,
   startVerdicts,
   throughput,
+  comparisonTable,
   throughputTable,
   pageTable,
   verdictTable,
@@ -64,6 +66,8 @@ const { values: options } = parseArgs({
     scale: { type: 'string' },
     /** Only the targets, pages of `admin`, or parts of `shops`, whose name has this in it; results.json is left as well. */
     match: { type: 'string' },
+    /** `vendure=FOLDER`: only this: the same jobs for Kontor and for another shop system that is installed there. */
+    compare: { type: 'string' },
     /** Where to put a CPU profile of Kontor; the numbers of such a run are lower. */
     profile: { type: 'string' },
   },
@@ -96,6 +100,9 @@ if (options.shops !== undefined) SHOPS.shops = Number(options.shops);
 const GROWTH = options.quick
   ? { seconds: 20, buyers: 16, listSeconds: 3 }
   : { seconds: 120, buyers: 16, listSeconds: 8 };
+const COMPARISON = options.quick
+  ? { products: 100, rounds: 2, seconds: 10 }
+  : { products: 1_000, rounds: 7, seconds: 6 };
 const WEBHOOKS = { seconds: options.quick ? 5 : 30, perSecond: 1_000 };
 const STATEMENTS = { searches: options.quick ? 2_000 : 20_000 };
 
@@ -118,6 +125,8 @@ async function bench(): Promise<void> {
   await chmod(workFolder, 0o755);
   const installation = path.join(workFolder, 'kontor');
   await install(installation);
+
+  if (options.compare !== undefined) return benchComparison(options.compare, installation, workFolder);
 
   const isAsked = (part: string) => options.only === undefined || options.only === part;
   const starts = isAsked('start') ? await benchStarts(installation, workFolder) : undefined;
@@ -180,6 +189,24 @@ async function bench(): Promise<void> {
     ...(admin?.admin ?? []),
   ];
   if (judged.some(({ ok }) => ok === false)) process.exitCode = 1;
+}
+
+async function benchComparison(given: string, installation: string, workFolder: string): Promise<void> {
+  const named = readPeer(given);
+  say(
+    `Comparison: the same jobs for Kontor and ${named.peer.name}, with ${COMPARISON.products} products ...`,
+  );
+  const { db, connection, start } = await startDatabase(installation, workFolder, 'compared-data');
+  atEnd(() => db.close());
+  const shop = await createComparedShop(db, COMPARISON.products);
+  const kontor = await start('kontor', ['bin/kontor.js', 'serve'], '/ready', kontorSettings(workFolder));
+  const setup = { db, connection, start, workFolder };
+  const { peer, compared } = await measureComparison(kontor, shop, named, setup, COMPARISON, say);
+  const { cpu, cores, platform, node } = machine();
+  say(
+    `\n${new Date().toISOString().slice(0, 10)}, ${platform}, ${cores} cores, ${cpu}, Node ${node}, 32 connections\n`,
+  );
+  say(comparisonTable(peer, compared));
 }
 
 async function benchStarts(installation: string, workFolder: string) {
@@ -354,19 +381,20 @@ async function startDatabase(installation: string, workFolder: string, folder: s
   if (url !== undefined) {
     const db = openDatabase({ connection: { connectionString: url } });
     await migrate(db, () => {});
-    return serversOn(db, { DATABASE_URL: url, DATABASE_POOL: POOL }, installation, workFolder);
+    const connection: PoolConfig = { connectionString: url };
+    return {
+      connection,
+      ...serversOn(db, { DATABASE_URL: url, DATABASE_POOL: POOL }, installation, workFolder),
+    };
   }
   const starting = startEmbedded(path.join(workFolder, folder), { log: () => {} });
   atEnd(async () => (await starting).stop());
   const postgres = await starting;
   const db = openDatabase({ connection: postgres.connection });
   await migrate(db, () => {});
-  return serversOn(
-    db,
-    { DATABASE_URL: urlOf(postgres.connection), DATABASE_POOL: POOL },
-    installation,
-    workFolder,
-  );
+  const { connection } = postgres;
+  const environment = { DATABASE_URL: urlOf(connection), DATABASE_POOL: POOL };
+  return { connection, ...serversOn(db, environment, installation, workFolder) };
 }
 
 function serversOn(
@@ -375,7 +403,13 @@ function serversOn(
   installation: string,
   workFolder: string,
 ) {
-  const start = (name: string, words: string[], probe: string, more: Record<string, string> = {}) =>
+  const start = (
+    name: string,
+    words: string[],
+    probe: string,
+    more: Record<string, string> = {},
+    startsWithin?: number,
+  ) =>
     startServer({
       name,
       words,
@@ -383,6 +417,7 @@ function serversOn(
       environment: { ...environment, ...more },
       logFile: path.join(workFolder, `${name}.log`),
       probe,
+      ...(startsWithin !== undefined && { startsWithin }),
     });
   return { db, environment, start };
 }

@@ -5,6 +5,7 @@ import { appUseCleanup } from './shops/apps/app-use.ts';
 import { auditCleanup } from './shops/audit-log/queries.ts';
 import { abandonedCarts } from './carts/abandoned.ts';
 import { importCleanup } from './catalogue/products/import-queries.ts';
+import { sentPictureCleanup } from './catalogue/products/sent-pictures.ts';
 import { cartCleanup } from './carts/queries.ts';
 import type { Config } from './config.ts';
 import { answerCleanup } from './http/idempotency.ts';
@@ -42,6 +43,7 @@ export function cleanupSteps(config: Config, log: FastifyBaseLogger): CleanupSte
     emailCountCleanup,
     failedJobCleanup,
     importCleanup,
+    sentPictureCleanup,
     deliveryCleanup(config.EVENT_DAYS),
     eventCleanup(config.EVENT_DAYS),
     mediaCleanup(openMediaStorage(config), { config, log }),

@@ -215,10 +215,10 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
         return respond(request, reply, visit, await saved(request, visit, form));
       });
     },
-    fileForm(path, permission, { field, show, save }) {
+    fileForm(path, permission, { field, limit, show, save }) {
       shopPages.get(path, permission, show);
       void app.register(async (scope) => {
-        await registerUploadParser(scope);
+        await registerUploadParser(scope, limit);
         // So that whoever may not send a file is told that, and not that the type is wrong.
         scope.addContentTypeParser(FORM_TYPE, (_request, payload, done) => {
           payload.resume();
@@ -229,9 +229,8 @@ export function createPages(app: FastifyInstance, deps: OpenDeps): { pages: Page
           if (!visit) return reply;
           const page = toPageRequest(request);
           try {
-            const answer = await withUpload(request, field, config, () =>
-              save(visit, page, (request.body as Record<string, Upload>)[field]!),
-            );
+            const take = () => save(visit, page, (request.body as Record<string, Upload>)[field]!);
+            const answer = await withUpload(request, field, config, take, limit);
             return await respond(request, reply, visit, answer);
           } catch (error) {
             const { status, message } = refusalOf(error as Error, request);

@@ -44,6 +44,8 @@ export interface UploadRequest extends PageRequest {
 export interface FileForm {
   /** The name of the field with the file. */
   field: string;
+  /** In bytes, of the whole form; as for other uploads when it is not given. */
+  limit?: number;
   show: (visit: ShopVisit, request: PageRequest, draft?: Draft) => Promise<AdminPage>;
   /** The file is deleted when it has ended. */
   save: (visit: ShopVisit, request: PageRequest, file: Upload) => Promise<Redirect | AdminPage>;

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { FileProblem } from '../catalogue/products/csv-file.ts';
 import { knownColumns } from '../catalogue/products/csv-mapping.ts';
 import { productText } from '../catalogue/products/export.ts';
+import { readPictureFile } from '../catalogue/products/fetch-picture.ts';
 import { importPictures } from '../catalogue/products/import-pictures.ts';
 import { importProducts, openImport } from '../catalogue/products/import.ts';
 import { openMediaStorage } from '../platform/media/open-storage.ts';
@@ -69,7 +70,6 @@ export const productCommands: Command[] = [
             ...opened,
             shopId: shopId!,
             visible: options['invisible'] !== true,
-            allowsFiles: true,
             isCheck,
             onProgress: progress.advance,
           });
@@ -80,7 +80,7 @@ export const productCommands: Command[] = [
             media,
             shopId: shopId!,
             ...opened,
-            folder: path.dirname(file!),
+            readFile: (name) => readPictureFile(path.dirname(file!), name),
             isCheck,
             onPicture: async (problem) => void (problem ? done.problems.push(problem) : pictures++),
           });

@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import { wrongContentType } from './body.ts';
 import { badRequest, HttpError } from './errors.ts';
 
-/** Of the whole body, with the headers of its parts. */
+/** Of the whole body, with the headers of its parts, where a route says nothing else. */
 export const UPLOAD_LIMIT = 10 * 1_048_576;
 
 /** Where files wait that came in. No shop has a name that begins with a dot. */
@@ -36,11 +36,11 @@ export class Upload {
 }
 
 /** For an instance of its own: the hooks of this parser would cost every other request time. */
-export async function registerUploadParser(app: FastifyInstance): Promise<void> {
+export async function registerUploadParser(app: FastifyInstance, limit = UPLOAD_LIMIT): Promise<void> {
   app.removeAllContentTypeParsers();
   await app.register(multipart, {
     // Other parts are ignored, so little of them is kept; files end with the limit of the whole body.
-    limits: { parts: 50, fieldSize: 1_000, fileSize: UPLOAD_LIMIT, headerPairs: 20 },
+    limits: { parts: 50, fieldSize: 1_000, fileSize: limit, headerPairs: 20 },
   });
 }
 
@@ -50,24 +50,30 @@ export async function withUpload<Result>(
   name: string,
   config: Config,
   work: () => Promise<Result>,
+  limit = UPLOAD_LIMIT,
 ): Promise<Result> {
   const place = path.join(uploadFolder(config), randomUUID());
   try {
-    request.body = { [name]: await received(request, name, place) };
+    request.body = { [name]: await received(request, name, place, limit) };
     return await work();
   } finally {
     await rm(place, { force: true });
   }
 }
 
-async function received(request: FastifyRequest, name: string, place: string): Promise<Upload> {
+async function received(
+  request: FastifyRequest,
+  name: string,
+  place: string,
+  limit: number,
+): Promise<Upload> {
   if (!request.isMultipart()) throw wrongContentType('multipart');
-  if (Number(request.headers['content-length']) > UPLOAD_LIMIT) throw tooMuch();
+  if (Number(request.headers['content-length']) > limit) throw tooMuch(limit);
   const overflow = new AbortController();
   const parsing = { isWriting: false };
   try {
     return await Promise.race([
-      bodyOver(request, overflow),
+      bodyOver(request, limit, overflow),
       partWithoutEnd(request, parsing),
       fileOf(request, name, place, overflow.signal, parsing),
     ]);
@@ -78,15 +84,15 @@ async function received(request: FastifyRequest, name: string, place: string): P
 }
 
 /** Fails as soon as more came than may: a Content-Length need not be there, and need not be true. */
-function bodyOver({ raw }: FastifyRequest, overflow: AbortController): Promise<never> {
+function bodyOver({ raw }: FastifyRequest, limit: number, overflow: AbortController): Promise<never> {
   return new Promise((_resolve, reject) => {
     let bytes = 0;
     raw.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= UPLOAD_LIMIT || overflow.signal.aborted) return;
+      if (bytes <= limit || overflow.signal.aborted) return;
       raw.unpipe();
       overflow.abort();
-      reject(tooMuch());
+      reject(tooMuch(limit));
     });
   });
 }
@@ -153,6 +159,6 @@ async function fileOf(
 }
 
 /** The client may go on sending, so the connection ends with the answer. */
-function tooMuch(): HttpError {
-  return new HttpError(413, `The body is larger than ${UPLOAD_LIMIT} bytes`, { connection: 'close' });
+function tooMuch(limit: number): HttpError {
+  return new HttpError(413, `The body is larger than ${limit} bytes`, { connection: 'close' });
 }

@@ -15,7 +15,7 @@ import type { Draft, FormRequest, PageRequest, ShopPages } from '../pages.ts';
 import { recordAction } from '../record-action.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { columnChoices, columnTitle } from './column-titles.ts';
-import { startOf } from './import.ts';
+import { startOf } from './new-import.ts';
 import { reportView } from './report.ts';
 
 /** One file on its way into the shop: what its columns are, a check, the import, and what came of it. */

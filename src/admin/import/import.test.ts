@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { givenMerchant, type Merchant } from '../../../test/admin.ts';
 import { givenOtherShop, startDemo } from '../../../test/demo.ts';
 import type { Service } from '../../../test/service.ts';
+import { zipOf } from '../../../test/zip.ts';
 import { runDueImports } from '../../catalogue/products/import-runner.ts';
 import { findImport, findImports } from '../../catalogue/products/import-queries.ts';
 import { sql } from '../../db/sql.ts';
@@ -22,10 +23,10 @@ afterAll(() => service.close());
 
 const BOUNDARY = 'x-boundary';
 
-async function sendFile(text: string | Buffer, as = merchant) {
+async function sendFile(text: string | Buffer, as = merchant, name = 'goods.csv') {
   const payload = Buffer.concat([
     Buffer.from(
-      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="goods.csv"\r\n` +
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n` +
         'Content-Type: text/csv\r\n\r\n',
     ),
     Buffer.from(text),
@@ -251,10 +252,13 @@ test('an export has the chosen columns and products, and importing it changes no
   expect((await (await givenMerchant(service, 'accountant')).get('/products/export')).status).toBe(403);
 });
 
-test('pictures are fetched from their addresses, once, and one that is missing is named', async () => {
-  const png = await sharp({ create: { width: 30, height: 20, channels: 3, background: '#369' } })
+const newPicture = () =>
+  sharp({ create: { width: 30, height: 20, channels: 3, background: '#369' } })
     .png()
     .toBuffer();
+
+test('pictures are fetched from their addresses, once, and one that is missing is named', async () => {
+  const png = await newPicture();
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url!);
@@ -277,10 +281,10 @@ test('pictures are fetched from their addresses, once, and one that is missing i
     return findImport(service.db, 'DemoShop', (await latest()).importId);
   };
   const done = (await send())!;
-  expect(done).toMatchObject({ state: 'done', created: 2, refused: 2 });
-  expect(done.problems.map(({ line, code }) => [line, code])).toEqual([
-    [4, 'address'],
-    [3, 'picture'],
+  expect(done).toMatchObject({ state: 'done', created: 3, refused: 2 });
+  expect(done.problems.map(({ line, text }) => [line, text])).toEqual([
+    [3, expect.stringContaining('The address answers 404')],
+    [4, expect.stringContaining('names a picture that was not sent')],
   ]);
   expect(asked).toEqual(['/lamp.png', '/moved.png', '/lamp.png', '/none.png']);
   const images = await service.db.many(sql`
@@ -289,4 +293,73 @@ test('pictures are fetched from their addresses, once, and one that is missing i
     where image.shop_id = 'DemoShop' and product_number like 'PIC-%' order by position`);
   expect(images).toEqual([{ name: 'lamp.png' }, { name: 'moved.png' }]);
   server.close();
+});
+
+const waiting = async () =>
+  (
+    await service.db.many<{ name: string }>(sql`
+      select name from import_picture where shop_id = 'DemoShop' order by name`)
+  ).map(({ name }) => name);
+
+test('a zip brings the pictures that its table names', async () => {
+  const png = await newPicture();
+  const table =
+    'SKU;Name;Image\nZIP-1;Lamp;img/Red Lamp.PNG | Öl.png\nZIP-2;Cup;cup.png\nZIP-3;Pot;broken.jpg\n';
+  const zip = zipOf({
+    'shop/goods.csv': table,
+    'shop/pictures/red lamp.png': png,
+    // As a Mac writes it, with the accent as a character of its own.
+    'shop/pictures/O\u0308l.png': png,
+    'shop/broken.jpg': 'no picture',
+    'shop/notes.md': 'x',
+    '__MACOSX/shop/._red lamp.png': 'x',
+  });
+  const sent = await sendFile(zip, merchant, 'Goods.ZIP');
+  expect(sent.status).toBe(303);
+  const path = pathOf(await latest());
+  expect(sent.location).toBe(`/admin/shops/DemoShop${path}`);
+  expect(await waiting()).toEqual(['broken.jpg', 'red lamp.png', 'öl.png']);
+  expect((await merchant.get('/products/import')).text).toContain('3 pictures (1 MB) are here');
+
+  await merchant.post(path, await columnsOf(path));
+  await runAll();
+  expect((await merchant.get(path)).text).toContain('This picture was not sent.');
+  await merchant.post(`${path}/start`);
+  await runAll();
+  const done = (await findImport(service.db, 'DemoShop', (await latest()).importId))!;
+  expect(done).toMatchObject({ state: 'done', created: 3, refused: 2 });
+  expect(done.problems.map(({ line }) => line)).toEqual([3, 4]);
+  const images = await service.db.many(sql`
+    select image.name from product_image image join product on product.shop_id = image.shop_id
+      and product.product_id = image.product_id
+    where image.shop_id = 'DemoShop' and product_number like 'ZIP-%' order by position`);
+  expect(images).toEqual([{ name: 'Red Lamp.PNG' }, { name: 'Öl.png' }]);
+
+  expect((await merchant.post('/products/import/pictures/delete')).status).toBe(303);
+  expect(await waiting()).toEqual([]);
+});
+
+test('a zip may hold pictures alone', async () => {
+  const sent = await sendFile(zipOf({ 'a.png': await newPicture() }), merchant, 'a.zip');
+  expect([sent.status, sent.location]).toEqual([303, '/admin/shops/DemoShop/products/import']);
+  expect(await waiting()).toEqual(['a.png']);
+});
+
+const large = Buffer.alloc(10 * 1_048_576 + 1);
+test.each([
+  ['no zip at all', 'PK and nothing else', 'The file cannot be read'],
+  ['one that was cut', zipOf({ 'a.png': 'x'.repeat(500) }).subarray(0, 100), 'The file cannot be read'],
+  ['one without pictures', zipOf({ 'a.md': 'x' }), 'neither pictures'],
+  ['two pictures of one name', zipOf({ 'b.png': '1', 'b/B.png': '2' }), 'two pictures with the name B.png'],
+  ['two tables', zipOf({ 'b.png': '1', 'a.csv': 'SKU\nA', 'b.csv': 'SKU\nA' }), 'more than one table'],
+  ['a table without rows', zipOf({ 'b.png': '1', 'a.csv': 'SKU\n' }), 'The file has no rows'],
+  ['a picture that is large when it is unpacked', zipOf({ 'b.png': '1', 'c.png': large }), 'more than 10 MB'],
+  ['a table that is too large by itself', large, 'more than 10 MB'],
+])('%s is refused, and nothing of it is kept', async (_case, file, message) => {
+  const [pictures, imports] = [await waiting(), await findImports(service.db, 'DemoShop')];
+  const answer = await sendFile(file, merchant, file === large ? 'a.csv' : 'a.zip');
+  expect(answer.status).toBe(400);
+  expect(answer.text).toContain(message);
+  expect(await waiting()).toEqual(pictures);
+  expect(await findImports(service.db, 'DemoShop')).toEqual(imports);
 });

@@ -1,34 +1,30 @@
-import { readFile } from 'node:fs/promises';
-import {
-  decodedText,
-  FileProblem,
-  inspectFile,
-  textFile,
-  type FileStart,
-} from '../../catalogue/products/csv-file.ts';
-import { guessMapping, knownColumns, type Mapping } from '../../catalogue/products/csv-mapping.ts';
-import { decimalSignIn } from '../../catalogue/products/import.ts';
-import {
-  deleteImport,
-  findImports,
-  insertImport,
-  type ImportState,
-} from '../../catalogue/products/import-queries.ts';
+import { readFile, stat } from 'node:fs/promises';
+import { decodedText } from '../../catalogue/products/csv-file.ts';
+import { deleteImport, findImports, type ImportState } from '../../catalogue/products/import-queries.ts';
 import { badRequest, notFound } from '../../http/errors.ts';
 import { html, type Markup } from '../../http/html.ts';
+import { UPLOAD_LIMIT } from '../../http/upload.ts';
 import { isId } from '../../kernel/ids.ts';
 import { longTextField, problemOf } from '../components/form.ts';
 import { chip, type ChipKind } from '../components/format.ts';
 import { Redirect, type AdminPage } from '../page.ts';
 import type { Draft, PageRequest, ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
+import { ARCHIVE_LIMIT, archivePages, takeArchive, waitingPictures } from './archive.ts';
+import { newImport, storeImport } from './new-import.ts';
 
 /** Sending a file with products, and the files that were sent. */
 export function importFiles(pages: ShopPages): void {
+  archivePages(pages);
   pages.fileForm('/products/import', 'products_write', {
     field: 'file',
+    limit: ARCHIVE_LIMIT,
     show: showFiles,
-    save: async (visit, _request, { name, path }) => takeFile(visit, name, decodedText(await readFile(path))),
+    save: async (visit, _request, { name, path }) => {
+      if (/\.zip$/i.test(name)) return takeArchive(visit, path);
+      if ((await stat(path)).size > UPLOAD_LIMIT) throw badRequest(visit.words.import.tooLarge);
+      return takeTable(visit, name, decodedText(await readFile(path)));
+    },
   });
 
   pages.form(
@@ -36,7 +32,7 @@ export function importFiles(pages: ShopPages): void {
     { read: 'products_write', write: 'products_write' },
     {
       show: showFiles,
-      save: (visit, form) => takeFile(visit, visit.words.import.pasted, form.field('rows')),
+      save: (visit, form) => takeTable(visit, visit.words.import.pasted, form.field('rows')),
     },
   );
 
@@ -49,45 +45,10 @@ export function importFiles(pages: ShopPages): void {
   });
 }
 
-const MOST_COLUMNS = 500;
-
-/** Reads the file once, guesses what its columns are, and stores it. */
-async function takeFile(visit: ShopVisit, fileName: string, content: string): Promise<Redirect> {
-  const words = visit.words.import;
-  if (content.trim() === '') throw badRequest(words.empty);
-  const start = await startOf(visit, fileName, content);
-  if (start.rows === 0) throw badRequest(words.noRows);
-  if (start.header.length > MOST_COLUMNS) throw badRequest(words.tooManyColumns({ most: MOST_COLUMNS }));
-  const mapping = guessMapping(start.header, visit.settings);
-  const importId = await storeImport(visit, {
-    fileName,
-    content,
-    rowCount: start.rows,
-    reading: { mapping, decimalSign: decimalSignIn(start, columnsIn(visit, mapping)), visible: true },
-    state: 'mapping',
-  });
+/** Guesses what the columns of a table are, and stores it. */
+async function takeTable(visit: ShopVisit, fileName: string, content: string): Promise<Redirect> {
+  const importId = await storeImport(visit, await newImport(visit, fileName, content));
   return new Redirect(to(visit, `/products/import/${importId}`));
-}
-
-export function columnsIn({ settings }: ShopVisit, mapping: Mapping) {
-  const known = knownColumns(settings);
-  return mapping.flatMap((key, place) => {
-    const column = key === null ? undefined : known.get(key);
-    return column ? [{ column, place }] : [];
-  });
-}
-
-export async function startOf(visit: ShopVisit, fileName: string, content: string): Promise<FileStart> {
-  try {
-    return await inspectFile(textFile(fileName, content));
-  } catch (error) {
-    if (!(error instanceof FileProblem)) throw error;
-    throw badRequest(visit.words.import.unreadable({ reason: error.message }));
-  }
-}
-
-export function storeImport(visit: ShopVisit, given: Omit<Parameters<typeof insertImport>[2], 'author'>) {
-  return visit.db.transaction((tx) => insertImport(tx, visit.shopId, { ...given, author: visit.user.email }));
 }
 
 export const STATE_KINDS: Readonly<Record<ImportState, ChipKind>> = {
@@ -122,9 +83,11 @@ async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft)
                 type="file"
                 id="file"
                 name="file"
-                accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
+                accept=".csv,.tsv,.txt,.zip,text/csv,text/tab-separated-values,text/plain,application/zip"
+                aria-describedby="file-hint"
                 required
               />
+              <p class="hint" id="file-hint">${words.fileHint}</p>
             </div>
             <button class="main">${words.send}</button>
           </form>
@@ -138,7 +101,7 @@ async function showFiles(visit: ShopVisit, _request: PageRequest, draft?: Draft)
             <p>${words.template}</p>
             <p><a class="button" href="${to(visit, '/products/export')}">${words.templateLink}</a></p>
           </section>
-          ${await recentImports(visit)}
+          ${await waitingPictures(visit)} ${await recentImports(visit)}
         </div>
       </div>`,
   };

@@ -7,7 +7,7 @@ import { Redirect } from '../page.ts';
 import type { ShopPages } from '../pages.ts';
 import { to, type ShopVisit } from '../visit.ts';
 import { loadImport } from './import-page.ts';
-import { storeImport } from './import.ts';
+import { storeImport } from './new-import.ts';
 import { columnTitle } from './column-titles.ts';
 import { reasonText, SHOWN_PROBLEMS } from './report.ts';
 

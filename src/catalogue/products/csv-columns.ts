@@ -22,17 +22,12 @@ export interface Column {
   title: (language: string) => string;
   cell: (product: FileProduct) => string;
   /** Throws a CellProblem. Only called with a cell that differs from what the product says. */
-  apply: (product: FileProduct, cell: string, options: CellOptions) => void;
+  apply: (product: FileProduct, cell: string) => void;
   /**
    * Its cells are numbers: a negative one begins with the sign of a formula but is none, and a file may write them with a
    * decimal comma.
    */
   isNumber?: boolean;
-}
-
-export interface CellOptions {
-  /** Pictures may be files that lie beside the file of products. */
-  allowsFiles: boolean;
 }
 
 /** A product as a row of the file. */
@@ -184,7 +179,7 @@ export function moreColumnsOf(settings: Settings): Column[] {
       {
         // They are fetched when the rows are saved.
         cell: ({ images }) => images,
-        apply: (_product, cell, { allowsFiles }) => void readPictures(cell, allowsFiles),
+        apply: (_product, cell) => void readPictures(cell),
       },
     ],
     ...settings.currencies.map((currency): [string, Effects] => [

@@ -133,13 +133,18 @@ export function likelyKeys(titles: readonly string[], settings: Settings): (stri
   });
 }
 
-/** The columns that are read. Each at most once, and the product numbers must be among them. */
-export function mappedColumns(mapping: Mapping, settings: Settings): FileColumn[] {
+/** The columns that a mapping names, which nobody has confirmed yet. */
+export function namedColumns(mapping: Mapping, settings: Settings): FileColumn[] {
   const known = knownColumns(settings);
-  const columns = mapping.flatMap((key, place) => {
+  return mapping.flatMap((key, place) => {
     const column = key === null ? undefined : known.get(key);
     return column ? [{ column, place }] : [];
   });
+}
+
+/** The columns that are read. Each at most once, and the product numbers must be among them. */
+export function mappedColumns(mapping: Mapping, settings: Settings): FileColumn[] {
+  const columns = namedColumns(mapping, settings);
   if (new Set(columns.map(({ column }) => column)).size < columns.length) {
     throw new FileProblem('A column is there twice');
   }

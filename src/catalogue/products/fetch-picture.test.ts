@@ -32,26 +32,26 @@ test('redirects end, and so do pictures that are too large', async () => {
 });
 
 test('a cell has addresses of pictures, whose names are the last part', () => {
-  expect(readPictures('https://a.example/b%20c.JPG?x=1 | https://a.example/d.png', false)).toEqual([
+  expect(readPictures('https://a.example/b%20c.JPG?x=1 | https://a.example/d.png')).toEqual([
     { place: 'https://a.example/b%20c.JPG?x=1', isFile: false, name: 'b c.JPG' },
     { place: 'https://a.example/d.png', isFile: false, name: 'd.png' },
   ]);
-  expect(readPictures('https://a.example/1.png https://a.example/2.png', false)).toHaveLength(2);
-  for (const cell of ['lamp.png', 'ftp://a.example/b.png', 'https://a.example/', 'https://a.example/b.svg']) {
-    expect(() => readPictures(cell, false)).toThrow('which is no address');
+  expect(readPictures('https://a.example/1.png https://a.example/2.png')).toHaveLength(2);
+  for (const cell of ['ftp://a.example/b', 'https://a.example/', 'https://a.example/b.svg']) {
+    expect(() => readPictures(cell)).toThrow('which is no address');
   }
 });
 
 test('the address of a picture of ours says its name where the file has another', () => {
   const address = namedAddress('http://localhost/media/A/K/Oel_1.png', 'Öl 1.png');
-  expect(readPictures(address, false)).toEqual([{ place: address, isFile: false, name: 'Öl 1.png' }]);
+  expect(readPictures(address)).toEqual([{ place: address, isFile: false, name: 'Öl 1.png' }]);
   expect(namedAddress('http://localhost/media/A/K/a.png', 'a.png')).toBe('http://localhost/media/A/K/a.png');
 });
 
-test('files are taken on the command line only', () => {
-  expect(readPictures('red lamp.png | img/blue.jpg', true)).toEqual([
+test('a cell may name files', () => {
+  expect(readPictures('red lamp.png | img/blue.jpg')).toEqual([
     { place: 'red lamp.png', isFile: true, name: 'red lamp.png' },
     { place: 'img/blue.jpg', isFile: true, name: 'blue.jpg' },
   ]);
-  expect(() => readPictures('notes.txt', true)).toThrow('nor a file such as lamp.jpg');
+  expect(() => readPictures('notes.txt')).toThrow('nor a file such as lamp.jpg');
 });

@@ -4,9 +4,8 @@ import https from 'node:https';
 import path from 'node:path';
 import { lookupOf } from '../../shops/webhooks/sending.ts';
 import { ReceiverProblem, type ReceiverPolicy } from '../../shops/webhooks/receiver-address.ts';
+import { MOST_PICTURE_BYTES } from './picture-addresses.ts';
 
-/** As much as an upload may have. */
-const MOST_BYTES = 10 * 1_048_576;
 const TIMEOUT = 20_000;
 const MOST_REDIRECTS = 3;
 
@@ -61,7 +60,7 @@ function get(policy: ReceiverPolicy, url: URL, signal: AbortSignal): Promise<Buf
       response.on('data', (part: Buffer) => {
         parts.push(part);
         length += part.length;
-        if (length <= MOST_BYTES) return;
+        if (length <= MOST_PICTURE_BYTES) return;
         response.destroy();
         reject(new PictureProblem('The picture has more than 10 MB'));
       });
@@ -77,7 +76,7 @@ export async function readPictureFile(folder: string, name: string): Promise<Buf
   const file = path.resolve(folder, name);
   const found = await stat(file).catch(() => undefined);
   if (!found?.isFile()) throw new PictureProblem(`There is no file ${file}`);
-  if (found.size > MOST_BYTES) throw new PictureProblem('The picture has more than 10 MB');
+  if (found.size > MOST_PICTURE_BYTES) throw new PictureProblem('The picture has more than 10 MB');
   return readFile(file);
 }
 

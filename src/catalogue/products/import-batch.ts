@@ -44,7 +44,6 @@ export interface RowReading {
   decimalSign: DecimalSign;
   /** Whether new products are shown in the shop. */
   visible: boolean;
-  allowsFiles: boolean;
 }
 
 /** What has become of some rows. */
@@ -222,18 +221,14 @@ const SELECTED_BY = 'Variation';
 const CONTROL = /\p{Cc}/u;
 
 /** Cells that say what the product says already are not touched. */
-function applyCells(
-  product: FileProduct,
-  { cells }: ImportRow,
-  { columns, decimalSign, allowsFiles }: RowReading,
-): void {
+function applyCells(product: FileProduct, { cells }: ImportRow, { columns, decimalSign }: RowReading): void {
   for (const { column, place } of columns) {
     const written = cells[place] ?? '';
     const cell = column.isNumber ? plainNumber(written, decimalSign) : written;
     if (cell === column.cell(product)) continue;
     try {
       const isKey = column.key === 'Alias' || column.key === 'SuperProduct';
-      column.apply(product, isKey ? cell.trim() : cell, { allowsFiles });
+      column.apply(product, isKey ? cell.trim() : cell);
     } catch (error) {
       if (error instanceof CellProblem) throw new RowRefusal(column.key, error, written);
       throw error;

@@ -7,7 +7,7 @@ import { storeImage } from '../../platform/media/store-image.ts';
 import { receiverPolicy } from '../../shops/webhooks/receiver-address.ts';
 import { rowsOf, type ProductFile } from './csv-file.ts';
 import type { Mapping } from './csv-mapping.ts';
-import { fetchPicture, PictureProblem, readPictureFile } from './fetch-picture.ts';
+import { fetchPicture, PictureProblem } from './fetch-picture.ts';
 import { readPictures } from './picture-addresses.ts';
 import { CellProblem, rowProblem, type RowProblem } from './row-problem.ts';
 import { addImage } from './slideshow.ts';
@@ -19,8 +19,8 @@ export interface PictureImport {
   shopId: string;
   file: ProductFile;
   mapping: Mapping;
-  /** Where the files of pictures lie; undefined: only addresses are taken. */
-  folder?: string;
+  /** Reads a picture that is named as a file; throws a PictureProblem or a CellProblem. */
+  readFile: (name: string) => Promise<Buffer>;
   /** Only looks whether the files are there. */
   isCheck?: boolean;
   /** After each picture; undefined: it was stored. */
@@ -32,36 +32,43 @@ export interface PictureImport {
  * not fetched again, so this can be repeated after a restart.
  */
 export async function importPictures(given: PictureImport): Promise<void> {
-  const { db, config, shopId, file, mapping, folder, isCheck = false, onPicture } = given;
+  const { db, config, shopId, file, mapping, readFile, isCheck = false, onPicture } = given;
   const [numbers, pictures] = [mapping.indexOf('Alias'), mapping.indexOf('Images')];
   if (pictures === -1) return;
   const policy = receiverPolicy(config);
   for await (const { row } of rowsOf(file)) {
     const cell = row?.cells[pictures]?.trim() ?? '';
     if (!row || cell === '') continue;
+    const named = picturesIn(cell).filter(({ isFile }) => isFile || !isCheck);
+    if (named.length === 0) continue;
     const product = await findImageNames(db, shopId, (row.cells[numbers] ?? '').trim());
     // A product that a check would make is not there yet.
     if (!product && !isCheck) continue;
-    for (const { place, isFile, name } of picturesIn(cell, folder !== undefined)) {
-      if (product?.names.includes(name) || (isCheck && !isFile)) continue;
+    for (const { place, isFile, name } of named) {
+      if (product?.names.includes(name)) continue;
       try {
-        const bytes = await (isFile ? readPictureFile(folder!, place) : fetchPicture(policy, place));
+        const bytes = await (isFile ? readFile(place) : fetchPicture(policy, place));
         if (isCheck) continue;
         await store(given, product!.productId, name, bytes);
         await onPicture(undefined);
       } catch (error) {
-        if (!(error instanceof PictureProblem) && !isRefusal(error)) throw error;
-        const problem = new CellProblem('picture', `${place}: ${error.message}`, { reason: error.message });
-        await onPicture(rowProblem(row.line, 'Images', problem, cell));
+        await onPicture(rowProblem(row.line, 'Images', pictureProblem(place, error), cell));
       }
     }
   }
 }
 
+/** Throws what is no fault of the picture. */
+function pictureProblem(place: string, error: unknown): CellProblem {
+  if (error instanceof CellProblem) return error;
+  if (!(error instanceof PictureProblem) && !isRefusal(error)) throw error;
+  return new CellProblem('picture', `${place}: ${error.message}`, { reason: error.message });
+}
+
 /** A cell that can't be read was reported with its row. */
-function picturesIn(cell: string, allowsFiles: boolean) {
+function picturesIn(cell: string) {
   try {
-    return readPictures(cell, allowsFiles);
+    return readPictures(cell);
   } catch (error) {
     if (error instanceof CellProblem) return [];
     throw error;

@@ -14,6 +14,7 @@ import {
   type TakenImport,
 } from './import-queries.ts';
 import { importPictures } from './import-pictures.ts';
+import { readSentPicture } from './sent-pictures.ts';
 import { importProducts, recordFinished } from './import.ts';
 import type { RowProblem } from './row-problem.ts';
 
@@ -83,18 +84,17 @@ async function runImport(
         if (!(await addProgress(tx, shopId, taken, rows, done))) throw new Interrupted('It was taken');
       },
     });
-    if (!isCheck) {
-      const { mapping } = taken.reading;
-      await importPictures({
-        db,
-        config,
-        media,
-        shopId,
-        file,
-        mapping,
-        onPicture: (problem) => addPicture(db, shopId, taken, problem, signal),
-      });
-    }
+    await importPictures({
+      db,
+      config,
+      media,
+      shopId,
+      file,
+      mapping: taken.reading.mapping,
+      readFile: (name) => readSentPicture(db, shopId, name),
+      isCheck,
+      onPicture: (problem) => addPicture(db, shopId, taken, problem, signal),
+    });
     await db.transaction(async (tx) => {
       const state = isCheck ? 'checked' : 'done';
       if ((await endImport(tx, shopId, taken, { state })) === 0 || isCheck) return;

@@ -39,8 +39,6 @@ export interface ImportOptions {
   decimalSign: DecimalSign;
   /** Whether new products are shown in the shop. */
   visible: boolean;
-  /** Pictures may be files of this machine. */
-  allowsFiles?: boolean;
   /** Only says what would become of the rows. */
   isCheck?: boolean;
   onProgress?: (rows: number, bytes: number) => void;
@@ -89,8 +87,8 @@ export async function importProducts(db: Database, options: ImportOptions): Prom
   const { shopId, isCheck = false, rowsDone = 0, onBatch } = options;
   const settings = await shopSettings(db, shopId);
   const columns = mappedColumns(options.mapping, settings);
-  const { decimalSign, visible, allowsFiles = false } = options;
-  const reading: RowReading = { columns, decimalSign, visible, allowsFiles };
+  const { decimalSign, visible } = options;
+  const reading: RowReading = { columns, decimalSign, visible };
   const report: ImportReport = { created: 0, changed: 0, unchanged: 0, problems: [], newCategories: [] };
   const run: Run = { db, options, reading, report, promised: new Set() };
   const atOnce = onBatch || isCheck ? 1 : BATCHES_AT_ONCE;

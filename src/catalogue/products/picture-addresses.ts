@@ -3,7 +3,13 @@ import { CellProblem } from './row-problem.ts';
 
 const MOST_PICTURES = 20;
 
-/** A picture that a file of products names: its address, or a file beside that file. */
+/** As much as an upload may have. */
+export const MOST_PICTURE_BYTES = 10 * 1_048_576;
+
+/**
+ * A picture that a file of products names: its address, or a file. For the command line that is one beside the file of
+ * products; in the admin it must have been sent in an archive, so that nobody can read files of the machine.
+ */
 export interface NamedPicture {
   place: string;
   isFile: boolean;
@@ -11,11 +17,8 @@ export interface NamedPicture {
   name: string;
 }
 
-/**
- * The pictures in a cell, with bars between them; blanks may stand between addresses too. Only the command line
- * `allowsFiles`: a file that somebody has sent to the service must not make it read files of its machine.
- */
-export function readPictures(cell: string, allowsFiles: boolean): NamedPicture[] {
+/** The pictures in a cell, with bars between them; blanks may stand between addresses too. */
+export function readPictures(cell: string): NamedPicture[] {
   const places = cell
     .split('|')
     .map((part) => part.trim())
@@ -24,12 +27,12 @@ export function readPictures(cell: string, allowsFiles: boolean): NamedPicture[]
   if (places.length > MOST_PICTURES)
     throw new CellProblem('words', `names more than ${MOST_PICTURES} pictures`, { most: MOST_PICTURES });
   return places.map((place) => {
-    const isFile = allowsFiles && !isAddress(place);
+    const isFile = !isAddress(place);
     const name = isFile ? pictureName(path.basename(place)) : nameIn(place);
     if (name === undefined)
       throw new CellProblem(
         'address',
-        `is ${place}, which is no address such as https://shop.example/lamp.jpg${allowsFiles ? ', nor a file such as lamp.jpg' : ''}`,
+        `is ${place}, which is no address such as https://shop.example/lamp.jpg, nor a file such as lamp.jpg`,
       );
     return { place, isFile, name };
   });
@@ -56,9 +59,11 @@ function nameIn(address: string): string | undefined {
 }
 
 function pictureName(name: string): string | undefined {
-  return /^[^/\\\p{Cc}]*[\p{L}\p{N}][^/\\\p{Cc}]*\.(?:png|jpe?g|gif)$/iu.test(name) && name.length <= 120
-    ? name
-    : undefined;
+  return isPictureName(name) ? name : undefined;
+}
+
+export function isPictureName(name: string): boolean {
+  return /^[^/\\\p{Cc}]*[\p{L}\p{N}][^/\\\p{Cc}]*\.(?:png|jpe?g|gif)$/iu.test(name) && name.length <= 120;
 }
 
 /** Blanks and accents are written with percent signs, which stand for themselves where they are wrong. */

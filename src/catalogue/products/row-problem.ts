@@ -17,6 +17,7 @@ export type ProblemCode =
   | 'categoryPath'
   | 'address'
   | 'picture'
+  | 'pictureMissing'
   | 'otherProduct'
   | 'noNumber'
   | 'twice'

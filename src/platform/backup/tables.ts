@@ -9,9 +9,11 @@ import { sql } from '../../db/sql.ts';
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   account_session:
     'Shoppers sign in again: a browser that was signed out since the backup must not be signed in by a restore.',
+  app_use: 'Calls are counted by the installation that answered them.',
   authorisation_code: 'A code that installs an app is valid for ten minutes.',
   idempotent_answer:
     'First answers are kept for a day, for clients that repeat a request to this installation.',
+  import_picture: 'Pictures wait for an import of the installation that they were sent to.',
   job: 'Waiting emails are sent by the installation that queued them, and nobody gets one twice.',
   product_import:
     'A file is imported by the installation that it was sent to; what came of it is in the products.',

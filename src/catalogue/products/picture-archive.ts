@@ -1,0 +1,55 @@
+import { buffer } from 'node:stream/consumers';
+import { openPromise, type Entry } from 'yauzl';
+import { isPictureName, MOST_PICTURE_BYTES } from './picture-addresses.ts';
+
+/** Pictures in a zip, and the table of products if there is one among them. */
+export interface ArchiveFile {
+  /** Without folders. */
+  name: string;
+  kind: 'picture' | 'table';
+  bytes: Buffer;
+}
+
+/** Why an archive is not taken. */
+export class ArchiveProblem extends Error {
+  override name = 'ArchiveProblem';
+}
+
+const MOST_ENTRIES = 5_000;
+
+/**
+ * Reads the files of an archive one by one. What is neither a picture nor a table is passed over, as are the files that
+ * operating systems add for themselves. The library refuses an entry that holds more than it says.
+ */
+export async function* filesIn(path: string): AsyncGenerator<ArchiveFile> {
+  try {
+    const archive = await openPromise(path);
+    // Closed by its iterator, however the loop ends.
+    for await (const entry of archive.eachEntry()) {
+      if (archive.entryCount > MOST_ENTRIES)
+        throw new ArchiveProblem(`it holds more than ${MOST_ENTRIES} files`);
+      const name = baseName(entry);
+      const kind = kindOf(name);
+      if (kind === undefined) continue;
+      if (entry.uncompressedSize > MOST_PICTURE_BYTES)
+        throw new ArchiveProblem(`${name} has more than 10 MB`);
+      const bytes = await buffer(await archive.openReadStreamPromise(entry));
+      yield { name, kind, bytes };
+    }
+  } catch (error) {
+    if (error instanceof ArchiveProblem) throw error;
+    // A zip is made by a stranger's program: whatever the library can't read in it is a reason, not a fault of ours.
+    throw new ArchiveProblem((error as Error).message.slice(0, 200));
+  }
+}
+
+function kindOf(name: string): ArchiveFile['kind'] | undefined {
+  if (name.startsWith('.')) return undefined;
+  if (isPictureName(name)) return 'picture';
+  return /\.(?:csv|tsv|txt)$/i.test(name) ? 'table' : undefined;
+}
+
+function baseName({ fileName }: Entry): string {
+  if (fileName.startsWith('__MACOSX/')) return '';
+  return fileName.slice(fileName.lastIndexOf('/') + 1).normalize('NFC');
+}
