@@ -30,12 +30,13 @@ export function inScope(shopId: string, { locale, includeInvisible }: SearchScop
 
 /**
  * `oneByOne` is slower and finds more; it needs two terms at least. `ownWords` leaves out what a product is related to,
- * which are the names of its categories and the values of its variations. `wordsOnly` leaves out parts of words.
+ * which are the names of its categories and the values of its variations.
  */
 export interface SearchTerms {
   terms: readonly Term[];
   oneByOne?: boolean;
   ownWords?: boolean;
+  /** Leaves out parts of words, where `hits` is searched for. */
   wordsOnly?: boolean;
 }
 
@@ -51,15 +52,12 @@ export interface Conditions {
  * manufacturer and keywords. Term by term these would be two conditions for each, and PostgreSQL would read everything
  * that matches the first term.
  */
-export function termConditions(
-  { terms, oneByOne, ownWords, wordsOnly }: SearchTerms,
-  locale: string,
-): Conditions {
+export function termConditions({ terms, oneByOne, ownWords }: SearchTerms, locale: string): Conditions {
   if (terms.length === 0) return { words: sql`true`, parts: undefined };
   if (oneByOne) return { words: matchesOneByOne(terms, locale), parts: undefined };
   return {
     words: sql`listing.words @@ ${wordsQuery(terms, locale, ownWords ? OWN_WEIGHTS : '')}`,
-    parts: wordsOnly ? undefined : containsAll(terms),
+    parts: containsAll(terms),
   };
 }
 

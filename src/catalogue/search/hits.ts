@@ -44,7 +44,7 @@ export interface HitOptions extends SearchTerms, SearchScope {
  * the whole list in the hope that its first products match.
  */
 export function hits(shopId: string, options: HitOptions): Sql {
-  const { columns, narrowed, listOrder, most, locale, includeInvisible } = options;
+  const { columns, narrowed, listOrder, most, locale, includeInvisible, wordsOnly = false } = options;
   const { words, parts } = termConditions(options, locale);
   const matches = sql`${parts ? sql`(${words} or ${parts})` : words} and ${narrowed}`;
   const firstOf = (order: Sql, limit: number) => sql`(
@@ -58,7 +58,7 @@ export function hits(shopId: string, options: HitOptions): Sql {
   const indexed = (condition: Sql) => sql`
     select ${columns} from listing
     where ${inScope(shopId, options)} and ${condition} and ${narrowed} and not ${isFrequent} limit ${most + 1}`;
-  const isPartNeeded = sql`(select count(*) from word_hit) <= ${most}`;
+  const isPartNeeded = sql`not ${wordsOnly} and (select count(*) from word_hit) <= ${most}`;
   return sql`
     sample as materialized (
       select min(matching) >= ${FREQUENT} as is_frequent from (

@@ -383,7 +383,7 @@ export async function findFaceted(
     columns: sql`listing.product_id, listing.name, listing.price, listing.facets,
       ${sortBy === 'rank' ? rank(terms, locale) : sql`0`} as rank, ${numberOf(shopId, sortBy)} as number`,
     narrowed: matchesFilters(filters),
-    listOrder: sortBy === 'name' || sortBy === 'price' ? ORDERS[sortBy][direction] : ORDERS.name.asc,
+    listOrder: ORDERS.name.asc,
     most: MOST_RANKED,
   });
   const page = pageVersions(shopId, sql`select * from hit`, orderOf(sortBy, direction), limit, offset);
