@@ -165,8 +165,8 @@ async function findProbableWord(
 ): Promise<string | undefined> {
   const similar = await findSimilarWords(db, shopId, scope.locale, typed);
   const words = similar.filter((word) => isOneLetterOff(typed.toLowerCase(), word));
-  if (words.length === 0) return undefined;
-  return mostFrequent(db, shopId, scope, words);
+  // One that no visible product has is found nowhere, so there is nothing to choose.
+  return words.length > 1 ? mostFrequent(db, shopId, scope, words) : words[0];
 }
 
 /** A shop has a few words at most that are one letter off. */
