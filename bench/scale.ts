@@ -9,6 +9,7 @@ import { generateProducts } from '../src/commands/demo/generate.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { applySettings } from '../src/shops/settings/file.ts';
 import { refreshListing } from '../src/catalogue/products/listing.ts';
+import { load } from './load.ts';
 import { atEnd } from './processes.ts';
 import type { Verdict } from './report.ts';
 import { createBareShop } from './shop.ts';
@@ -37,7 +38,9 @@ export interface ScaleShops {
 interface ShopFacts {
   root: string;
   productIds: string[];
+  /** The largest category. */
   categoryId: string;
+  categoryNumber: number;
   /** Names of products, to search for. */
   names: string[];
 }
@@ -77,14 +80,16 @@ export async function factsOf(db: Database, shopId: string): Promise<ShopFacts> 
     select upper(product_id::text) as id, name from listing
     where shop_id = ${shopId} and locale = 'en_GB' and visible
     order by md5(product_id::text) limit 500`);
-  const [category] = await db.many<{ id: string }>(sql`
-    select upper(category_id::text) as id from listing_size
-    where shop_id = ${shopId} and visible and category_id <> '00000000-0000-0000-0000-000000000000'
+  const [category] = await db.many<{ id: string; number: number }>(sql`
+    select upper(category_id::text) as id, number from listing_size
+    join category using (shop_id, category_id)
+    where shop_id = ${shopId} and listing_size.visible
     order by products desc limit 1`);
   return {
     root: `/rs/shops/${shopId}`,
     productIds: products.map(({ id }) => id),
     categoryId: category!.id,
+    categoryNumber: category!.number,
     names: products.map(({ name }) => name),
   };
 }
@@ -121,7 +126,8 @@ export async function measureScale(
   try {
     return [
       ...(await compared(client, shops, calls)),
-      ...(await searched(client, shops, calls)),
+      ...(await searched(client, shops.large, calls)),
+      ...(await searchedAtOnce(origin, shops)),
       await patched(client, shops, calls),
     ];
   } finally {
@@ -173,45 +179,83 @@ export async function compared(
 
 type SearchKind = [name: string, goal: number, call: (index: number) => Call];
 
-const wordsOf = ({ names }: ShopFacts, index: number) =>
+const wordsOf = ({ names }: Pick<ShopFacts, 'names'>, index: number) =>
   names[index % names.length]!.split(' ').filter((word) => word.length > 3);
 
-/** Suggestions for the first letters of products. */
-export function suggested(client: Client, shop: ShopFacts, calls: number): Promise<Verdict> {
-  const query = (index: number) => encodeURIComponent(wordsOf(shop, index)[0]!.slice(0, 4));
-  return timedSearches(client, calls, [
-    'suggest, p95 ms',
-    30,
-    (index) => get(`${shop.root}/search/product-suggest?query=${query(index)}`),
-  ]);
+/** Suggestions for the first letters of the words of products. */
+function suggestKind({ root, names }: ShopFacts, letters: number, goal: number): SearchKind {
+  const query = (index: number) => {
+    const words = wordsOf({ names }, index);
+    return encodeURIComponent(words[index % words.length]!.slice(0, letters));
+  };
+  return [
+    `suggest, ${letters} letters, p95 ms`,
+    goal,
+    (index) => get(`${root}/search/product-suggest?query=${query(index)}`),
+  ];
 }
 
-async function searched(client: Client, { large }: ScaleShops, calls: number): Promise<Verdict[]> {
-  const { root } = large;
-  const words = (index: number) => wordsOf(large, index);
+export function suggested(client: Client, shop: ShopFacts, calls: number): Promise<Verdict> {
+  return timedSearches(client, calls, suggestKind(shop, 4, 30));
+}
+
+/** Searches of each kind, one after the other. The words are those of products, so that some are in every thirtieth one. */
+export async function searched(client: Client, shop: ShopFacts, calls: number): Promise<Verdict[]> {
+  const { root, categoryNumber } = shop;
+  const words = (index: number) => wordsOf(shop, index);
+  const word = (index: number) => words(index)[index % words(index).length]!;
+  const list = (...terms: string[]) => get(`${root}/products?q=${terms.map(encodeURIComponent).join('+')}`);
+  const faceted = (body: object): Call => ({
+    method: 'POST',
+    path: `${root}/search/products`,
+    body: JSON.stringify(body),
+  });
+  const category = { fieldName: 'CategoryID', attributeValue: categoryNumber };
   const kinds: SearchKind[] = [
+    ...[1, 2, 3, 6].map((letters) => suggestKind(shop, letters, 8)),
+    ['q with one word, p95 ms', 10, (index) => list(word(index))],
+    ['q with a part of a word, p95 ms', 10, (index) => list(word(index).slice(1))],
+    ['q with a word of every product, p95 ms', 10, () => list(EVERY_PRODUCT)],
+    ['q with two words, p95 ms', 25, (index) => list(...words(index).slice(0, 2))],
+    ['q with a wrong letter, p95 ms', 10, (index) => list(mistyped(words(index)[0]!))],
+    ['facets of a word, p95 ms', 50, (index) => faceted({ query: word(index) })],
+    ['facets of the largest category, p95 ms', 50, () => faceted({ attributeFilters: [category] })],
+  ];
+  const verdicts: Verdict[] = [];
+  for (const kind of kinds) verdicts.push(await timedSearches(client, calls, kind));
+  return verdicts;
+}
+
+/** The numbers of generated products begin with it. */
+const EVERY_PRODUCT = 'G7';
+
+/** What a search costs when many search at the same time. A noun is in the names of one product in a hundred or so. */
+async function searchedAtOnce(origin: string, { large, token }: ScaleShops): Promise<Verdict[]> {
+  const nouns = [...new Set(large.names.map((name) => name.split(' ')[2]!))];
+  const kinds: [name: string, goal: number, calls: Call[]][] = [
+    ['q', 1, nouns.map((noun) => get(`${large.root}/products?q=${encodeURIComponent(noun)}`))],
     [
-      'q with two words, p95 ms',
-      60,
-      (index) => get(`${root}/products?q=${words(index).slice(0, 2).map(encodeURIComponent).join('+')}`),
-    ],
-    [
-      'faceted search, p95 ms',
-      150,
-      (index) => ({
+      'facets',
+      2.5,
+      nouns.map((query) => ({
         method: 'POST',
-        path: `${root}/search/products`,
-        body: JSON.stringify({ query: words(index)[index % words(index).length] }),
-      }),
-    ],
-    [
-      'a word with a wrong letter, p95 ms',
-      300,
-      (index) => get(`${root}/products?q=${encodeURIComponent(mistyped(words(index)[0]!))}`),
+        path: `${large.root}/search/products`,
+        body: JSON.stringify({ query }),
+      })),
     ],
   ];
-  const verdicts = [await suggested(client, large, calls)];
-  for (const kind of kinds) verdicts.push(await timedSearches(client, calls, kind));
+  const verdicts: Verdict[] = [];
+  for (const [name, goal, calls] of kinds) {
+    const subject = { name, origin, token, calls };
+    await load(subject, 2);
+    const ms = 1000 / (await load(subject, 10)).requestsPerSecond;
+    verdicts.push({
+      name: `${name} with a noun, 32 at once, ms a search`,
+      value: round(ms),
+      goal,
+      ok: ms < goal,
+    });
+  }
   return verdicts;
 }
 

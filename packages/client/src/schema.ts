@@ -7128,6 +7128,11 @@ export interface components {
             /** @description The entries of this page. */
             items: components["schemas"]["Product"][];
             /**
+             * @description Only of a search, and only true: more products match than were compared. results, pages and facets are of those that were; a narrower search finds the others.
+             * @example true
+             */
+            moreResults?: boolean;
+            /**
              * @description The query.
              * @example lanp
              */
@@ -7230,6 +7235,11 @@ export interface components {
             resultsPerPage: number;
             /** @description The entries of this page. */
             items: components["schemas"]["Product"][];
+            /**
+             * @description Only of a search, and only true: more products match than were compared. results, pages and facets are of those that were; a narrower search finds the others.
+             * @example true
+             */
+            moreResults?: boolean;
         };
         /** WeightRequest */
         WeightRequest: {

@@ -8,14 +8,14 @@ import { readingLocale } from '../../http/locale.ts';
 import type { Call, Operations } from '../../http/operation.ts';
 import { paged } from '../../http/paging.ts';
 import { joinRawJson, type RawJson } from '../../http/raw-json.ts';
-import { CurrencyParameter, Id, Links, LocaleParameter, Paged } from '../../http/schemas.ts';
+import { CurrencyParameter, Id, Links, LocaleParameter } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { recordEvents } from '../../platform/events/log.ts';
 import { shopSettings, type Settings } from '../../shops/settings/settings.ts';
 import { crossSellingTitle } from './cross-selling-title.ts';
 import { productJson } from './product-cache.ts';
 import { findVersion, versionColumns, type FoundVersion } from './queries.ts';
-import { Product } from './schema.ts';
+import { ProductList } from './schema.ts';
 import {
   IncludeInvisible,
   canWriteProducts,
@@ -29,7 +29,7 @@ const MOST = 100;
 const CrossSelling = Type.Object(
   {
     manualCrossSellingTitle: Type.String({ description: 'Headline.', examples: ['Goes well with'] }),
-    embedded: { ...Paged(Product, 'product list'), description: 'The assigned products.' },
+    embedded: { ...ProductList, description: 'The assigned products.' },
     links: Links,
   },
   { title: 'cross-selling' },

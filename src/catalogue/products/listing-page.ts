@@ -13,6 +13,8 @@ export interface ProductPage {
   settingsVersion: number;
   /** Over all pages. */
   results: number;
+  /** A search found more than it compared: `results` counts those. */
+  isMore?: boolean;
   /**
    * The ids, versions and stocks of the products, `<id>:<version>/<stock>,...`, which `parseVersions` reads: a row for
    * each product would cost more to send and to read than the page itself. The rendered page is cached under it.
@@ -188,14 +190,15 @@ export async function countProducts(db: Queries, shopId: string): Promise<number
   return row!.products;
 }
 
-/** How many visible products a category and those below it have. */
-export async function countWithSubcategories(
+/** How many visible products a category has, with those below it or without them. */
+export async function countInCategory(
   db: Queries,
   shopId: string,
   categoryId: string,
+  withSubcategories: boolean,
 ): Promise<number> {
   const row = await db.one<{ products: number }>(sql`
-    select products + products_below as products from listing_size
+    select case when ${withSubcategories} then products + products_below else products end as products from listing_size
     where shop_id = ${shopId} and category_id = ${categoryId} and visible`);
   return row?.products ?? 0;
 }
@@ -217,6 +220,7 @@ export function toProductPage(row: ProductPage | undefined): ProductPage {
   return {
     settingsVersion: row?.settingsVersion ?? 0,
     results: row?.results ?? 0,
+    isMore: row?.isMore ?? false,
     versions: row?.versions ?? '',
   };
 }

@@ -11,6 +11,7 @@ import {
   type ListingEntry,
 } from './listing-entry.ts';
 import { WHOLE_SHOP } from './listing-page.ts';
+import { correctWords } from '../search/query.ts';
 
 /*
  * The tables behind lists and search. They are derived: only this file writes them, always in the transaction that
@@ -30,6 +31,7 @@ export async function refreshListing(
   productIds: readonly string[],
 ): Promise<void> {
   const changes: SizeChange[] = [];
+  const words: ListingWord[] = [];
   let saved: Promise<unknown> = Promise.resolve();
   for (let from = 0; from < productIds.length; from += BATCH) {
     await saved;
@@ -48,9 +50,10 @@ export async function refreshListing(
     }));
     saved = saveListing(tx, settings, listed);
     changes.push(...listed.flatMap(sizeChanges));
+    words.push(...listed.flatMap(({ entries }) => entries.flatMap(wordsOf)));
   }
-  // The sizes are sent behind the last rows without waiting for them.
-  await Promise.all([saved, updateSizes(tx, shopId, changes)]);
+  // The words and sizes are sent behind the last rows without waiting for them.
+  await Promise.all([saved, insertWords(tx, shopId, words), updateSizes(tx, shopId, changes)]);
 }
 
 /**
@@ -321,6 +324,29 @@ async function deleteFromCategoriesAbove(
     where shop_id = ${shopId} and product_id = any (${productIds}::uuid[]) and (category_id, product_id) in (
       select "categoryId", "productId"
       from jsonb_to_recordset(${JSON.stringify(removed)}) as entry ("categoryId" uuid, "productId" uuid))`);
+}
+
+/** A word that a typing error is corrected to. */
+interface ListingWord {
+  locale: string;
+  word: string;
+}
+
+function wordsOf({ locale, text }: ListingEntry): ListingWord[] {
+  return correctWords(text).map((word) => ({ locale, word }));
+}
+
+/** Adds the words that no product had before. All at once and in one order, so that two transactions cannot deadlock. */
+async function insertWords(tx: Transaction, shopId: string, words: readonly ListingWord[]): Promise<void> {
+  const distinct = new Map(words.map((entry) => [`${entry.locale} ${entry.word}`, entry]));
+  if (distinct.size === 0) return;
+  await tx.run(sql`
+    insert into listing_word (shop_id, locale, word)
+    select shop_id, locale, lower(word)
+    from shop cross join jsonb_to_recordset(${JSON.stringify([...distinct.values()])}) as entry (locale text, word text)
+    where shop_id = ${shopId}
+    order by locale, lower(word) collate "C"
+    on conflict (shop_id, locale, word) do nothing`);
 }
 
 /** How the number of products in a list changes, and whether its order does. */

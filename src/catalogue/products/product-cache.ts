@@ -211,14 +211,15 @@ export async function renderProductPage(
   options: RenderOptions,
 ): Promise<RawJson> {
   const cache = db.caches.of(pageCache);
-  const key = `${found.versions} ${found.results} ${page.page} ${page.resultsPerPage}${optionsKey(options, settings.shopId)}`;
+  const more = found.isMore ? { moreResults: true } : {};
+  const key = `${found.versions} ${found.results} ${found.isMore} ${page.page} ${page.resultsPerPage}${optionsKey(options, settings.shopId)}`;
   const cached = cache.get(key);
   if (cached && isCurrent(cached, db, settings)) return cached.json;
 
   const versions = parseVersions(found.versions);
   const products = await renderTemplates(db, settings, versions, options);
   const items = products.map((product) => toJson(product, options));
-  const json = joinRawJson(paged(page, found.results, items));
+  const json = joinRawJson({ ...paged(page, found.results, items), ...more });
   // A product that changed between the two statements must not be cached under the version that the first one read.
   const isAsFound =
     products.length === versions.length &&

@@ -4,7 +4,7 @@ import { readingLocale } from '../../http/locale.ts';
 import type { Operations, ReadCall } from '../../http/operation.ts';
 import { paged, paging } from '../../http/paging.ts';
 import { joinRawJson, type RawJson } from '../../http/raw-json.ts';
-import { CurrencyParameter, Id, LocaleParameter, Paged } from '../../http/schemas.ts';
+import { CurrencyParameter, Id, LocaleParameter } from '../../http/schemas.ts';
 import { isId } from '../../kernel/ids.ts';
 import { searchPage } from '../search/queries.ts';
 import { parseQuery } from '../search/query.ts';
@@ -13,7 +13,7 @@ import { pageOfProducts } from './listing-page.ts';
 import { productJson, readProductJson, renderProductPage } from './product-cache.ts';
 import { findByNumber, findVersions } from './queries.ts';
 import { readWithSettings } from './read-with-settings.ts';
-import { Product } from './schema.ts';
+import { Product, ProductList } from './schema.ts';
 import {
   IncludeInvisible,
   canWriteProducts,
@@ -80,7 +80,7 @@ export function products(api: Operations): void {
         ),
         includeInvisible: IncludeInvisible,
       }),
-      answer: Paged(Product, 'product list'),
+      answer: ProductList,
     },
     async (call) => {
       const { db, shopId, query } = call;
@@ -150,7 +150,7 @@ export function products(api: Operations): void {
         },
         { title: 'product find request' },
       ),
-      answer: Paged(Product, 'product list'),
+      answer: ProductList,
     },
     async (call) => {
       const { db, shopId, body } = call;

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { Price } from '../../http/price.ts';
-import { Id, Links, Nullable, Timestamp } from '../../http/schemas.ts';
+import { Id, Links, Nullable, Paged, Timestamp } from '../../http/schemas.ts';
 import { Image } from '../../platform/media/schema.ts';
 import { UNIT_KEYS } from '../../kernel/units.ts';
 import { WITHDRAWAL_EXCLUSIONS } from './facts.ts';
@@ -287,3 +287,18 @@ export type Product = Omit<ApiProduct, 'priceInfo'> & {
     [LOWEST_BASE_PRICE]?: Pick<BasePrice, 'refQuantity' | 'refPrice'>;
   };
 };
+
+/** Of a list that a search has found. */
+export const MoreResults = Type.Optional(
+  Type.Boolean({
+    description:
+      'Only of a search, and only true: more products match than were compared. results, pages and facets are of those ' +
+      'that were; a narrower search finds the others.',
+    examples: [true],
+  }),
+);
+
+export const ProductList = Type.Object(
+  { ...Paged(Product, '').properties, moreResults: MoreResults },
+  { title: 'product list' },
+);

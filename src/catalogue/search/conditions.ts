@@ -22,8 +22,10 @@ export interface SearchScope {
   includeInvisible: boolean;
 }
 
+/** Shop and locale are one key of the indexes of search; apart they tell Citus where the shop is. */
 export function inScope(shopId: string, { locale, includeInvisible }: SearchScope): Sql {
-  return sql`listing.shop_id = ${shopId} and listing.locale = ${locale} and (listing.visible or ${includeInvisible})`;
+  return sql`listing.shop_id = ${shopId} and listing.locale = ${locale}
+    and listing.shop_id || ' ' || listing.locale = ${`${shopId} ${locale}`} and (listing.visible or ${includeInvisible})`;
 }
 
 /**
@@ -34,21 +36,34 @@ export interface SearchTerms {
   terms: readonly Term[];
   oneByOne?: boolean;
   ownWords?: boolean;
+  /** Leaves out parts of words, where `hits` is searched for. */
+  wordsOnly?: boolean;
 }
 
-export function matchesTerms({ terms, oneByOne, ownWords = false }: SearchTerms, locale: string): Sql {
-  return oneByOne ? matchesOneByOne(terms, locale) : matchesAll(terms, locale, ownWords);
+/** Conditions on `listing`. What matches one of them is a hit; each is answered by an index of its own. */
+export interface Conditions {
+  words: Sql;
+  /** undefined: nothing is found by parts of words that `words` does not find. */
+  parts: Sql | undefined;
 }
 
 /**
- * All terms as they were typed, as parts of name, numbers, manufacturer and keywords; or all of them as words, in any
- * form, of all texts. Two conditions, each of which one index answers: term by term they would be two for each, and
- * PostgreSQL would read everything that matches the first term.
+ * All terms as words, in any form, of all texts; or all of them as they were typed, as parts of name, numbers,
+ * manufacturer and keywords. Term by term these would be two conditions for each, and PostgreSQL would read everything
+ * that matches the first term.
  */
-function matchesAll(terms: readonly Term[], locale: string, ownWords: boolean): Sql {
-  if (terms.length === 0) return sql`true`;
-  const words = wordsQuery(terms, locale, ownWords ? OWN_WEIGHTS : '');
-  return sql`(${containsAll(terms)} or listing.words @@ ${words})`;
+export function termConditions({ terms, oneByOne, ownWords }: SearchTerms, locale: string): Conditions {
+  if (terms.length === 0) return { words: sql`true`, parts: undefined };
+  if (oneByOne) return { words: matchesOneByOne(terms, locale), parts: undefined };
+  return {
+    words: sql`listing.words @@ ${wordsQuery(terms, locale, ownWords ? OWN_WEIGHTS : '')}`,
+    parts: containsAll(terms),
+  };
+}
+
+export function matchesTerms(search: SearchTerms, locale: string): Sql {
+  const { words, parts } = termConditions(search, locale);
+  return parts ? sql`(${parts} or ${words})` : words;
 }
 
 function containsAll(terms: readonly Term[]): Sql {

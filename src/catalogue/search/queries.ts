@@ -12,17 +12,12 @@ import {
   type PageOptions,
   type ProductPage,
 } from '../products/listing-page.ts';
-import {
-  inScope,
-  longestFirst,
-  matchesTerms,
-  rank,
-  type SearchScope,
-  type SearchTerms,
-} from './conditions.ts';
+import { inScope, longestFirst, rank, type SearchScope, type SearchTerms } from './conditions.ts';
+import { hits, MOST_RANKED, MOST_SORTED } from './hits.ts';
 import {
   escapeLike,
   isCorrectable,
+  isOneLetterOff,
   likePattern,
   numberTerm,
   parseQuery,
@@ -30,7 +25,7 @@ import {
   queryText,
   separateWords,
   typoExpression,
-  typoPatterns,
+  unharmedEnds,
   wordWith,
   type Term,
 } from './query.ts';
@@ -48,7 +43,8 @@ export async function searchPage(
   const { terms } = options;
   const number = numberTerm(terms);
   let found = await findPage(db, shopId, { ...options, ownWords: true });
-  for (const searched of [{ terms }, ...(number ? [{ terms: [number] }] : [])]) {
+  // Parts of words were looked for already.
+  for (const searched of [{ terms, wordsOnly: true }, ...(number ? [{ terms: [number] }] : [])]) {
     if (found.results > 0) return found;
     found = await findPage(db, shopId, { ...options, ...searched });
   }
@@ -58,30 +54,31 @@ export async function searchPage(
   return alternative ? findPage(db, shopId, { ...options, ...alternative }) : found;
 }
 
-/**
- * `materialized` lets PostgreSQL collect the hits before it sorts them. Without it PostgreSQL may read all products in
- * the order of an index instead, in the hope that the first ones match.
- */
 async function findPage(
   db: Queries,
   shopId: string,
   options: PageOptions & SearchTerms,
 ): Promise<ProductPage> {
-  const { locale, categoryId, sort, direction, limit, offset } = options;
+  const { categoryId, sort, direction, limit, offset } = options;
   const inCategory =
     categoryId === undefined
       ? sql`true`
       : sql`listing.facets @> array['c:' || (
           select number from category
           where shop_id = ${shopId} and category_id = ${isId(categoryId) ? categoryId : WHOLE_SHOP})]`;
-  const page = pageVersions(shopId, sql`select * from hit`, ORDERS[sort][direction], limit, offset);
+  const order = ORDERS[sort][direction];
+  const found = hits(shopId, {
+    ...options,
+    columns: sql`product_id, name, price`,
+    narrowed: inCategory,
+    listOrder: order,
+    most: MOST_SORTED,
+  });
+  const page = pageVersions(shopId, sql`select * from hit`, order, limit, offset);
   const row = await db.one<ProductPage>(sql`
-    with hit as materialized (
-      select product_id, name, price from listing
-      where ${inScope(shopId, options)} and ${matchesTerms(options, locale)} and ${inCategory}
-    )
-    select settings_version as "settingsVersion", (select count(*) from hit) as results, ${page} as versions
-    from shop where shop_id = ${shopId}`);
+    with ${found}
+    select settings_version as "settingsVersion", total.results, total.is_more as "isMore", ${page} as versions
+    from shop cross join total where shop_id = ${shopId}`);
   return toProductPage(row);
 }
 
@@ -146,35 +143,77 @@ async function findRelatedNames(db: Queries, shopId: string, locale: string): Pr
 
 /** Whether any product has the term. */
 async function occurs(db: Queries, shopId: string, scope: SearchScope, term: Term): Promise<boolean> {
+  const found = hits(shopId, {
+    ...scope,
+    terms: [term],
+    columns: sql`product_id`,
+    narrowed: sql`true`,
+    listOrder: ORDERS.name.asc,
+    most: 1,
+  });
   const row = await db.one<{ occurs: boolean }>(sql`
-    with hit as materialized (
-      select true as found from listing
-      where ${inScope(shopId, scope)} and ${matchesTerms({ terms: [term] }, scope.locale)}
-    )
-    select exists (select from hit) as occurs`);
+    with ${found} select total.results > 0 as occurs from shop cross join total where shop_id = ${shopId}`);
   return row!.occurs;
 }
 
-/** Texts that are read to find out which word was probably meant. */
-const MOST_SIMILAR = 300;
-
-/** The patterns are answered by an index and find too much; the regular expression sorts out the rest. */
+/** The word that was probably meant: of those that are one letter off, the one that most products have. */
 async function findProbableWord(
   db: Queries,
   shopId: string,
   scope: SearchScope,
-  word: string,
+  typed: string,
 ): Promise<string | undefined> {
-  const rows = await db.many<{ text: string }>(sql`
-    with hit as materialized (
-      select text from listing where ${inScope(shopId, scope)} and listing.text like any (array(
-        select lower(pattern) from unnest(${typoPatterns(word)}::text[]) as pattern))
-    )
-    select text from hit where text ~ lower(${typoExpression(word)}) limit ${MOST_SIMILAR}`);
-  return probableWord(
-    word,
-    rows.map(({ text }) => text),
-  );
+  const similar = await findSimilarWords(db, shopId, scope.locale, typed);
+  const words = similar.filter((word) => isOneLetterOff(typed.toLowerCase(), word));
+  // One that no visible product has is found nowhere, so there is nothing to choose.
+  return words.length > 1 ? mostFrequent(db, shopId, scope, words) : words[0];
+}
+
+/** A shop has a few words at most that are one letter off. */
+const MOST_SIMILAR = 50;
+
+/** Behind every letter, in the order of bytes. */
+const LAST_CHARACTER = '\u{10FFFF}';
+
+/** The indexes find by what an error has left of the word; the regular expression sorts out the rest. */
+async function findSimilarWords(
+  db: Queries,
+  shopId: string,
+  locale: string,
+  typed: string,
+): Promise<string[]> {
+  const { beginning, end } = unharmedEnds(typed);
+  const isSimilar = sql`' ' || word || ' ' ~ lower(${typoExpression(typed)})`;
+  const rows = await db.many<{ word: string }>(sql`
+    select word from listing_word
+    where shop_id = ${shopId} and locale = ${locale} and word >= lower(${beginning})
+      and word < lower(${beginning}) || ${LAST_CHARACTER} and ${isSimilar}
+    union
+    select word from listing_word
+    where shop_id = ${shopId} and locale = ${locale} and reverse(word) >= reverse(lower(${end}))
+      and reverse(word) < reverse(lower(${end})) || ${LAST_CHARACTER} and ${isSimilar}
+    limit ${MOST_SIMILAR}`);
+  return rows.map(({ word }) => word);
+}
+
+/** Products of a word that are counted. */
+const MOST_COUNTED = 300;
+
+/** The word that most products have; undefined: none has any of them. */
+async function mostFrequent(
+  db: Queries,
+  shopId: string,
+  scope: SearchScope,
+  words: readonly string[],
+): Promise<string | undefined> {
+  const row = await db.one<{ word: string }>(sql`
+    select given.word from shop cross join unnest(${words}::text[]) as given (word) cross join lateral (
+      select true as found from listing
+      where ${inScope(shopId, scope)} and listing.text like '% ' || given.word || ' %' limit ${MOST_COUNTED}
+    ) as entry
+    where shop.shop_id = ${shopId}
+    group by given.word order by count(*) desc, given.word limit 1`);
+  return row?.word;
 }
 
 export interface Suggestion {
@@ -187,13 +226,20 @@ export interface Suggestion {
 /** Names that are compared, however many match. */
 const MOST_CANDIDATES = 500;
 
+/** Names that are read from the list, in its order, before the index of letters is asked. */
+const MOST_NAMES_READ = 2_000;
+
+/** Fewer letters begin so many words that the index of letters would collect a large part of the shop. */
+const FEWEST_LETTERS = 3;
+
 /** Sorts behind every letter. */
 const LAST = '\uFFFF';
 
 /**
  * Names that contain the text: those that begin with it, then those of which a word does, then the rest. The first are
- * read from the index of names. Only when they are too few, the others are searched for: the parts are `materialized`,
- * so that PostgreSQL counts the first ones before it begins with the others.
+ * read from the index of names. When they are too few, the first names of the list are read: what many names contain is
+ * found there, and the index of letters would collect all of them. Only then that index is asked, for three letters or
+ * more. The parts are `materialized`, so that PostgreSQL counts one before it begins with the next.
  */
 export function suggestProducts(
   db: Queries,
@@ -204,27 +250,36 @@ export function suggestProducts(
 ): Promise<Suggestion[]> {
   const begins = `${escapeLike(text)}%`;
   const pattern = likePattern({ text, isPhrase: text.includes(' ') });
+  const listed = sql`shop_id = ${shopId} and locale = ${locale} and visible`;
+  // As in a rank, the name is lowered by the default collation: that of its column takes several times as long.
+  const name = sql`lower(name collate "default")`;
+  const contains = sql`' ' || ${name} like (select lower(${pattern}))`;
   return db.many(sql`
     with beginning as materialized (
       select product_id, name from listing
-      where shop_id = ${shopId} and locale = ${locale} and visible and name >= lower(${text})
-        and name < lower(${text}) || ${LAST} and lower(name) like lower(${begins})
+      where ${listed} and name >= lower(${text}) and name < lower(${text}) || ${LAST} and ${name} like lower(${begins})
       order by name, product_id limit ${limit}
+    ), first as materialized (
+      select product_id, name from listing
+      where ${listed} and (select count(*) from beginning) < ${limit}
+      order by name, product_id limit ${MOST_NAMES_READ}
+    ), early as materialized (
+      select product_id, name from first where ${contains}
+      union select product_id, name from beginning
     ), containing as materialized (
       select product_id, name from listing
-      where shop_id = ${shopId} and locale = ${locale} and visible and text like lower(${pattern})
-        and (select count(*) from beginning) < ${limit}
+      where ${inScope(shopId, { locale, includeInvisible: false })} and text like (select lower(${pattern}))
+        and (select count(*) from early) < ${limit}
+        and (select count(*) from first) = ${MOST_NAMES_READ} and ${Array.from(text).length >= FEWEST_LETTERS}
+      limit ${MOST_CANDIDATES}
     ), candidate as (
-      select product_id, name from beginning
+      select product_id, name from early
       union
-      (
-        select product_id, name from containing
-        where ' ' || lower(name) like lower(${pattern}) limit ${MOST_CANDIDATES}
-      )
+      select product_id, name from containing where ${contains}
     ), best as (
       select product_id, name, case
-          when lower(name) like lower(${begins}) then 0
-          when lower(name) like lower(${`% ${begins}`}) then 1
+          when ${name} like (select lower(${begins})) then 0
+          when ${name} like (select lower(${`% ${begins}`})) then 1
           else 2 end as place
       from candidate order by place, name, product_id limit ${limit}
     )
@@ -244,14 +299,18 @@ export async function suggestMatches(
   terms: readonly Term[],
   limit: number,
 ): Promise<string> {
+  const found = hits(shopId, {
+    terms,
+    locale,
+    includeInvisible: false,
+    columns: sql`listing.product_id, listing.name, ${rank(terms, locale)} as rank`,
+    narrowed: sql`true`,
+    listOrder: ORDERS.name.asc,
+    most: MOST_CANDIDATES,
+  });
   const best = pageVersions(shopId, sql`select * from hit`, sql`rank desc, name, product_id`, limit, 0);
   const row = await db.one<{ versions: string }>(sql`
-    with hit as materialized (
-      select listing.product_id, listing.name, ${rank(terms, locale)} as rank from listing
-      where ${inScope(shopId, { locale, includeInvisible: false })} and ${matchesTerms({ terms }, locale)}
-      limit ${MOST_CANDIDATES}
-    )
-    select ${best} as versions from shop where shop_id = ${shopId}`);
+    with ${found} select ${best} as versions from shop where shop_id = ${shopId}`);
   return row?.versions ?? '';
 }
 
@@ -310,8 +369,7 @@ function orderOf(sortBy: SortBy, direction: 'asc' | 'desc'): Sql {
 }
 
 /**
- * Finds the hits once, and from them how many they are, what they can be narrowed by, and one page. `materialized` is
- * what makes it once: otherwise PostgreSQL would search again for each of the parts.
+ * Finds the hits once, and from them how many they are, what they can be narrowed by, and one page.
  */
 export async function findFaceted(
   db: Queries,
@@ -319,23 +377,26 @@ export async function findFaceted(
   options: FacetedOptions,
 ): Promise<FacetedPage> {
   const { locale, terms, filters, sortBy, direction, limit, offset } = options;
+  const found = hits(shopId, {
+    ...options,
+    includeInvisible: false,
+    columns: sql`listing.product_id, listing.name, listing.price, listing.facets,
+      ${sortBy === 'rank' ? rank(terms, locale) : sql`0`} as rank, ${numberOf(shopId, sortBy)} as number`,
+    narrowed: matchesFilters(filters),
+    listOrder: ORDERS.name.asc,
+    most: MOST_RANKED,
+  });
   const page = pageVersions(shopId, sql`select * from hit`, orderOf(sortBy, direction), limit, offset);
   const row = await db.one<
     ProductPage & Pick<FacetedPage, 'lowest' | 'highest'> & { facets: FacetCount[] | null }
   >(sql`
-    with hit as materialized (
-      select listing.product_id, listing.name, listing.price, listing.facets,
-        ${sortBy === 'rank' ? rank(terms, locale) : sql`0`} as rank, ${numberOf(shopId, sortBy)} as number
-      from listing
-      where ${inScope(shopId, { locale, includeInvisible: false })} and ${matchesTerms(options, locale)}
-        and ${matchesFilters(filters)}
-    ), facet as materialized (
+    with ${found}, facet as materialized (
       select facet, count(*) as matches from (select unnest(facets) as facet from hit) as entry group by facet
     )
-    select settings_version as "settingsVersion", total.results, total.lowest,
-      greatest(total.highest, ${highestVariationPrice}) as highest, ${frequentFacets(filters)} as facets, ${page} as versions
-    from shop
-    cross join (select count(*) as results, min(price) as lowest, max(price) as highest from hit) as total
+    select settings_version as "settingsVersion", total.results, total.is_more as "isMore", range.lowest,
+      greatest(range.highest, ${highestVariationPrice}) as highest, ${frequentFacets(filters)} as facets, ${page} as versions
+    from shop cross join total
+    cross join (select min(price) as lowest, max(price) as highest from hit) as range
     where shop_id = ${shopId}`);
   return {
     ...toProductPage(row),
@@ -392,7 +453,9 @@ export async function findOrFallBack(db: Queries, shopId: string, options: Facet
   const number = numberTerm(terms);
   let found = await find({ terms, ownWords: ownWords ?? false }, '');
   if (found.results > 0 || terms.length === 0) return found;
-  for (const searched of [...(ownWords ? [{ terms }] : []), ...(number ? [{ terms: [number] }] : [])]) {
+  // Parts of words were looked for already.
+  const related = ownWords ? [{ terms, wordsOnly: true }] : [];
+  for (const searched of [...related, ...(number ? [{ terms: [number] }] : [])]) {
     found = await find(searched, '');
     if (found.results > 0) return found;
   }

@@ -84,6 +84,21 @@ export function isCorrectable({ text }: Term): boolean {
   return LETTERS.test(text) && length >= SHORTEST_CORRECTED && length <= LONGEST_CORRECTED;
 }
 
+/** The words of a text that a mistyped one may have been meant to be, each once. */
+export function correctWords(text: string): string[] {
+  return [...new Set(text.split(' '))].filter((word) => {
+    const { length } = Array.from(word);
+    return LETTERS.test(word) && length >= SHORTEST_CORRECTED - 1 && length <= LONGEST_CORRECTED + 1;
+  });
+}
+
+/** One letter off, a word still begins with the one of these, or ends with the other. */
+export function unharmedEnds(word: string): { beginning: string; end: string } {
+  const letters = Array.from(word);
+  const middle = Math.floor(letters.length / 2);
+  return { beginning: letters.slice(0, middle - 1).join(''), end: letters.slice(middle).join('') };
+}
+
 /** What an error leaves of a word: all but two letters that stand together. */
 function remains(word: string): { before: string; after: string }[] {
   const letters = Array.from(word);
@@ -93,32 +108,9 @@ function remains(word: string): { before: string; after: string }[] {
   }));
 }
 
-/** Shorter words have too little left of them to be found by what remains. */
-const LONG = 6;
-
 /**
- * For LIKE on ` word word `: finds, among others, the words with one other letter, one more, one less, or two swapped.
- * The index needs three letters in a row, so a short word is spelled out in every wrong way.
+ * For ` word `: finds the words with one other letter, one more, one less, or two swapped, and hardly anything else.
  */
-export function typoPatterns(word: string): string[] {
-  const letters = Array.from(word);
-  if (letters.length >= LONG) {
-    return remains(word).map(({ before, after }) => `% ${escapeLike(before)}%${escapeLike(after)} %`);
-  }
-  const patterns = new Set<string>();
-  const add = (...parts: string[]) => patterns.add(`% ${parts.join('')} %`);
-  const text = (from: number, until?: number) => escapeLike(letters.slice(from, until).join(''));
-  for (let at = 0; at <= letters.length; at++) {
-    add(text(0, at), '_', text(at));
-    if (at === letters.length) break;
-    add(text(0, at), '_', text(at + 1));
-    add(text(0, at), text(at + 1));
-    if (at + 1 < letters.length) add(text(0, at), text(at + 1, at + 2), text(at, at + 1), text(at + 2));
-  }
-  return [...patterns];
-}
-
-/** The same as a regular expression that finds hardly anything else. */
 export function typoExpression(word: string): string {
   const escaped = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, String.raw`\$&`);
   const ways = remains(word).map(

@@ -10,7 +10,7 @@ import { Image } from '../../platform/media/schema.ts';
 import { parseVersions } from '../products/listing-page.ts';
 import { productJson } from '../products/product-cache.ts';
 import { readWithSettings } from '../products/read-with-settings.ts';
-import { Product } from '../products/schema.ts';
+import { MoreResults, Product } from '../products/schema.ts';
 import { renderOptions } from '../products/render-options.ts';
 import { shopSettings } from '../../shops/settings/settings.ts';
 import { RequestedFilter, categoryNumbers, Facet, facetsOf, parseFilters } from './facets.ts';
@@ -75,6 +75,7 @@ const ProductSearch = Type.Object(
 const SearchResult = Type.Object(
   {
     ...Paged(Product, '').properties,
+    moreResults: MoreResults,
     query: Type.String({ description: 'The query.', examples: ['lanp'] }),
     fallbackQuery: Type.String({
       description: 'What was looked for instead, because the query itself finds nothing; else empty.',
@@ -144,6 +145,7 @@ export function search(api: Operations): void {
           found.results,
           await productJson(db, settings, parseVersions(found.versions), options),
         ),
+        ...(found.isMore ? { moreResults: true } : {}),
         query: searchText,
         fallbackQuery: found.fallbackQuery,
         facets: facetsOf(found, found.filters, categories, settings, options.locale),

@@ -13,16 +13,13 @@ import type { Queries } from '../../db/database.ts';
 import { notFound } from '../../http/errors.ts';
 import { html, plainText } from '../../http/html.ts';
 import { textIn, type Localised } from '../../http/locale.ts';
-import {
-  countWithSubcategories,
-  pageOfProducts,
-  parseVersions,
-} from '../../catalogue/products/listing-page.ts';
+import { countInCategory, pageOfProducts, parseVersions } from '../../catalogue/products/listing-page.ts';
 import { productValues } from '../../catalogue/products/product-cache.ts';
 import { findProducts } from '../../catalogue/products/queries.ts';
 import { renderProduct } from '../../catalogue/products/render.ts';
 import type { Product } from '../../catalogue/products/schema.ts';
 import { categoryNumbers, facetsOf, type Facet } from '../../catalogue/search/facets.ts';
+import { MOST_RANKED } from '../../catalogue/search/hits.ts';
 import { findCategoryNames, findFaceted, type Filters } from '../../catalogue/search/queries.ts';
 import { categoryCards, categoryLinks } from './category-cards.ts';
 import { findOrRender, pageCache, visitorOptions } from '../page-cache.ts';
@@ -58,9 +55,6 @@ interface PageCategory extends CategoryRow {
   numbersBelow: number[];
 }
 
-/** Filters and the order by age read the whole list. A longer one with subcategories has neither: they narrow it. */
-const MOST_COUNTED = 10_000;
-
 const categoryPages = pageCache<Page>('category pages', 32);
 
 async function categoryPage(
@@ -70,10 +64,11 @@ async function categoryPage(
 ): Promise<Page> {
   const category = await loadCategory(visit, alias);
   let request = parseListRequest(pageRequest, 'name');
+  if (request.sort === 'new' && !isFiltered(request) && (await countListed(visit, category)) > MOST_RANKED) {
+    request = { ...request, sort: request.defaultSort };
+  }
   if (isFiltered(request) || request.showsFilters || request.sort === 'new') {
-    if (await isCountable(visit, category)) return filteredPage(visit, category, request);
-    const sort = request.sort === 'new' ? request.defaultSort : request.sort;
-    request = { ...request, sort, facets: [], min: '', max: '', showsFilters: false };
+    return filteredPage(visit, category, request);
   }
   const found = await findList(visit, visit.db, category, request);
   requireVersion(visit, found.settingsVersion);
@@ -91,8 +86,7 @@ async function categoryPage(
       return row ? [renderProduct(row, visit.settings, visitorOptions(visit, 'list'), snapshot.now)] : [];
     });
     const products = rendered.map(({ product }) => product);
-    const hasFacets = category.showFacets && !isTooLong(category, results);
-    const facets = !hasFacets
+    const facets = !category.showFacets
       ? undefined
       : results > PER_PAGE
         ? 'on demand'
@@ -108,13 +102,9 @@ function requirePage({ page }: ListRequest, results: number): void {
   if (page > Math.max(1, Math.ceil(results / PER_PAGE))) throw notFound();
 }
 
-function isTooLong({ numbersBelow }: PageCategory, results: number): boolean {
-  return numbersBelow.length > 0 && results > MOST_COUNTED;
-}
-
-async function isCountable({ db, shopId }: Visit, category: PageCategory): Promise<boolean> {
-  if (category.numbersBelow.length === 0) return true;
-  return !isTooLong(category, await countWithSubcategories(db, shopId, category.categoryId));
+/** How long the list of the category is, with what its page shows of those below. */
+function countListed({ db, shopId }: Visit, { categoryId, numbersBelow }: PageCategory): Promise<number> {
+  return countInCategory(db, shopId, categoryId, numbersBelow.length > 0);
 }
 
 interface CachedCategory {
@@ -189,7 +179,10 @@ async function findFacets(visit: Visit, db: Queries, category: PageCategory): Pr
   return facetsOf(found, filters, categories, settings, locale);
 }
 
-/** Filtered lists are too many to be cached. */
+/**
+ * Filtered lists are too many to be cached. While nothing is filtered, the products are those of the whole list, of which
+ * a search compares a part only.
+ */
 async function filteredPage(visit: Visit, category: PageCategory, request: ListRequest): Promise<Page> {
   const { db, shopId, locale, settings } = visit;
   const filters = listFilters(category, toFilters(request, settings.defaultCurrency));
@@ -202,18 +195,17 @@ async function filteredPage(visit: Visit, category: PageCategory, request: ListR
     offset: (request.page - 1) * PER_PAGE,
   });
   requireVersion(visit, found.settingsVersion);
-  requirePage(request, found.results);
+  const isWhole = !isFiltered(request) && request.sort !== 'new';
+  const { results, versions, isMore } = isWhole ? await findList(visit, db, category, request) : found;
+  requirePage(request, results);
   const categories = await findCategoryNames(db, shopId, categoryNumbers(found.facets));
   return {
     ...renderCategory(visit, category, {
       request,
-      results: found.results,
-      products: await productValues(
-        db,
-        settings,
-        parseVersions(found.versions),
-        visitorOptions(visit, 'list'),
-      ),
+      results,
+      isMore,
+      isSampled: found.isMore,
+      products: await productValues(db, settings, parseVersions(versions), visitorOptions(visit, 'list')),
       facets: category.showFacets ? facetsOf(found, filters, categories, settings, locale) : undefined,
       cards: [],
     }),
@@ -224,6 +216,8 @@ async function filteredPage(visit: Visit, category: PageCategory, request: ListR
 interface CategoryContent {
   request: ListRequest;
   results: number;
+  isMore?: boolean | undefined;
+  isSampled?: boolean | undefined;
   products: Product[];
   facets: Facet[] | 'on demand' | undefined;
   cards: CategoryCard[];
@@ -259,7 +253,7 @@ function renderCategory(visit: Visit, category: PageCategory, content: CategoryC
           ...content,
           path,
           query: {},
-          sorts: CATEGORY_SORTS.filter((sort) => sort !== 'new' || !isTooLong(category, content.results)),
+          sorts: CATEGORY_SORTS.filter((sort) => sort !== 'new' || content.results <= MOST_RANKED),
           ownFacet: `c:${category.number}`,
         })
       }`,

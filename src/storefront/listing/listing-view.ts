@@ -15,6 +15,10 @@ export interface ProductList {
   request: ListRequest;
   sorts: readonly Sort[];
   results: number;
+  /** There are more: a search has compared only as many. */
+  isMore?: boolean | undefined;
+  /** The facets are counted from as many products as a search has compared; there are more. */
+  isSampled?: boolean | undefined;
   products: readonly Product[];
   /** undefined: there are no filters; `on demand`: they are counted when somebody opens them. */
   facets: readonly Facet[] | 'on demand' | undefined;
@@ -23,7 +27,7 @@ export interface ProductList {
 }
 
 export function listView(visit: Visit, list: ProductList): Markup {
-  const words = messages(visit.locale).storefront.listing;
+  const { listing: words, manyHits } = messages(visit.locale).storefront;
   const filters = filterView(visit, list);
   const { request, results, products } = list;
   const content = html`<div>
@@ -31,7 +35,9 @@ export function listView(visit: Visit, list: ProductList): Markup {
       results === 0
         ? html`<p>${isFiltered(request) ? words.noMatches : words.empty}</p>`
         : html`<div class="list-head">
-              <p>${words.products({ count: results })}</p>
+              <p>
+                ${list.isMore ? manyHits.moreThan({ count: results }) : words.products({ count: results })}
+              </p>
               ${results > 1 && sortForm(visit, list)}
             </div>
             ${productCards(visit, products, { heading: 'h2' })} ${priceNote(visit)} ${pager(visit, list)}`
@@ -169,7 +175,7 @@ function facetView(visit: Visit, list: ProductList, facet: Facet): Markup | unde
     }
     const href = address(visit, list, { facets: [...request.facets, key] });
     return html`<li>
-      <a href="${href}">${value.name} <small>(${value.matches})</small></a>
+      <a href="${href}">${value.name} <small>(${value.matches}${list.isSampled && '+'})</small></a>
     </li>`;
   };
   const rest = values.slice(FIRST_VALUES);

@@ -86,6 +86,8 @@ async function resultsPage(visit: Visit, query: string, request: ListRequest): P
     request,
     sorts: SEARCH_SORTS,
     results,
+    isMore: found.isMore,
+    isSampled: found.isMore,
     products,
     facets: facetsOf(found, found.filters, categories, settings, locale),
   });

@@ -1,0 +1,78 @@
+import { sql, type Sql } from '../../db/sql.ts';
+import { ORDERS, WHOLE_SHOP } from '../products/listing-page.ts';
+import { inScope, termConditions, type SearchScope, type SearchTerms } from './conditions.ts';
+
+/*
+ * The hits of a search. An index of words collects them in no order, so sorting, ranking and counting all of them would
+ * cost the more the larger the shop is. Therefore only so many are compared, and the answer says when there are more.
+ */
+
+/** Hits of which a page is sorted by name or price. */
+export const MOST_SORTED = 1_000;
+
+/** Hits that are ranked, and from which facets are counted. */
+export const MOST_RANKED = 5_000;
+
+/** In a shop with fewer products the index of words is always fast enough. */
+const LARGE_SHOP = 20_000;
+
+/** Products that are tried at each end of a list to find out whether a large part of the shop matches. */
+const SAMPLE = 40;
+
+/** How many of them must match. */
+const FREQUENT = 8;
+
+/** Products of the list that are read instead, in its order, when a large part of the shop matches. */
+const MOST_READ = 2_000;
+
+export interface HitOptions extends SearchTerms, SearchScope {
+  /** What is read of each hit. */
+  columns: Sql;
+  /** A further condition on `listing`. */
+  narrowed: Sql;
+  /** The order of an index, in which the list is read when a large part of it matches. */
+  listOrder: Sql;
+  most: number;
+}
+
+/**
+ * The parts of a statement that find the rows `hit`, and `total`: how many they are, and whether there are more.
+ *
+ * Words come first, because they are the better hits. Parts of words are looked for only when words are not enough. What
+ * a large part of a large shop matches is read from the list itself, in its order, because the index would collect all
+ * of it first. `materialized` makes PostgreSQL count one part before it begins with the next, and keeps it from reading
+ * the whole list in the hope that its first products match.
+ */
+export function hits(shopId: string, options: HitOptions): Sql {
+  const { columns, narrowed, listOrder, most, locale, includeInvisible, wordsOnly = false } = options;
+  const { words, parts } = termConditions(options, locale);
+  const matches = sql`${parts ? sql`(${words} or ${parts})` : words} and ${narrowed}`;
+  const firstOf = (order: Sql, limit: number) => sql`(
+    select * from listing where shop_id = ${shopId} and locale = ${locale} and visible
+    order by ${order} limit ${limit}) as listing`;
+  const sampled = (order: Sql) => sql`
+    select count(*) as matching from ${firstOf(order, SAMPLE)} where ${matches} and not ${includeInvisible} and (
+      select products from listing_size where shop_id = ${shopId} and category_id = ${WHOLE_SHOP} and visible
+    ) > ${LARGE_SHOP}`;
+  const isFrequent = sql`(select is_frequent from sample)`;
+  const indexed = (condition: Sql) => sql`
+    select ${columns} from listing
+    where ${inScope(shopId, options)} and ${condition} and ${narrowed} and not ${isFrequent} limit ${most + 1}`;
+  const isPartNeeded = sql`not ${wordsOnly} and (select count(*) from word_hit) <= ${most}`;
+  return sql`
+    sample as materialized (
+      select min(matching) >= ${FREQUENT} as is_frequent from (
+        ${sampled(ORDERS.name.asc)} union all ${sampled(ORDERS.name.desc)} union all ${sampled(ORDERS.price.asc)}
+      ) as slice
+    ), list_hit as materialized (
+      select ${columns} from ${firstOf(listOrder, MOST_READ)} where ${matches} and ${isFrequent}
+    ), word_hit as materialized (${indexed(words)}
+    ), part_hit as materialized (${parts ? indexed(sql`${parts} and not ${words} and ${isPartNeeded}`) : sql`select * from word_hit limit 0`}
+    ), hit as materialized (
+      select * from list_hit union all select * from word_hit union all select * from part_hit limit ${most}
+    ), total as materialized (
+      select least(found, ${most}) as results, found > ${most} or ${isFrequent} as is_more from (
+        select (select count(*) from list_hit) + (select count(*) from word_hit) + (select count(*) from part_hit) as found
+      ) as counted
+    )`;
+}
