@@ -5,7 +5,7 @@ import { isAlive } from '../src/db/embedded-init.ts';
 import { newStartedFolder } from './first-start.ts';
 import { cleanUp, postmasterOf, startKontor, waitFor, type Running } from './process.ts';
 
-vi.setConfig({ testTimeout: 240_000 });
+vi.setConfig({ testTimeout: 120_000 });
 afterAll(cleanUp);
 
 /** The processes that serve, by the number of the supervising one. */

@@ -141,19 +141,17 @@ async function findRelatedNames(db: Queries, shopId: string, locale: string): Pr
   });
 }
 
-/** Whether any product has the term. */
+/** Whether any product has the term: the first page of the search for it alone. */
 async function occurs(db: Queries, shopId: string, scope: SearchScope, term: Term): Promise<boolean> {
-  const found = hits(shopId, {
+  const { results } = await findPage(db, shopId, {
     ...scope,
     terms: [term],
-    columns: sql`product_id`,
-    narrowed: sql`true`,
-    listOrder: ORDERS.name.asc,
-    most: 1,
+    sort: 'name',
+    direction: 'asc',
+    limit: 1,
+    offset: 0,
   });
-  const row = await db.one<{ occurs: boolean }>(sql`
-    with ${found} select total.results > 0 as occurs from shop cross join total where shop_id = ${shopId}`);
-  return row!.occurs;
+  return results > 0;
 }
 
 /** The word that was probably meant: of those that are one letter off, the one that most products have. */
