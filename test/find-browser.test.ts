@@ -73,6 +73,13 @@ const ROWS: Row[] = [
     found: installed('/usr/bin/chromium'),
   },
   {
+    where: 'the browser without windows comes first',
+    on: ['linux', 'arm64'],
+    env: { PATH },
+    files: ['/usr/bin/google-chrome', '/usr/bin/chromium', '/usr/bin/chromium-headless-shell'],
+    found: installed('/usr/bin/chromium-headless-shell'),
+  },
+  {
     where: 'Chrome comes before Chromium, whatever the order of the folders',
     on: ['linux', 'arm64'],
     env: { PATH },

@@ -19,9 +19,11 @@ export const PACKAGE = fileURLToPath(new URL('../node_modules/@sparticuz/chromiu
 export const NO_BROWSER = 'There is no browser';
 
 export const HOW_TO_GET_A_BROWSER =
-  'install Chrome, Chromium or Edge (on Debian: apt-get install chromium), or set KONTOR_BROWSER to the path of one';
+  'install Chrome, Chromium or Edge (on Debian: apt-get install chromium-headless-shell), or set KONTOR_BROWSER to the path of one';
 
+/** The shell first: it is the same browser without windows, and does the work of a page in a third of the time. */
 const COMMANDS = [
+  'chromium-headless-shell',
   'google-chrome-stable',
   'google-chrome',
   'chromium',
