@@ -3769,6 +3769,11 @@ export interface components {
              */
             customText?: string;
             /**
+             * @description Headline of the field that it was typed into; absent: the product has none.
+             * @example Your engraving
+             */
+            customTextHeadline?: string;
+            /**
              * @description On the wish list of the visitor.
              * @example false
              */
