@@ -1060,6 +1060,21 @@ describe('orders', () => {
     expect(await orderOf(1011)).toMatchObject({ customerComment: 'Please deliver to the back door.' });
   });
 
+  test('one customer wants to send something back', async () => {
+    const { body } = await service.call('GET', '/manage/shops/DemoShop/returns', { token: merchant });
+    expect([body.results, body.items[0]]).toMatchObject([
+      1,
+      {
+        state: 'requested',
+        origin: 'customer',
+        returnedOn: '2026-10-13T08:30:00.000Z',
+        lines: [{ quantity: 1 }],
+        reason: 'One of the two bags was torn.',
+      },
+    ]);
+    expect(body.items[0].orderNumber).toMatch(/1002$/);
+  });
+
   test('what was paid is recorded', async () => {
     const { rows } = await service.db.pool.query(
       `select right(order_number, 4)::int as "order", amount, paid_amount as paid from order_payment
