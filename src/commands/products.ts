@@ -52,7 +52,8 @@ export const productCommands: Command[] = [
       'Cells are separated by semicolons, commas or tabs; decimals may have a comma. Columns are found by their usual\n' +
       'names too, such as SKU, Name, Price, Stock, and texts in a language as Name/de. Categories are paths such as\n' +
       'Kitchen > Kettles | Sale, and are made where they are missing. Images are addresses, or files beside FILE.csv, with\n' +
-      'bars between them. TaxClass is a key or a rate of the shop. The columns of products export can all be read back.',
+      'bars between them; ImageTexts/en says what they show, in the same order. TaxClass is a key or a rate of the shop.\n' +
+      'The columns of products export can all be read back.',
     example: 'products import MyShop products.csv --dry-run',
     options: {
       'dry-run': { type: 'boolean', summary: 'Only say what would be imported.' },
@@ -62,7 +63,7 @@ export const productCommands: Command[] = [
       withShop(config, shopId!, async (db) => {
         const { size } = await stat(file!).catch(() => ({ size: 0 }));
         const isCheck = options['dry-run'] === true;
-        let pictures = 0;
+        let [pictures, described] = [0, 0];
         const progress = startProgress('rows', size);
         const run = async () => {
           const opened = await openImport(db, shopId!, file!);
@@ -74,7 +75,7 @@ export const productCommands: Command[] = [
             onProgress: progress.advance,
           });
           const media = openMediaStorage(config);
-          await importPictures({
+          described = await importPictures({
             db,
             config,
             media,
@@ -99,6 +100,7 @@ export const productCommands: Command[] = [
         if (isCheck) print('Nothing was written. Without --dry-run it would be:');
         print(`${created} created, ${changed} changed, ${unchanged} unchanged, ${problems.length} refused.`);
         if (pictures > 0) print(`${counted(pictures, 'picture')} added.`);
+        if (described > 0) print(`Other texts for the pictures of ${counted(described, 'product')}.`);
         if (newCategories.length > 0) print(`New categories: ${newCategories.join(', ')}.`);
         if (problems.length === 0) return;
         const shown = problems.slice(0, MOST_SHOWN).map(({ line, text }) => `line ${line}: ${text}`);
