@@ -78,6 +78,29 @@ describe('without a database', () => {
     expect(await run()).toEqual(done(stdout));
   });
 
+  test('help, version and wrong calls load nothing of the application', async () => {
+    const src = path.join(root, 'src');
+    const loaded = new Set<string>();
+    const load = async (file: string): Promise<void> => {
+      if (loaded.has(file)) return;
+      loaded.add(file);
+      const text = await readFile(path.join(src, file), 'utf8');
+      const imports = text.matchAll(/^(?:import|export)(?! type\b)[^;]*? from '(\.[^']+)';$/gm);
+      for (const [, place] of imports) await load(path.join(path.dirname(file), place!));
+    };
+    await load('cli.ts');
+    expect([...loaded].toSorted()).toEqual([
+      'cli.ts',
+      'commands/problem.ts',
+      'commands/run.ts',
+      'commands/table-of-shops.ts',
+      'commands/table.ts',
+      'db/failure.ts',
+      'http/scopes.ts',
+      'kernel/suggestion.ts',
+    ]);
+  });
+
   test('a group shows its own commands', async () => {
     for (const group of ['shop', 'user', 'token', 'app', 'products', 'orders', 'customer', 'demo', 'db']) {
       const { code, stdout } = await run(group, '--help');
