@@ -1,5 +1,6 @@
 import { anyText } from '../../catalogue/products/render.ts';
 import { unitSign } from '../../catalogue/products/units.ts';
+import { formatsOf } from '../../http/formats.ts';
 import type { Localised } from '../../http/locale.ts';
 import { messages } from '../../kernel/messages.ts';
 import { typedText } from '../../orders/line-text.ts';
@@ -63,7 +64,7 @@ export function lineRows(
     ),
     // In prices with tax it is included.
     ...(content.taxType === 'NET' ? content.taxes : []).flatMap(({ rate, tax }) =>
-      extra(words.tax({ rate: `${rate / 100} %` }), tax),
+      extra(words.tax({ rate: formatsOf(locale).percent.format(rate / 10_000) }), tax),
     ),
   ];
 }
